@@ -1,0 +1,35 @@
+// The bump heap in memory. Types only, shared with the host library like header.cl.
+//
+//   0            sizeof(kma_bump)                head                       limit           bytes
+//   | kma_bump   | blocks, one after the other   | never handed out yet     | less than a unit |
+//
+// With KMA_DEBUG every block has a unit in front of it, a kma_bump_block; without, nothing.
+#ifndef KMA_HEAP_BUMP_LAYOUT_CL
+#define KMA_HEAP_BUMP_LAYOUT_CL
+
+#include "kma/heap/header.cl"
+
+// The head counts units from the heap's start. In 64 bits it cannot wrap whatever is asked; in 32 bits it saturates.
+typedef struct kma_bump {
+    kma_heap_header header;
+#if KMA_HAS_ATOMIC64
+    kma_atomic_u64 head;
+#else
+    kma_atomic_u32 head;
+    uint head_high; // 0
+#endif
+    ulong pad[15]; // the head's line is its own
+} kma_bump;
+
+// A block of size 0 does not exist, so a header of zeros is none. `state` holds the block's own ref, mixed, while it
+// lives: a pointer into the middle of a block finds no such word by accident.
+typedef struct kma_bump_block {
+    ulong bytes;
+    kma_atomic_u32 state; // KMA_BUMP_LIVE ^ ref, then KMA_BUMP_FREED ^ ref
+    uint pad;
+} kma_bump_block;
+
+#define KMA_BUMP_LIVE 0x4c495645u
+#define KMA_BUMP_FREED 0x46524545u
+
+#endif

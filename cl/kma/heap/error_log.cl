@@ -1,0 +1,46 @@
+// How device code writes into a heap's error log.
+#ifndef KMA_HEAP_ERROR_LOG_CL
+#define KMA_HEAP_ERROR_LOG_CL
+
+#include "kma/platform/memory.cl"
+#include "kma/heap/header.cl"
+
+static inline ulong kma_linear_global_id(void)
+{
+    return get_global_id(0) +
+           get_global_size(0) * (get_global_id(1) + get_global_size(1) * (ulong)get_global_id(2));
+}
+
+// Counts `events` errors of one kind at once; only the caller's own is recorded. Relaxed: the host reads the log
+// after the kernel, and the slots of a record belong to one work-item.
+static inline void kma_report_many(global kma_heap_header *heap, uint code, uint ref, ulong size, uint events)
+{
+    const uint n = kma_fetch_add_u32(&heap->errors.count[code], events, KMA_RELAXED);
+    if (n >= KMA_ERROR_KEPT)
+        return;
+    global kma_error_record *record = &heap->errors.first[code * KMA_ERROR_KEPT + n];
+    record->size = size;
+    record->work_item = kma_linear_global_id();
+    record->ref = ref;
+    record->written = 1;
+}
+
+static inline void kma_report(global kma_heap_header *heap, uint code, uint ref, ulong size)
+{
+    kma_report_many(heap, code, ref, size, 1);
+}
+
+// This work-item's share of an empty log.
+static inline void kma_error_log_init(global kma_error_log *log, size_t me, size_t work_items)
+{
+    for (size_t i = me; i < KMA_ERROR_CODES * KMA_ERROR_KEPT; i += work_items) {
+        log->first[i].size = 0;
+        log->first[i].work_item = 0;
+        log->first[i].ref = 0;
+        log->first[i].written = 0;
+    }
+    for (size_t i = me; i < KMA_ERROR_CODES; i += work_items)
+        kma_store_u32(&log->count[i], 0, KMA_RELAXED);
+}
+
+#endif

@@ -1,0 +1,52 @@
+// What every heap begins with, and the error log in it. Types and numbers only: the host library includes this very
+// file, so that device and host cannot disagree.
+//
+// The including side has kma_atomic_u32 (platform/memory.cl on the device), uint and ulong.
+#ifndef KMA_HEAP_HEADER_CL
+#define KMA_HEAP_HEADER_CL
+
+#define KMA_HEAP_MAGIC 0x70616d6bu // "kmap" in memory
+#define KMA_HEAP_LAYOUT 1u         // raised when the meaning of any byte of a heap's metadata changes
+
+// Heap kinds, in the header's `kind`.
+#define KMA_KIND_BUMP 1u
+
+// References, and sizes inside, count units of 16 bytes.
+#define KMA_UNIT 16u
+
+// Errors that a kernel can cause. The log keeps a count for each and the first KMA_ERROR_KEPT in detail: there is no
+// index that two errors share, and nothing is ever overwritten.
+#define KMA_ERROR_OUT_OF_MEMORY 0u // no room for `size` bytes
+#define KMA_ERROR_TOO_LARGE     1u // `size` exceeds what this heap could ever serve
+#define KMA_ERROR_BAD_ALIGNMENT 2u // the alignment in `size` is not a power of two up to 2^31
+#define KMA_ERROR_INVALID_FREE  3u // `ref` is no block start of this heap
+#define KMA_ERROR_DOUBLE_FREE   4u // the block at `ref` is free already
+#define KMA_ERROR_BAD_HEAP      5u // the buffer is not a heap of this kind, layout and KMA_DEBUG flavour
+#define KMA_ERROR_CODES         6u
+#define KMA_ERROR_KEPT          8u
+
+typedef struct kma_error_record {
+    ulong size;      // bytes asked for, or as the code says
+    ulong work_item; // linear global id
+    uint ref;        // the block, 0 if none
+    uint written;    // 1 once the record is complete
+} kma_error_record;
+
+typedef struct kma_error_log {
+    kma_atomic_u32 count[KMA_ERROR_CODES];
+    uint pad[2];
+    kma_error_record first[KMA_ERROR_CODES * KMA_ERROR_KEPT]; // [code * KMA_ERROR_KEPT + n]: the n-th of that code
+} kma_error_log;
+
+typedef struct kma_heap_header {
+    uint magic;  // KMA_HEAP_MAGIC
+    uint layout; // KMA_HEAP_LAYOUT
+    uint kind;   // KMA_KIND_…
+    uint debug;  // the KMA_DEBUG of the program that initialised the heap; layouts of blocks depend on it
+    ulong bytes; // of the whole buffer
+    uint begin;  // first unit that blocks may take
+    uint limit;  // first unit that they may not
+    kma_error_log errors;
+} kma_heap_header;
+
+#endif

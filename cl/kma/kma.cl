@@ -1,0 +1,53 @@
+// malloc for OpenCL kernels: the one file to include.
+//
+//   #include "kma/kma.cl"
+//
+//   kernel void build(global kma_heap *heap, …)
+//   {
+//       global node *n = KMA_NEW(heap, node);     // NULL if the heap is full
+//       …
+//       kma_free(heap, n);
+//   }
+//
+// Before the #include, or with -D:
+//   KMA_DEBUG      0 (default) or 1: checks and, in heaps that have none, a header in front of each block. The heap
+//                  must have been initialised by a program of the same flavour.
+//   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …
+//
+// kma_NAME is kma_KIND_NAME of the default heap kind; the others stay available under their own names, so that
+// several kinds live side by side in one program. The contract of each function is in its heap's file.
+#ifndef KMA_KMA_CL
+#define KMA_KMA_CL
+
+#include "kma/platform/bits.cl"
+#include "kma/platform/lanes.cl"
+#include "kma/platform/memory.cl"
+#include "kma/heap/bump.cl"
+#include "kma/heap/ref.cl"
+
+typedef kma_bump kma_heap;
+#define kma_malloc kma_bump_malloc
+#define kma_calloc kma_bump_calloc
+#define kma_aligned_alloc kma_bump_aligned_alloc
+#define kma_realloc_sized kma_bump_realloc_sized
+#define kma_free kma_bump_free
+#define kma_ref_of kma_bump_ref_of
+#define kma_deref kma_bump_deref
+// The bump heap has these two only with KMA_DEBUG; without it, using them is a compile-time error.
+#define kma_usable_size kma_bump_usable_size
+#define kma_realloc kma_bump_realloc
+
+// Memory for one T, not initialised; NULL if there is none. (The tests' host shim makes it a C++ object.)
+#ifndef KMA_NEW
+#define KMA_NEW(heap, T) ((global T *)kma_malloc(heap, sizeof(T)))
+#endif
+
+#ifdef KMA_STD_NAMES
+#define malloc kma_malloc
+#define calloc kma_calloc
+#define aligned_alloc kma_aligned_alloc
+#define realloc kma_realloc
+#define free kma_free
+#endif
+
+#endif

@@ -1,0 +1,41 @@
+// Bit tricks that OpenCL C 1.2 lacks or spells differently per version.
+#ifndef KMA_PLATFORM_BITS_CL
+#define KMA_PLATFORM_BITS_CL
+
+#include "kma/platform/target.cl"
+
+// Index of the lowest set bit; `bits` is not 0. (1.2 has clz and popcount, but ctz came with 2.0.)
+static inline uint kma_lowest_bit(ulong bits)
+{
+    return 63u - (uint)clz((ulong)(bits & (0ul - bits)));
+}
+
+// Index of the highest set bit; `bits` is not 0.
+static inline uint kma_highest_bit(ulong bits)
+{
+    return 63u - (uint)clz(bits);
+}
+
+// The bits below bit `index` (0..63).
+static inline ulong kma_bits_below(uint index)
+{
+    return (1ul << index) - 1ul;
+}
+
+static inline bool kma_is_power_of_two(ulong value)
+{
+    return value != 0ul && (value & (value - 1ul)) == 0ul;
+}
+
+// A bijection of 32-bit integers that spreads near values far apart ("lowbias32", C. Wellons, hash-prospector).
+static inline uint kma_mix32(uint x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x;
+}
+
+#endif

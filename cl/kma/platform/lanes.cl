@@ -1,0 +1,107 @@
+// Lanes: work-items that happen to execute an instruction together, and what they can tell each other.
+//
+// A "group" here is a kma_lanes set that kma_lanes_active() returned. Nobody waits for a lane outside it: a lane that
+// diverged, or comes alone, or runs on a device without lane operations, is a group of one and loses nothing but the
+// company. Rules for every function that takes `group`:
+//   - all lanes of the group call it, with the same set, in the control flow in which they got the set;
+//   - the group must not have diverged since (`if (kma_lane_leads(group)) { no calls with group here }`).
+// The functions move values, they order no memory: what the leader acquired, the others have not.
+//
+//   kma_lanes kma_lanes_active  (void)                 the lanes that are here with me, me included
+//   uint      kma_lane_rank     (group)                how many lanes of the group come before me
+//   bool      kma_lane_leads    (group)                whether I am the first lane of the group; true for exactly one
+//   uint      kma_lanes_count   (group)                lanes in the group, 1..64
+//   uint      kma_lanes_shuffle (group, value, lane)   the `value` of lane number `lane`, which is in the group
+//   uint      kma_lanes_first   (group, value)         the leader's `value`
+//   kma_lanes kma_lanes_ballot  (group, bool)          the lanes whose argument is true
+//   kma_lanes kma_lanes_match   (group, value, bits)   the lanes whose `value` is mine; only `bits` low bits count
+//   kma_scan  kma_lanes_scan    (group, value)         sums over the lanes before me and over all, saturating
+//
+// A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle and kma_lanes_ballot; where the hardware has more,
+// it says so with KMA_LANES_HAVE_{FIRST,MATCH,SCAN} and supplies those too.
+#ifndef KMA_PLATFORM_LANES_CL
+#define KMA_PLATFORM_LANES_CL
+
+#include "kma/platform/target.cl"
+#include "kma/platform/bits.cl"
+
+typedef ulong kma_lanes; // bit i: lane i
+
+// Sums that would pass 2^32 - 1 stay there, so that a sum is never smaller than one of its parts.
+typedef struct kma_scan {
+    uint before; // over the lanes of the group before this one
+    uint total;  // over all lanes of the group
+} kma_scan;
+
+#if KMA_LANES == KMA_LANES_SINGLE
+#include "kma/platform/lanes_single.cl"
+#elif KMA_LANES == KMA_LANES_SUBGROUP
+#include "kma/platform/lanes_subgroup.cl"
+#elif KMA_LANES == KMA_LANES_NV
+#include "kma/platform/lanes_nv.cl"
+#elif KMA_LANES == KMA_LANES_AMDGCN
+#include "kma/platform/lanes_amdgcn.cl"
+#endif
+
+static inline uint kma_lanes_count(kma_lanes group)
+{
+    return (uint)popcount(group);
+}
+
+static inline uint kma_lane_rank(kma_lanes group)
+{
+    return (uint)popcount((kma_lanes)(group & kma_bits_below(kma_lane_id())));
+}
+
+static inline bool kma_lane_leads(kma_lanes group)
+{
+    return kma_lane_rank(group) == 0;
+}
+
+#ifndef KMA_LANES_HAVE_FIRST
+static inline uint kma_lanes_first(kma_lanes group, uint value)
+{
+    return kma_lanes_shuffle(group, value, kma_lowest_bit(group));
+}
+#endif
+
+// One ballot for each bit: after it, the lanes left agree with me in that bit too.
+#ifndef KMA_LANES_HAVE_MATCH
+static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
+{
+    kma_lanes same = group;
+    for (uint bit = 0; bit < bits; bit++) {
+        const bool mine = ((value >> bit) & 1u) != 0;
+        const kma_lanes ones = kma_lanes_ballot(group, mine);
+        same &= mine ? ones : ~ones;
+    }
+    return same;
+}
+#endif
+
+// Pointer jumping over the lanes that are there, whatever holes the set has: after step k a lane holds the sum of
+// itself and up to 2^k - 1 lanes before it, and knows the lane where the rest ends. ceil(log2(count)) steps.
+#ifndef KMA_LANES_HAVE_SCAN
+static inline kma_scan kma_lanes_scan(kma_lanes group, uint value)
+{
+    const uint me = kma_lane_id();
+    const kma_lanes below = group & kma_bits_below(me);
+    const uint neighbour = below ? kma_highest_bit(below) : me; // me: nothing before
+    uint sum = value;
+    uint from = neighbour;
+    for (uint reach = 1; reach < kma_lanes_count(group); reach *= 2) {
+        const uint more = kma_lanes_shuffle(group, sum, from);
+        const uint further = kma_lanes_shuffle(group, from, from);
+        if (from != me)
+            sum = add_sat(sum, more);
+        from = further == from ? me : further; // lane `from` had nothing before it: so have I now
+    }
+    const uint sum_before = kma_lanes_shuffle(group, sum, neighbour);
+    kma_scan scan;
+    scan.before = below ? sum_before : 0;
+    scan.total = kma_lanes_shuffle(group, sum, kma_highest_bit(group));
+    return scan;
+}
+#endif
+
+#endif

@@ -1,0 +1,47 @@
+// Lanes on NVIDIA: PTX (ISA 6.0, for match 7.0). Since Volta the lanes of a warp run freely, so `activemask` says who
+// is here at this instant, and every later exchange names that set: its `.sync` brings the set together again.
+#ifndef KMA_PLATFORM_LANES_NV_CL
+#define KMA_PLATFORM_LANES_NV_CL
+
+static inline uint kma_lane_id(void)
+{
+    uint lane;
+    __asm__("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return lane;
+}
+
+static inline kma_lanes kma_lanes_active(void)
+{
+    uint mask;
+    __asm__ volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
+    return mask;
+}
+
+static inline uint kma_lanes_shuffle(kma_lanes group, uint value, uint lane)
+{
+    uint result;
+    __asm__ volatile("shfl.sync.idx.b32 %0, %1, %2, 0x1f, %3;"
+                     : "=r"(result) : "r"(value), "r"(lane), "r"((uint)group) : "memory");
+    return result;
+}
+
+static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
+{
+    uint mask;
+    __asm__ volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2; }"
+                     : "=r"(mask) : "r"((uint)mine), "r"((uint)group) : "memory");
+    return mask;
+}
+
+#if KMA_NV_ARCH >= 70
+#define KMA_LANES_HAVE_MATCH
+static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
+{
+    uint mask;
+    const uint low = bits < 32 ? value & ((1u << bits) - 1u) : value;
+    __asm__ volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(mask) : "r"(low), "r"((uint)group) : "memory");
+    return mask;
+}
+#endif
+
+#endif

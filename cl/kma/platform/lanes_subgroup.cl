@@ -1,0 +1,52 @@
+// Lanes as OpenCL sub-groups. Ballot, shuffle and the non-uniform built-ins speak of the work-items that are active
+// at the call, which are the group by its contract. A sub-group of more than 64 is not supported (none is known).
+#ifndef KMA_PLATFORM_LANES_SUBGROUP_CL
+#define KMA_PLATFORM_LANES_SUBGROUP_CL
+
+#define KMA_LANES_HAVE_FIRST
+#define KMA_LANES_HAVE_SCAN
+
+static inline uint kma_lane_id(void)
+{
+    return get_sub_group_local_id();
+}
+
+static inline kma_lanes kma_lanes_of_ballot(uint4 ballot)
+{
+    return ((ulong)ballot.y << 32) | ballot.x;
+}
+
+static inline kma_lanes kma_lanes_active(void)
+{
+    return kma_lanes_of_ballot(sub_group_ballot(1));
+}
+
+static inline uint kma_lanes_shuffle(kma_lanes group, uint value, uint lane)
+{
+    (void)group;
+    return sub_group_shuffle(value, lane);
+}
+
+static inline uint kma_lanes_first(kma_lanes group, uint value)
+{
+    (void)group;
+    return sub_group_broadcast_first(value);
+}
+
+static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
+{
+    (void)group;
+    return kma_lanes_of_ballot(sub_group_ballot(mine));
+}
+
+// Added up in 64 bits, where 64 lanes cannot overflow, then saturated.
+static inline kma_scan kma_lanes_scan(kma_lanes group, uint value)
+{
+    (void)group;
+    kma_scan scan;
+    scan.before = (uint)min(sub_group_non_uniform_scan_exclusive_add((ulong)value), (ulong)UINT_MAX);
+    scan.total = (uint)min(sub_group_non_uniform_reduce_add((ulong)value), (ulong)UINT_MAX);
+    return scan;
+}
+
+#endif

@@ -1,0 +1,78 @@
+// Which path each part of the platform layer takes. The only file that asks the compiler what it is.
+//
+// Two independent choices, each a number that a port may also define itself (-D KMA_MEMORY=…, -D KMA_LANES=…):
+//   KMA_MEMORY       how loads, stores, read-modify-writes and fences get device scope   (memory.cl)
+//   KMA_LANES        how work-items that run together find and talk to each other        (lanes.cl)
+// and one fact:
+//   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
+#ifndef KMA_PLATFORM_TARGET_CL
+#define KMA_PLATFORM_TARGET_CL
+
+#define KMA_MEMORY_SUPPLIED 0 // the including program defined memory.cl's list itself (the host shim of the tests)
+#define KMA_MEMORY_CL12     1 // OpenCL C 1.2: volatile words, relaxed atomics, a fence
+#define KMA_MEMORY_C11      2 // OpenCL C 2.0 or 3.0: C11 atomics with orders at device scope
+#define KMA_MEMORY_NV       3 // NVIDIA: PTX with orders at gpu scope, since OpenCL's own fence is one of a work-group
+
+#define KMA_LANES_SUPPLIED  0 // as above
+#define KMA_LANES_SINGLE    1 // every work-item is a group of its own
+#define KMA_LANES_SUBGROUP  2 // cl_khr_subgroup_ballot and the non-uniform built-ins
+#define KMA_LANES_NV        3 // NVIDIA: PTX
+#define KMA_LANES_AMDGCN    4 // AMD: clang's amdgcn built-ins
+
+// NVIDIA's compiler announces itself with __NV_CL_C_VERSION, clang's nvptx64 target with __NVPTX__.
+#if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
+#define KMA_IS_NV 1
+// Compute capability times ten. The compiler does not tell; orders on loads and stores need 7.0 (Volta).
+#ifndef KMA_NV_ARCH
+#define KMA_NV_ARCH 70
+#endif
+#else
+#define KMA_IS_NV 0
+#endif
+
+#if !defined(KMA_MEMORY)
+#if KMA_IS_NV && KMA_NV_ARCH >= 70
+#define KMA_MEMORY KMA_MEMORY_NV
+#elif KMA_IS_NV
+#define KMA_MEMORY KMA_MEMORY_CL12
+#elif __OPENCL_C_VERSION__ >= 300 && defined(__opencl_c_atomic_scope_device) && defined(__opencl_c_atomic_order_acq_rel)
+#define KMA_MEMORY KMA_MEMORY_C11
+#elif __OPENCL_C_VERSION__ == 200
+#define KMA_MEMORY KMA_MEMORY_C11
+#else
+#define KMA_MEMORY KMA_MEMORY_CL12
+#endif
+#endif
+
+// Ballot alone is no promise of right results in divergent flow (PoCL 6.0 announces it and computes wrong ones);
+// the non-uniform built-ins exist for nothing else, so both are asked for.
+#if !defined(KMA_LANES)
+#if KMA_IS_NV
+#define KMA_LANES KMA_LANES_NV
+#elif defined(__AMDGCN__)
+#define KMA_LANES KMA_LANES_AMDGCN
+#elif defined(cl_khr_subgroup_ballot) && defined(cl_khr_subgroup_shuffle) && \
+    defined(cl_khr_subgroup_non_uniform_vote) && defined(cl_khr_subgroup_non_uniform_arithmetic)
+#define KMA_LANES KMA_LANES_SUBGROUP
+#else
+#define KMA_LANES KMA_LANES_SINGLE
+#endif
+#endif
+
+#if !defined(KMA_HAS_ATOMIC64)
+#if defined(cl_khr_int64_base_atomics) && defined(cl_khr_int64_extended_atomics)
+#define KMA_HAS_ATOMIC64 1
+#else
+#define KMA_HAS_ATOMIC64 0
+#endif
+#endif
+
+#if KMA_HAS_ATOMIC64 && KMA_MEMORY != KMA_MEMORY_SUPPLIED
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#endif
+
+// A false condition stops the compiler with `name` in its message; works in OpenCL C 1.2 and in C++.
+#define KMA_STATIC_ASSERT(condition, name) typedef char kma_assert_##name[(condition) ? 1 : -1]
+
+#endif

@@ -1,0 +1,60 @@
+// Where kernels run: one OpenCL device with a context and a command queue.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kma/opencl.hpp"
+
+namespace kma {
+
+class ProgramCache;
+
+/// A device, its context, and the in-order queue that kma's own work goes through. Copies share all three, and the
+/// cache of built programs. Thread-safe as OpenCL is.
+class Device {
+public:
+    /// Selects one of the devices that list() names, with a context and queue of its own.
+    ///
+    /// `wanted` is "SUBSTRING" or "SUBSTRING:n": of the devices whose platform or device name contains SUBSTRING, case
+    /// ignored, the n-th counted from 0 (default 0). An empty `wanted` stands for the environment variable KMA_DEVICE,
+    /// and if that is empty too, for the first GPU, or else the first device.
+    ///
+    /// Throws Error if nothing matches (the message lists what there is) or there is no device at all.
+    static Device select(std::string_view wanted = {});
+
+    /// All devices that kma can run on, platform by platform. Empty if there are none.
+    static std::vector<cl::Device> list();
+
+    /// Uses the caller's queue, its context and its device. Throws Error if the device cannot run kma.
+    explicit Device(cl::CommandQueue queue);
+
+    const cl::Context &context() const noexcept { return context_; }
+    const cl::Device &device() const noexcept { return device_; }
+    const cl::CommandQueue &queue() const noexcept { return queue_; }
+    ProgramCache &cache() const noexcept { return *cache_; }
+
+    /// "PLATFORM / DEVICE"; what `wanted` of select() is looked for in.
+    std::string name() const;
+
+    /// The option that makes the compiler offer most of what kma can use, such as "-cl-std=CL3.0". The environment
+    /// variable KMA_CL_STD (such as CL1.2) overrides it.
+    std::string language_option() const;
+
+    /// Bytes of the largest buffer.
+    std::uint64_t max_buffer_bytes() const;
+
+    /// Whether coarse-grained shared virtual memory exists.
+    bool has_svm() const;
+
+private:
+    cl::Context context_;
+    cl::Device device_;
+    cl::CommandQueue queue_;
+    std::shared_ptr<ProgramCache> cache_;
+};
+
+} // namespace kma

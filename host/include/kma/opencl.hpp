@@ -1,0 +1,20 @@
+// The OpenCL C++ bindings as kma uses them. Include this (or any kma header) instead of <CL/opencl.hpp>.
+#pragma once
+
+#ifdef CL_HPP_
+#ifndef CL_HPP_ENABLE_EXCEPTIONS
+#error "kma needs OpenCL errors as exceptions: define CL_HPP_ENABLE_EXCEPTIONS before <CL/opencl.hpp>, or include kma first."
+#endif
+#else
+#ifndef CL_HPP_TARGET_OPENCL_VERSION
+#define CL_HPP_TARGET_OPENCL_VERSION 300
+#endif
+// 110 with 300: the bindings of Debian 12 do not compile with 120 and 300.
+#ifndef CL_HPP_MINIMUM_OPENCL_VERSION
+#define CL_HPP_MINIMUM_OPENCL_VERSION 110
+#endif
+#ifndef CL_HPP_ENABLE_EXCEPTIONS
+#define CL_HPP_ENABLE_EXCEPTIONS
+#endif
+#include <CL/opencl.hpp>
+#endif

@@ -1,0 +1,57 @@
+// User kernels built together with kma's device code.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "kma/device.hpp"
+#include "kma/source.hpp"
+
+namespace kma {
+
+struct ProgramOptions {
+    /// More options for the compiler, such as "-DWIDTH=4 -Imy/kernels". A -cl-std here replaces kma's choice.
+    std::string options;
+    /// What units may include by name besides kma's own files.
+    std::vector<Source> headers;
+    /// KMA_DEBUG: 0 is the fast flavour. Must be that of the heaps the kernels get.
+    int debug = 0;
+    /// KMA_STD_NAMES: malloc, free, … without the prefix.
+    bool std_names = false;
+};
+
+/// A built program. Building the same text with the same options again on copies of one Device costs nothing.
+class Program {
+public:
+    /// Builds `units` as one translation unit in which `#include "kma/…"` finds kma.
+    /// Throws BuildError with the log, in which lines are named by unit or kma file.
+    Program(const Device &device, const std::vector<Source> &units, const ProgramOptions &options = {});
+
+    /// A new kernel object. Throws Error if there is none of that name, and lists those that there are.
+    cl::Kernel kernel(const std::string &name) const;
+
+    const cl::Program &program() const noexcept { return program_; }
+
+    /// The compiler's log, which may hold warnings.
+    std::string log() const;
+
+private:
+    cl::Device device_;
+    cl::Program program_;
+};
+
+/// Programs built for one Device, by text and options. Part of Device; of no use by itself.
+class ProgramCache {
+public:
+    /// The program with this text and these options; built by this call if it is the first.
+    cl::Program get(const cl::Context &context, const cl::Device &device, const std::string &text,
+                    const std::string &options);
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, cl::Program> programs_;
+};
+
+} // namespace kma

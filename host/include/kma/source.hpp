@@ -1,0 +1,27 @@
+// OpenCL C texts: the user's and kma's own, and how they become one translation unit.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace kma {
+
+/// A text and the name that error messages give it.
+struct Source {
+    std::string name;
+    std::string text;
+
+    /// Reads a file; its name is the path as given. Throws Error if it cannot be read.
+    static Source from_file(const std::filesystem::path &path);
+};
+
+/// kma's own device files, exactly as they stand in cl/, named as they are included ("kma/kma.cl").
+const std::vector<Source> &sources();
+
+/// One text for clCreateProgramWithSource: `units` one after the other, every `#include "NAME"` whose NAME is in
+/// `headers` or in sources() replaced by that text. #line directives keep names and line numbers. Other includes stay
+/// for the compiler. Throws Error on a kma/ file that does not exist and on includes that never end.
+std::string expand(const std::vector<Source> &units, const std::vector<Source> &headers = {});
+
+} // namespace kma

@@ -1,0 +1,98 @@
+// The kernels of the graph sample: build the tree from edges, then use it.
+#include "kma/kma.cl"
+#include "tree.cl"
+
+// What the kernels share besides the heap; in a buffer of its own, all zero at first.
+typedef struct graph_state {
+    kma_atomic_ref root;
+    kma_atomic_u32 edges_done;   // edges that are in the graph
+    kma_atomic_u32 frontier_end; // entries of the next breadth-first frontier
+} graph_state;
+
+// Each work-item takes the edges i, i + work-items, …: both nodes, a link, and the link onto the source's list.
+// It stops at the first NULL; the host compares edges_done.
+kernel void graph_build(global kma_heap *heap, global graph_state *state, global const uint *sources,
+                        global const uint *sinks, uint edges, uint keep_spare)
+{
+    global graph_node *spare = (global graph_node *)0;
+    uint done = 0;
+    for (size_t i = get_global_id(0); i < edges; i += get_global_size(0)) {
+        global graph_node *source = graph_ensure(heap, &state->root, sources[i], keep_spare != 0, &spare);
+        global graph_node *sink = graph_ensure(heap, &state->root, sinks[i], keep_spare != 0, &spare);
+        global graph_link *link = KMA_NEW(heap, graph_link);
+        if (!source || !sink || !link)
+            break;
+        graph_push_link(heap, source, link, sink);
+        kma_fetch_add_u32(&sink->in_links, 1, KMA_RELAXED);
+        done++;
+    }
+    kma_free(heap, spare);
+    kma_fetch_add_u32(&state->edges_done, done, KMA_RELAXED);
+}
+
+// For each key: how many links leave and enter its node; UINT_MAX twice if the tree has no such node.
+kernel void graph_degrees(global kma_heap *heap, global graph_state *state, global const uint *keys, uint count,
+                          global uint *out_degrees, global uint *in_degrees)
+{
+    const size_t i = get_global_id(0);
+    if (i >= count)
+        return;
+    out_degrees[i] = UINT_MAX;
+    in_degrees[i] = UINT_MAX;
+    global graph_node *node = graph_get(heap, &state->root, keys[i]);
+    if (!node)
+        return;
+    uint out = 0;
+    kma_ref at = kma_ref_load_acquire(&node->links);
+    while (at != KMA_NULL) { // the list is complete and stands still
+        global graph_link *link = (global graph_link *)kma_deref(heap, at);
+        at = kma_ref_load_acquire(&link->next);
+        out++;
+    }
+    out_degrees[i] = out;
+    in_degrees[i] = kma_load_u32(&node->in_links, KMA_RELAXED);
+}
+
+// Puts the node of `key` alone into the first frontier, at level 0; leaves the frontier empty if there is none.
+kernel void graph_bfs_start(global kma_heap *heap, global graph_state *state, uint key, global uint *frontier)
+{
+    if (get_global_id(0) != 0)
+        return;
+    global graph_node *node = graph_get(heap, &state->root, key);
+    kma_store_u32(&state->frontier_end, node ? 1 : 0, KMA_RELAXED);
+    if (node) {
+        kma_store_u32(&node->level, 0, KMA_RELAXED);
+        frontier[0] = kma_ref_of(heap, node);
+    }
+}
+
+// One level: every node not reached yet that a node of the frontier links to gets `level` and joins the next frontier,
+// once, whoever reaches it first. `next` has room for all nodes; frontier_end is 0 before.
+kernel void graph_bfs_level(global kma_heap *heap, global graph_state *state, uint level, global const uint *frontier,
+                            uint count, global uint *next)
+{
+    const size_t i = get_global_id(0);
+    if (i >= count)
+        return;
+    global graph_node *node = (global graph_node *)kma_deref(heap, frontier[i]);
+    kma_ref at = kma_ref_load_acquire(&node->links);
+    while (at != KMA_NULL) { // the list is complete and stands still
+        global graph_link *link = (global graph_link *)kma_deref(heap, at);
+        global graph_node *sink = (global graph_node *)kma_deref(heap, link->sink);
+        if (kma_load_u32(&sink->level, KMA_RELAXED) == GRAPH_UNREACHED &&
+            kma_cas_u32(&sink->level, GRAPH_UNREACHED, level, KMA_RELAXED) == GRAPH_UNREACHED)
+            next[kma_fetch_add_u32(&state->frontier_end, 1, KMA_RELAXED)] = kma_ref_of(heap, sink);
+        at = kma_ref_load_acquire(&link->next);
+    }
+}
+
+// The level of each key's node, GRAPH_UNREACHED if none was given.
+kernel void graph_levels(global kma_heap *heap, global graph_state *state, global const uint *keys, uint count,
+                         global uint *levels)
+{
+    const size_t i = get_global_id(0);
+    if (i >= count)
+        return;
+    global graph_node *node = graph_get(heap, &state->root, keys[i]);
+    levels[i] = node ? kma_load_u32(&node->level, KMA_RELAXED) : GRAPH_UNREACHED;
+}
