@@ -198,9 +198,7 @@ static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t 
     if (first == 0)
         first = kma_bump_take_alone(heap, units);
     if (first == 0) {
-        const kma_lanes failed = kma_lanes_active(); // counted together: a full heap should answer quickly
-        if (kma_lane_leads(failed))
-            kma_report_many(&heap->header, KMA_ERROR_OUT_OF_MEMORY, KMA_NULL, bytes, kma_lanes_count(failed));
+        kma_report(&heap->header, KMA_ERROR_OUT_OF_MEMORY, KMA_NULL, bytes);
         return (global void *)0;
     }
     const kma_ref ref = (first + KMA_BUMP_PREFIX + align_units - 1) & ~(align_units - 1);

@@ -2,6 +2,7 @@
 #ifndef KMA_HEAP_ERROR_LOG_CL
 #define KMA_HEAP_ERROR_LOG_CL
 
+#include "kma/platform/lanes.cl"
 #include "kma/platform/memory.cl"
 #include "kma/heap/header.cl"
 
@@ -11,11 +12,16 @@ static inline ulong kma_linear_global_id(void)
            get_global_size(0) * (get_global_id(1) + get_global_size(1) * (ulong)get_global_id(2));
 }
 
-// Counts `events` errors of one kind at once; only the caller's own is recorded. Relaxed: the host reads the log
-// after the kernel, and the slots of a record belong to one work-item.
-static inline void kma_report_many(global kma_heap_header *heap, uint code, uint ref, ulong size, uint events)
+// One error of the calling work-item. The lanes that err together are counted with one atomic, since a heap that has
+// run full must answer a million requests quickly. Relaxed: the host reads the log after the kernel, and each slot of
+// it belongs to one work-item.
+static inline void kma_report(global kma_heap_header *heap, uint code, uint ref, ulong size)
 {
-    const uint n = kma_fetch_add_u32(&heap->errors.count[code], events, KMA_RELAXED);
+    const kma_lanes together = kma_lanes_active(); // `code` is a literal, the same for all who are here
+    uint n = 0;
+    if (kma_lane_leads(together))
+        n = kma_fetch_add_u32(&heap->errors.count[code], kma_lanes_count(together), KMA_RELAXED);
+    n = kma_lanes_first(together, n) + kma_lane_rank(together);
     if (n >= KMA_ERROR_KEPT)
         return;
     global kma_error_record *record = &heap->errors.first[code * KMA_ERROR_KEPT + n];
@@ -23,11 +29,6 @@ static inline void kma_report_many(global kma_heap_header *heap, uint code, uint
     record->work_item = kma_linear_global_id();
     record->ref = ref;
     record->written = 1;
-}
-
-static inline void kma_report(global kma_heap_header *heap, uint code, uint ref, ulong size)
-{
-    kma_report_many(heap, code, ref, size, 1);
 }
 
 // This work-item's share of an empty log.

@@ -14,6 +14,8 @@
 
 namespace kma {
 
+class HeapMemory;
+
 /// Which allocator; the file of that name in cl/kma/heap/ has its properties.
 enum class HeapKind : std::uint32_t { bump = 1 };
 
@@ -125,10 +127,9 @@ public:
     MappedRange map(Ref ref, std::uint64_t bytes) const;
 
 private:
-    class Memory;
     Device device_;
     HeapOptions options_;
-    std::unique_ptr<Memory> memory_;
+    std::unique_ptr<HeapMemory> memory_;
 };
 
 /// What a code means and what to do about it, as one sentence.

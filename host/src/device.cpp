@@ -1,0 +1,184 @@
+// Finding a device, and what it offers.
+#include "kma/device.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+
+#include "kma/error.hpp"
+#include "kma/program.hpp"
+
+namespace kma {
+namespace {
+
+std::string environment(const char *name)
+{
+    const char *value = std::getenv(name);
+    return value ? value : "";
+}
+
+std::string lower(std::string text)
+{
+    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+// Some runtimes pad names with blanks or a NUL.
+std::string trimmed(std::string text)
+{
+    text.erase(std::find(text.begin(), text.end(), '\0'), text.end());
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+        text.pop_back();
+    text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
+    return text;
+}
+
+std::string name_of(const cl::Device &device)
+{
+    const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
+    return trimmed(platform.getInfo<CL_PLATFORM_NAME>()) + " / " + trimmed(device.getInfo<CL_DEVICE_NAME>());
+}
+
+// What keeps a device from running kma; empty if nothing does.
+std::string obstacle(const cl::Device &device)
+{
+    if (!device.getInfo<CL_DEVICE_AVAILABLE>())
+        return "it is not available";
+    if (!device.getInfo<CL_DEVICE_COMPILER_AVAILABLE>())
+        return "it has no OpenCL C compiler";
+    if (!device.getInfo<CL_DEVICE_ENDIAN_LITTLE>())
+        return "it is big-endian";
+    if (device.getInfo<CL_DEVICE_ADDRESS_BITS>() != 64)
+        return "its addresses are not 64 bits wide";
+    return {};
+}
+
+struct Wanted {
+    std::string substring;
+    std::size_t index = 0;
+};
+
+// "SUBSTRING:n"; a colon not followed by a number alone belongs to the substring.
+Wanted parse(std::string_view text)
+{
+    const std::size_t colon = text.rfind(':');
+    if (colon != std::string_view::npos) {
+        std::size_t index = 0;
+        const char *end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, index);
+        if (error == std::errc{} && rest == end && colon + 1 < text.size())
+            return {lower(std::string(text.substr(0, colon))), index};
+    }
+    return {lower(std::string(text)), 0};
+}
+
+std::string listing(const std::vector<cl::Device> &devices)
+{
+    std::string text;
+    for (const cl::Device &device : devices)
+        text += "\n  " + name_of(device);
+    return text;
+}
+
+cl::Device choose(const std::vector<cl::Device> &devices, std::string_view wanted)
+{
+    if (wanted.empty()) {
+        const auto gpu = std::ranges::find_if(
+            devices, [](const cl::Device &d) { return (d.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU) != 0; });
+        return gpu != devices.end() ? *gpu : devices.front();
+    }
+    const Wanted parsed = parse(wanted);
+    std::size_t matches = 0;
+    for (const cl::Device &device : devices)
+        if (lower(name_of(device)).find(parsed.substring) != std::string::npos && matches++ == parsed.index)
+            return device;
+    throw Error("no OpenCL device matches \"" + std::string(wanted) + "\" (" + std::to_string(matches) +
+                " contain the text); there are:" + listing(devices));
+}
+
+} // namespace
+
+std::vector<cl::Device> Device::list()
+{
+    std::vector<cl::Platform> platforms;
+    try {
+        cl::Platform::get(&platforms);
+    } catch (const cl::Error &error) {
+        if (error.err() != CL_PLATFORM_NOT_FOUND_KHR)
+            throw;
+    }
+    std::vector<cl::Device> devices;
+    for (const cl::Platform &platform : platforms) {
+        std::vector<cl::Device> here;
+        try {
+            platform.getDevices(CL_DEVICE_TYPE_ALL, &here);
+        } catch (const cl::Error &error) {
+            if (error.err() != CL_DEVICE_NOT_FOUND)
+                throw;
+        }
+        std::ranges::copy_if(here, std::back_inserter(devices), [](const auto &d) { return obstacle(d).empty(); });
+    }
+    return devices;
+}
+
+Device Device::select(std::string_view wanted)
+{
+    const std::vector<cl::Device> devices = list();
+    if (devices.empty())
+        throw Error("no OpenCL device found: install your GPU vendor's OpenCL driver, or PoCL for the CPU "
+                    "(Debian and Ubuntu: apt-get install pocl-opencl-icd)");
+    const std::string from_environment = environment("KMA_DEVICE");
+    const cl::Device device = choose(devices, wanted.empty() ? std::string_view(from_environment) : wanted);
+    const cl::Context context(device);
+    return Device(cl::CommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE));
+}
+
+Device::Device(cl::CommandQueue queue)
+    : context_(queue.getInfo<CL_QUEUE_CONTEXT>()), device_(queue.getInfo<CL_QUEUE_DEVICE>()), queue_(std::move(queue)),
+      cache_(std::make_shared<ProgramCache>())
+{
+    if (const std::string why = obstacle(device_); !why.empty())
+        throw Error("kma cannot run on " + name() + ": " + why);
+    if (queue_.getInfo<CL_QUEUE_PROPERTIES>() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        throw Error("kma needs an in-order command queue; create one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
+}
+
+std::string Device::name() const
+{
+    return name_of(device_);
+}
+
+std::string Device::language_option() const
+{
+    if (const std::string forced = environment("KMA_CL_STD"); !forced.empty())
+        return "-cl-std=" + forced;
+    // "OpenCL 3.0 …": from 3.0 on, optional features are listed by name; asking earlier devices is an error.
+    const int major = std::atoi(device_.getInfo<CL_DEVICE_VERSION>().c_str() + sizeof("OpenCL ") - 1);
+    if (major >= 3) {
+        const auto features = device_.getInfo<CL_DEVICE_OPENCL_C_FEATURES>();
+        const auto has = [&](std::string_view name) {
+            return std::ranges::any_of(features, [&](const cl_name_version &f) { return f.name == name; });
+        };
+        if (has("__opencl_c_atomic_scope_device") && has("__opencl_c_atomic_order_acq_rel"))
+            return "-cl-std=CL3.0";
+        return "-cl-std=CL1.2";
+    }
+    return device_.getInfo<CL_DEVICE_OPENCL_C_VERSION>().find("OpenCL C 2.") == 0 ? "-cl-std=CL2.0" : "-cl-std=CL1.2";
+}
+
+std::uint64_t Device::max_buffer_bytes() const
+{
+    return device_.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
+}
+
+bool Device::has_svm() const
+{
+    cl_device_svm_capabilities capabilities = 0;
+    // Raw: before OpenCL 2.0 the query itself is an error, which means no.
+    if (clGetDeviceInfo(device_(), CL_DEVICE_SVM_CAPABILITIES, sizeof(capabilities), &capabilities, nullptr) != CL_SUCCESS)
+        return false;
+    return (capabilities & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
+}
+
+} // namespace kma

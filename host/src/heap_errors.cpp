@@ -1,0 +1,54 @@
+// A heap's error log as text.
+#include "kma/heap.hpp"
+
+#include "layout.hpp"
+
+namespace kma {
+
+static_assert(error_codes == KMA_ERROR_CODES);
+static_assert(static_cast<unsigned>(ErrorCode::out_of_memory) == KMA_ERROR_OUT_OF_MEMORY);
+static_assert(static_cast<unsigned>(ErrorCode::too_large) == KMA_ERROR_TOO_LARGE);
+static_assert(static_cast<unsigned>(ErrorCode::bad_alignment) == KMA_ERROR_BAD_ALIGNMENT);
+static_assert(static_cast<unsigned>(ErrorCode::invalid_free) == KMA_ERROR_INVALID_FREE);
+static_assert(static_cast<unsigned>(ErrorCode::double_free) == KMA_ERROR_DOUBLE_FREE);
+static_assert(static_cast<unsigned>(ErrorCode::bad_heap) == KMA_ERROR_BAD_HEAP);
+
+const char *explain(ErrorCode code) noexcept
+{
+    switch (code) {
+    case ErrorCode::out_of_memory:
+        return "out of memory: malloc returned NULL; make the heap larger, or free more";
+    case ErrorCode::too_large:
+        return "request too large: it exceeds the whole heap; make the heap larger, or check the size's computation";
+    case ErrorCode::bad_alignment:
+        return "bad alignment: it must be a power of two, at most 2^31";
+    case ErrorCode::invalid_free:
+        return "invalid free: the pointer is not the start of a block of this heap";
+    case ErrorCode::double_free:
+        return "double free: the block was freed before";
+    case ErrorCode::bad_heap:
+        return "wrong heap: heap and program differ in kind or KMA_DEBUG; give HeapOptions and ProgramOptions the same";
+    }
+    return "unknown error code: the heap's error log is damaged";
+}
+
+std::string Heap::error_text() const
+{
+    const HeapStats now = stats();
+    std::string text;
+    for (std::size_t code = 0; code < error_codes; code++)
+        if (now.errors[code] != 0)
+            text += std::to_string(now.errors[code]) + " x " + explain(static_cast<ErrorCode>(code)) + "\n";
+    for (const ErrorRecord &record : errors()) {
+        const std::string what = explain(record.code);
+        text += "  " + what.substr(0, what.find(':')) + ": work-item " + std::to_string(record.work_item);
+        if (record.ref != 0)
+            text += ", ref " + std::to_string(record.ref);
+        if (record.size != 0)
+            text += ", size " + std::to_string(record.size);
+        text += "\n";
+    }
+    return text;
+}
+
+} // namespace kma

@@ -1,0 +1,37 @@
+// A heap's memory, as a buffer or as SVM, behind one interface.
+#pragma once
+
+#include <cstdint>
+
+#include "kma/heap.hpp"
+
+namespace kma {
+
+class HeapMemory {
+public:
+    HeapMemory(const Device &device, std::uint64_t bytes, Storage storage);
+    ~HeapMemory();
+    HeapMemory(const HeapMemory &) = delete;
+    HeapMemory &operator=(const HeapMemory &) = delete;
+
+    std::uint64_t bytes() const noexcept { return bytes_; }
+    const cl::Buffer &buffer() const noexcept { return buffer_; } ///< null for SVM
+    void *svm() const noexcept { return svm_; }                   ///< null for a buffer
+
+    void set_arg(cl::Kernel &kernel, cl_uint index) const;
+
+    /// Copies a range to the host; waits.
+    void read(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes, void *to) const;
+
+    /// Maps a range for reading and writing; waits.
+    void *map(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes) const;
+    void unmap(const cl::CommandQueue &queue, void *mapped) const;
+
+private:
+    cl::Context context_;
+    std::uint64_t bytes_;
+    cl::Buffer buffer_;
+    void *svm_ = nullptr;
+};
+
+} // namespace kma

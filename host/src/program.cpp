@@ -1,0 +1,76 @@
+// Building programs, and the cache of built ones.
+#include "kma/program.hpp"
+
+#include <algorithm>
+
+#include "kma/error.hpp"
+
+namespace kma {
+namespace {
+
+std::string all_options(const Device &device, const ProgramOptions &options)
+{
+    std::string text = options.options;
+    if (text.find("-cl-std=") == std::string::npos)
+        text = device.language_option() + " " + text;
+    if (options.debug != 0)
+        text += " -DKMA_DEBUG=" + std::to_string(options.debug);
+    if (options.std_names)
+        text += " -DKMA_STD_NAMES";
+    return text;
+}
+
+std::string log_of(const cl::Program &program, const cl::Device &device)
+{
+    return program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
+}
+
+} // namespace
+
+cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &device, const std::string &text,
+                              const std::string &options)
+{
+    // Held while building, so that two threads that ask for the same program build it once.
+    const std::lock_guard lock(mutex_);
+    const std::string key = options + '\n' + text;
+    if (const auto known = programs_.find(key); known != programs_.end())
+        return known->second;
+    cl::Program program(context, text);
+    try {
+        program.build(device, options.c_str());
+    } catch (const cl::BuildError &) {
+        throw BuildError("the OpenCL program does not compile with options \"" + options + "\":", log_of(program, device));
+    } catch (const cl::Error &error) {
+        if (error.err() != CL_BUILD_PROGRAM_FAILURE && error.err() != CL_INVALID_BUILD_OPTIONS)
+            throw;
+        throw BuildError("the OpenCL program does not build with options \"" + options + "\":", log_of(program, device));
+    }
+    programs_.emplace(key, program);
+    return program;
+}
+
+Program::Program(const Device &device, const std::vector<Source> &units, const ProgramOptions &options)
+    : device_(device.device()), program_(device.cache().get(device.context(), device.device(),
+                                                            expand(units, options.headers), all_options(device, options)))
+{
+}
+
+cl::Kernel Program::kernel(const std::string &name) const
+{
+    try {
+        return cl::Kernel(program_, name.c_str());
+    } catch (const cl::Error &error) {
+        if (error.err() != CL_INVALID_KERNEL_NAME)
+            throw;
+        std::string names = program_.getInfo<CL_PROGRAM_KERNEL_NAMES>();
+        std::ranges::replace(names, ';', ' ');
+        throw Error("the program has no kernel \"" + name + "\"; it has: " + (names.empty() ? "none" : names));
+    }
+}
+
+std::string Program::log() const
+{
+    return log_of(program_, device_);
+}
+
+} // namespace kma

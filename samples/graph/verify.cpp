@@ -1,0 +1,202 @@
+// The verifier. It marks every 16-byte unit of the heap that an object takes. An object found on units that are taken
+// already means a circle, two ways to one node, or two objects in one place; so each walk ends, and nothing is counted
+// twice.
+#include "verify.hpp"
+
+#include <algorithm>
+
+namespace graph {
+
+std::uint32_t mix32(std::uint32_t x) noexcept
+{
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x;
+}
+
+namespace {
+
+class Verifier {
+public:
+    Verifier(const kma::Snapshot &snapshot, const Reference &reference)
+        : snapshot_(snapshot), reference_(reference), units_(snapshot.bytes().size() / kma::ref_unit + 2, Unit::free)
+    {
+    }
+
+    // All nodes of the tree, each once and in order.
+    void walk_tree(kma::Ref root);
+
+    // The list and the counts of every node that walk_tree found.
+    void check_nodes(const std::vector<std::uint32_t> &levels);
+
+    void check_results(const KernelResults &results, const std::vector<std::uint32_t> &levels);
+
+    Verdict verdict;
+
+private:
+    enum class Unit : std::uint8_t { free, node, taken };
+
+    // A subtree to visit: its nodes must have low <= mix32(key) < high.
+    struct Subtree {
+        kma::Ref ref;
+        std::uint64_t low, high;
+        std::size_t depth;
+        std::string where;
+    };
+
+    void differ(const std::string &sentence)
+    {
+        constexpr std::size_t kept = 10;
+        if (verdict.difference_count++ < kept)
+            verdict.differences.push_back(sentence);
+    }
+
+    void expect_equal(const char *what, std::uint32_t key, std::uint64_t is, std::uint64_t should_be)
+    {
+        if (is != should_be)
+            differ("node " + std::to_string(key) + ": " + what + " is " + std::to_string(is) + ", should be " +
+                   std::to_string(should_be));
+    }
+
+    template <class T> const T *visit(kma::Ref ref, const char *what, std::uint32_t key);
+    std::vector<std::uint32_t> walk_list(const Node &node);
+
+    const kma::Snapshot &snapshot_;
+    const Reference &reference_;
+    std::vector<Unit> units_;
+    std::vector<const Node *> nodes_;
+};
+
+// The object at `ref`, its units marked; nullptr, and a difference, if there cannot be one. `what` of the node `key`
+// is how we came here.
+template <class T> const T *Verifier::visit(kma::Ref ref, const char *what, std::uint32_t key)
+{
+    const auto complain = [&](const std::string &why) { differ(std::string(what) + std::to_string(key) + ": " + why); };
+    try {
+        const T *object = snapshot_.deref<T>(ref);
+        constexpr std::size_t size = (sizeof(T) + kma::ref_unit - 1) / kma::ref_unit;
+        const auto begin = units_.begin() + static_cast<std::ptrdiff_t>(ref);
+        if (std::any_of(begin, begin + size, [](Unit unit) { return unit != Unit::free; })) {
+            complain("ref " + std::to_string(ref) + " leads into an object that something else refers to");
+            return nullptr;
+        }
+        std::fill(begin, begin + size, Unit::taken);
+        return object;
+    } catch (const kma::Error &error) {
+        complain(error.what());
+        return nullptr;
+    }
+}
+
+void Verifier::walk_tree(kma::Ref root)
+{
+    struct Subtree {
+        kma::Ref ref;
+        std::uint64_t low, high; // low <= mix32(key) < high for all its nodes
+        std::size_t depth;
+        const char *what;
+        std::uint32_t parent;
+    };
+    std::vector<bool> found(reference_.nodes());
+    std::vector<Subtree> todo = {{root, 0, std::uint64_t{1} << 32, 1, "the root of node ", 0}};
+    while (!todo.empty()) {
+        const Subtree at = todo.back();
+        todo.pop_back();
+        const Node *node = at.ref ? visit<Node>(at.ref, at.what, at.parent) : nullptr;
+        if (!node)
+            continue;
+        units_[at.ref] = Unit::node;
+        nodes_.push_back(node);
+        verdict.depth = std::max(verdict.depth, at.depth);
+
+        const std::uint64_t order = mix32(node->key);
+        if (order < at.low || order >= at.high)
+            differ("node " + std::to_string(node->key) + " stands in the wrong place of the tree");
+        const std::size_t index = reference_.index_of(node->key);
+        if (index == reference_.nodes())
+            differ("node " + std::to_string(node->key) + " is in the tree, but in no edge");
+        else if (found[index])
+            differ("node " + std::to_string(node->key) + " is in the tree twice");
+        else
+            found[index] = true;
+        todo.push_back({node->left, at.low, order, at.depth + 1, "the left child of node ", node->key});
+        todo.push_back({node->right, order + 1, at.high, at.depth + 1, "the right child of node ", node->key});
+    }
+    verdict.nodes = nodes_.size();
+    for (std::size_t i = 0; i < found.size(); i++)
+        if (!found[i])
+            differ("node " + std::to_string(reference_.keys()[i]) + " is not in the tree");
+}
+
+// The keys of the nodes that the links of `node` lead to, in the list's order.
+std::vector<std::uint32_t> Verifier::walk_list(const Node &node)
+{
+    std::vector<std::uint32_t> sinks;
+    for (kma::Ref at = node.links; at != 0;) {
+        const Link *link = visit<Link>(at, "the list of node ", node.key);
+        if (!link)
+            break;
+        verdict.edges++;
+        at = link->next;
+        if (link->sink < units_.size() && units_[link->sink] == Unit::node)
+            sinks.push_back(snapshot_.deref<Node>(link->sink)->key);
+        else
+            differ("the list of node " + std::to_string(node.key) + ": a link leads to ref " +
+                   std::to_string(link->sink) + ", where no node of the tree is");
+    }
+    return sinks;
+}
+
+void Verifier::check_nodes(const std::vector<std::uint32_t> &levels)
+{
+    for (const Node *node : nodes_) {
+        std::vector<std::uint32_t> sinks = walk_list(*node);
+        const std::size_t index = reference_.index_of(node->key);
+        if (index == reference_.nodes())
+            continue; // a difference already
+        const auto expected = reference_.sinks(index);
+        std::sort(sinks.begin(), sinks.end());
+        const auto same = [this](std::uint32_t key, std::uint32_t sink) { return key == reference_.keys()[sink]; };
+        expect_equal("the number of links that leave it", node->key, sinks.size(), expected.size());
+        if (sinks.size() == expected.size() && !std::equal(sinks.begin(), sinks.end(), expected.begin(), same))
+            differ("node " + std::to_string(node->key) + ": its links lead to other nodes than its edges");
+        expect_equal("the count of links that enter it", node->key, node->in_links, reference_.in_degree(index));
+        expect_equal("the level", node->key, node->level, levels[index]);
+    }
+    if (verdict.edges != reference_.edges())
+        differ("the lists hold " + std::to_string(verdict.edges) + " links, should be " +
+               std::to_string(reference_.edges()));
+}
+
+void Verifier::check_results(const KernelResults &results, const std::vector<std::uint32_t> &levels)
+{
+    const std::size_t nodes = reference_.nodes();
+    if (results.out_degrees.size() != nodes || results.in_degrees.size() != nodes || results.levels.size() != nodes) {
+        differ("the kernels' results are not one for each node");
+        return;
+    }
+    for (std::size_t i = 0; i < nodes; i++) {
+        const std::uint32_t key = reference_.keys()[i];
+        expect_equal("the kernel's out-degree", key, results.out_degrees[i], reference_.sinks(i).size());
+        expect_equal("the kernel's in-degree", key, results.in_degrees[i], reference_.in_degree(i));
+        expect_equal("the kernel's level", key, results.levels[i], levels[i]);
+    }
+}
+
+} // namespace
+
+Verdict verify(const kma::Snapshot &snapshot, kma::Ref root, const Reference &reference, std::uint32_t from,
+               const KernelResults &results)
+{
+    const std::vector<std::uint32_t> levels = reference.levels(from);
+    Verifier verifier(snapshot, reference);
+    verifier.walk_tree(root);
+    verifier.check_nodes(levels);
+    verifier.check_results(results, levels);
+    return verifier.verdict;
+}
+
+} // namespace graph
