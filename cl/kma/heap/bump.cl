@@ -191,10 +191,13 @@ static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t 
         kma_report(&heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
     const uint align_units = !aligns || align <= KMA_UNIT ? 1 : (uint)(align / KMA_UNIT);
     const uint units = aligns ? kma_bump_units(heap, bytes, align_units) : 0;
-    uint first = kma_bump_take(heap, kma_lanes_active(), units);
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
+    uint first = 0;
+    if (kma_lane_in(together))
+        first = kma_bump_take(heap, together, units);
     if (units == 0)
         return (global void *)0;
-    // A neighbour's larger request may have taken the room that this one would fit into: once more, alone.
+    // Another heap than the leader's; or a neighbour's larger request took the room that this one would fit into.
     if (first == 0)
         first = kma_bump_take_alone(heap, units);
     if (first == 0) {

@@ -17,11 +17,16 @@ static inline ulong kma_linear_global_id(void)
 // it belongs to one work-item.
 static inline void kma_report(global kma_heap_header *heap, uint code, uint ref, ulong size)
 {
-    const kma_lanes together = kma_lanes_active(); // `code` is a literal, the same for all who are here
+    global kma_atomic_u32 *count = &heap->errors.count[code];
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)count);
     uint n = 0;
-    if (kma_lane_leads(together))
-        n = kma_fetch_add_u32(&heap->errors.count[code], kma_lanes_count(together), KMA_RELAXED);
-    n = kma_lanes_first(together, n) + kma_lane_rank(together);
+    if (kma_lane_in(together)) {
+        if (kma_lane_leads(together))
+            n = kma_fetch_add_u32(count, kma_lanes_count(together), KMA_RELAXED);
+        n = kma_lanes_first(together, n) + kma_lane_rank(together);
+    } else {
+        n = kma_fetch_add_u32(count, 1, KMA_RELAXED);
+    }
     if (n >= KMA_ERROR_KEPT)
         return;
     global kma_error_record *record = &heap->errors.first[code * KMA_ERROR_KEPT + n];

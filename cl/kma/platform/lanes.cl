@@ -15,7 +15,11 @@
 //   uint      kma_lanes_first   (group, value)         the leader's `value`
 //   kma_lanes kma_lanes_ballot  (group, bool)          the lanes whose argument is true
 //   kma_lanes kma_lanes_match   (group, value, bits)   the lanes whose `value` is mine; only `bits` low bits count
+//   kma_lanes kma_lanes_alike   (group, key)           the lanes whose 64-bit `key` is the leader's; an address, say
 //   kma_scan  kma_lanes_scan    (group, value)         sums over the lanes before me and over all, saturating
+//
+// Lanes that came together may want different things, of different heaps even. `alike` picks those that want the
+// leader's; they go on as a group inside `if (kma_lane_in(alike))`, the others each alone.
 //
 // A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle and kma_lanes_ballot; where the hardware has more,
 // it says so with KMA_LANES_HAVE_{FIRST,MATCH,SCAN} and supplies those too.
@@ -58,12 +62,24 @@ static inline bool kma_lane_leads(kma_lanes group)
     return kma_lane_rank(group) == 0;
 }
 
+static inline bool kma_lane_in(kma_lanes set)
+{
+    return ((set >> kma_lane_id()) & 1ul) != 0;
+}
+
 #ifndef KMA_LANES_HAVE_FIRST
 static inline uint kma_lanes_first(kma_lanes group, uint value)
 {
     return kma_lanes_shuffle(group, value, kma_lowest_bit(group));
 }
 #endif
+
+static inline kma_lanes kma_lanes_alike(kma_lanes group, ulong key)
+{
+    const uint low = kma_lanes_first(group, (uint)key);
+    const uint high = kma_lanes_first(group, (uint)(key >> 32));
+    return kma_lanes_ballot(group, low == (uint)key && high == (uint)(key >> 32));
+}
 
 // One ballot for each bit: after it, the lanes left agree with me in that bit too.
 #ifndef KMA_LANES_HAVE_MATCH
