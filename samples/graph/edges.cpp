@@ -30,7 +30,8 @@ std::string quoted(std::string_view text)
 {
     constexpr std::size_t longest = 40;
     std::string shown(text.substr(0, longest));
-    std::replace_if(shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+    const auto unfit = [](unsigned char c) { return c < 0x20 || c > 0x7e; };
+    std::replace_if(shown.begin(), shown.end(), unfit, '?');
     return "'" + shown + (text.size() > longest ? "…'" : "'");
 }
 

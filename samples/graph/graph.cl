@@ -20,8 +20,10 @@ kernel void graph_build(global kma_heap *heap, global graph_state *state, global
         global graph_node *source = graph_ensure(heap, &state->root, sources[i], keep_spare != 0, &spare);
         global graph_node *sink = graph_ensure(heap, &state->root, sinks[i], keep_spare != 0, &spare);
         global graph_link *link = KMA_NEW(heap, graph_link);
-        if (!source || !sink || !link)
+        if (!source || !sink || !link) {
+            kma_free(heap, link);
             break;
+        }
         graph_push_link(heap, source, link, sink);
         kma_fetch_add_u32(&sink->in_links, 1, KMA_RELAXED);
         done++;

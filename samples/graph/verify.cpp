@@ -39,14 +39,6 @@ public:
 private:
     enum class Unit : std::uint8_t { free, node, taken };
 
-    // A subtree to visit: its nodes must have low <= mix32(key) < high.
-    struct Subtree {
-        kma::Ref ref;
-        std::uint64_t low, high;
-        std::size_t depth;
-        std::string where;
-    };
-
     void differ(const std::string &sentence)
     {
         constexpr std::size_t kept = 10;
@@ -61,7 +53,9 @@ private:
                    std::to_string(should_be));
     }
 
-    template <class T> const T *visit(kma::Ref ref, const char *what, std::uint32_t key);
+    // The object at `ref`, its units marked; nullptr, and a difference, if there cannot be one. `describe()` says
+    // where the ref was found.
+    template <class T, class Describe> const T *visit(kma::Ref ref, Describe describe);
     std::vector<std::uint32_t> walk_list(const Node &node);
 
     const kma::Snapshot &snapshot_;
@@ -70,23 +64,20 @@ private:
     std::vector<const Node *> nodes_;
 };
 
-// The object at `ref`, its units marked; nullptr, and a difference, if there cannot be one. `what` of the node `key`
-// is how we came here.
-template <class T> const T *Verifier::visit(kma::Ref ref, const char *what, std::uint32_t key)
+template <class T, class Describe> const T *Verifier::visit(kma::Ref ref, Describe describe)
 {
-    const auto complain = [&](const std::string &why) { differ(std::string(what) + std::to_string(key) + ": " + why); };
     try {
         const T *object = snapshot_.deref<T>(ref);
         constexpr std::size_t size = (sizeof(T) + kma::ref_unit - 1) / kma::ref_unit;
         const auto begin = units_.begin() + static_cast<std::ptrdiff_t>(ref);
         if (std::any_of(begin, begin + size, [](Unit unit) { return unit != Unit::free; })) {
-            complain("ref " + std::to_string(ref) + " leads into an object that something else refers to");
+            differ(describe() + ": ref " + std::to_string(ref) + " leads into an object that something else refers to");
             return nullptr;
         }
         std::fill(begin, begin + size, Unit::taken);
         return object;
     } catch (const kma::Error &error) {
-        complain(error.what());
+        differ(describe() + ": " + error.what());
         return nullptr;
     }
 }
@@ -97,15 +88,17 @@ void Verifier::walk_tree(kma::Ref root)
         kma::Ref ref;
         std::uint64_t low, high; // low <= mix32(key) < high for all its nodes
         std::size_t depth;
-        const char *what;
-        std::uint32_t parent;
+        const Node *parent; // nullptr at the root
     };
     std::vector<bool> found(reference_.nodes());
-    std::vector<Subtree> todo = {{root, 0, std::uint64_t{1} << 32, 1, "the root of node ", 0}};
+    std::vector<Subtree> todo = {{root, 0, std::uint64_t{1} << 32, 1, nullptr}};
     while (!todo.empty()) {
         const Subtree at = todo.back();
         todo.pop_back();
-        const Node *node = at.ref ? visit<Node>(at.ref, at.what, at.parent) : nullptr;
+        const auto describe = [&at] {
+            return at.parent ? "a child of node " + std::to_string(at.parent->key) : std::string("the root");
+        };
+        const Node *node = at.ref ? visit<Node>(at.ref, describe) : nullptr;
         if (!node)
             continue;
         units_[at.ref] = Unit::node;
@@ -122,8 +115,8 @@ void Verifier::walk_tree(kma::Ref root)
             differ("node " + std::to_string(node->key) + " is in the tree twice");
         else
             found[index] = true;
-        todo.push_back({node->left, at.low, order, at.depth + 1, "the left child of node ", node->key});
-        todo.push_back({node->right, order + 1, at.high, at.depth + 1, "the right child of node ", node->key});
+        todo.push_back({node->left, at.low, order, at.depth + 1, node});
+        todo.push_back({node->right, order + 1, at.high, at.depth + 1, node});
     }
     verdict.nodes = nodes_.size();
     for (std::size_t i = 0; i < found.size(); i++)
@@ -134,9 +127,10 @@ void Verifier::walk_tree(kma::Ref root)
 // The keys of the nodes that the links of `node` lead to, in the list's order.
 std::vector<std::uint32_t> Verifier::walk_list(const Node &node)
 {
+    const auto describe = [&node] { return "the list of node " + std::to_string(node.key); };
     std::vector<std::uint32_t> sinks;
     for (kma::Ref at = node.links; at != 0;) {
-        const Link *link = visit<Link>(at, "the list of node ", node.key);
+        const Link *link = visit<Link>(at, describe);
         if (!link)
             break;
         verdict.edges++;
@@ -144,8 +138,8 @@ std::vector<std::uint32_t> Verifier::walk_list(const Node &node)
         if (link->sink < units_.size() && units_[link->sink] == Unit::node)
             sinks.push_back(snapshot_.deref<Node>(link->sink)->key);
         else
-            differ("the list of node " + std::to_string(node.key) + ": a link leads to ref " +
-                   std::to_string(link->sink) + ", where no node of the tree is");
+            differ(describe() + ": a link leads to ref " + std::to_string(link->sink) +
+                   ", where no node of the tree is");
     }
     return sinks;
 }

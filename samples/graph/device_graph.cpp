@@ -1,0 +1,180 @@
+// Launches the kernels of graph.cl. Times are those of the kernels alone, from the device's own clock.
+#include "device_graph.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace graph {
+
+/// graph.cl and tree.cl, embedded by the build.
+const std::vector<kma::Source> &kernels();
+
+namespace {
+
+kma::Program build_program(const kma::Device &device, const GraphOptions &options)
+{
+    kma::ProgramOptions build;
+    build.options = options.heap.program_options;
+    build.debug = options.debug;
+    std::vector<kma::Source> units;
+    for (const kma::Source &source : kernels())
+        (source.name == "graph.cl" ? units : build.headers).push_back(source);
+    return {device, units, build};
+}
+
+// A copy of `data` that kernels only read.
+cl::Buffer copy_of(const kma::Device &device, const std::vector<std::uint32_t> &data)
+{
+    cl::Buffer buffer(device.context(), CL_MEM_READ_ONLY, data.size() * sizeof data[0]);
+    device.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size() * sizeof data[0], data.data());
+    return buffer;
+}
+
+cl::Buffer words(const kma::Device &device, std::size_t count)
+{
+    return {device.context(), CL_MEM_READ_WRITE, count * sizeof(cl_uint)};
+}
+
+} // namespace
+
+LaunchShape launch_shape(std::uint32_t work_items, std::uint32_t work_group)
+{
+    work_group = std::min(work_group, work_items);
+    const std::uint64_t groups = (std::uint64_t{work_items} + work_group - 1) / work_group;
+    const std::uint64_t most = max_edges / work_group; // so that the product has 32 bits
+    return {static_cast<std::uint32_t>(std::min(groups, most) * work_group), work_group};
+}
+
+std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges, std::uint64_t nodes,
+                                    std::uint32_t work_items, bool keep_node)
+{
+    const auto block = [&](std::uint64_t bytes) { // as Heap::bytes_for counts
+        return (bytes + kma::ref_unit - 1) / kma::ref_unit * kma::ref_unit + (options.debug ? kma::ref_unit : 0);
+    };
+    // An edge asks for two nodes at most. A work-item asks once at most for each id, since that is in the tree from
+    // then on. And if it keeps losers, all its nodes but one are in the tree.
+    std::uint64_t node_blocks = std::min(2 * edges, nodes * work_items);
+    if (keep_node)
+        node_blocks = std::min(node_blocks, nodes + work_items);
+    return kma::Heap::bytes_for(options.heap.kind, edges * block(sizeof(Link)) + node_blocks * block(sizeof(Node)));
+}
+
+DeviceGraph::DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes,
+                         const GraphOptions &options)
+    : device_(device), options_(options), program_(build_program(device, options)),
+      heap_(device, heap_bytes, {options.heap.kind, options.storage, options.debug}),
+      edges_(static_cast<std::uint32_t>(edges.size())), sources_(copy_of(device, edges.sources)),
+      sinks_(copy_of(device, edges.sinks)), state_(device.context(), CL_MEM_READ_WRITE, sizeof(State))
+{
+}
+
+DeviceGraph::Build DeviceGraph::build(LaunchShape shape, bool keep_node)
+{
+    heap_.reset();
+    write_state({});
+    cl::Kernel build = kernel("graph_build");
+    build.setArg(2, sources_);
+    build.setArg(3, sinks_);
+    build.setArg(4, cl_uint{edges_});
+    build.setArg(5, cl_uint{keep_node});
+    const double milliseconds = run(build, shape);
+    return {read_state().edges_done, milliseconds};
+}
+
+DeviceGraph::Degrees DeviceGraph::degrees(const std::vector<std::uint32_t> &keys, std::uint32_t work_group)
+{
+    Degrees result{};
+    result.milliseconds = look_up("graph_degrees", keys, work_group, {&result.out, &result.in});
+    return result;
+}
+
+DeviceGraph::Levels DeviceGraph::levels(std::uint32_t from, const std::vector<std::uint32_t> &keys,
+                                        std::uint32_t work_group)
+{
+    Levels result{};
+    cl::Buffer frontier = words(device_, keys.size());
+    cl::Buffer next = words(device_, keys.size());
+    cl::Kernel start = kernel("graph_bfs_start");
+    start.setArg(2, cl_uint{from});
+    start.setArg(3, frontier);
+    result.milliseconds = run(start, {1, 1});
+
+    State state = read_state();
+    cl::Kernel level = kernel("graph_bfs_level");
+    while (state.frontier_end != 0) { // each round reaches a node that was not reached before
+        if (state.frontier_end > keys.size() - result.reached)
+            throw kma::Error("the breadth-first search reached more nodes than there are");
+        result.reached += state.frontier_end;
+        result.level_count++;
+        const cl_uint count = std::exchange(state.frontier_end, 0);
+        write_state(state);
+        level.setArg(2, cl_uint{result.level_count});
+        level.setArg(3, frontier);
+        level.setArg(4, count);
+        level.setArg(5, next);
+        result.milliseconds += run(level, launch_shape(count, work_group));
+        std::swap(frontier, next);
+        state = read_state();
+    }
+    look_up("graph_levels", keys, work_group, {&result.levels}); // reads the result, so not part of the time
+    return result;
+}
+
+DeviceGraph::State DeviceGraph::read_state() const
+{
+    State state;
+    device_.queue().enqueueReadBuffer(state_, CL_TRUE, 0, sizeof state, &state);
+    return state;
+}
+
+void DeviceGraph::write_state(const State &state)
+{
+    device_.queue().enqueueWriteBuffer(state_, CL_TRUE, 0, sizeof state, &state);
+}
+
+// All kernels begin with the heap and the state.
+cl::Kernel DeviceGraph::kernel(const char *name) const
+{
+    cl::Kernel kernel = program_.kernel(name);
+    heap_.set_arg(kernel, 0);
+    kernel.setArg(1, state_);
+    return kernel;
+}
+
+double DeviceGraph::run(const cl::Kernel &kernel, LaunchShape shape)
+{
+    const std::size_t most = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device_.device());
+    if (shape.work_group > most)
+        throw kma::Error("a work-group of " + std::to_string(shape.work_group) + " is too large: kernel " +
+                         kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() + " allows " + std::to_string(most) + " here");
+    cl::Event event;
+    device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
+                                         cl::NDRange(shape.work_group), nullptr, &event);
+    event.wait();
+    const cl_ulong begin = event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
+    const cl_ulong end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
+    return static_cast<double>(end - begin) / 1e6;
+}
+
+// Runs a kernel with one work-item per key that writes one word per key into each of `results`.
+double DeviceGraph::look_up(const char *name, const std::vector<std::uint32_t> &keys, std::uint32_t work_group,
+                            const std::vector<std::vector<std::uint32_t> *> &results)
+{
+    cl::Kernel look_up = kernel(name);
+    const cl::Buffer key_buffer = copy_of(device_, keys); // setArg does not keep it alive
+    look_up.setArg(2, key_buffer);
+    look_up.setArg(3, static_cast<cl_uint>(keys.size()));
+    std::vector<cl::Buffer> buffers;
+    for (std::size_t i = 0; i < results.size(); i++) {
+        buffers.push_back(words(device_, keys.size()));
+        look_up.setArg(static_cast<cl_uint>(4 + i), buffers.back());
+    }
+    const double milliseconds = run(look_up, launch_shape(static_cast<std::uint32_t>(keys.size()), work_group));
+    for (std::size_t i = 0; i < results.size(); i++) {
+        results[i]->resize(keys.size());
+        device_.queue().enqueueReadBuffer(buffers[i], CL_TRUE, 0, keys.size() * sizeof(cl_uint), results[i]->data());
+    }
+    return milliseconds;
+}
+
+} // namespace graph

@@ -1,0 +1,104 @@
+// The graph on the device: its heap, its edges and the kernels of graph.cl, each launched and timed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "edges.hpp"
+#include "kma/kma.hpp"
+#include "verify.hpp"
+
+namespace graph {
+
+/// A heap kind that the sample can run on.
+struct HeapChoice {
+    const char *name;
+    kma::HeapKind kind;
+    const char *program_options; ///< what makes kma_… of the program this kind's
+};
+
+/// All of them, the default first.
+inline constexpr HeapChoice heap_choices[] = {
+    {"bump", kma::HeapKind::bump, ""},
+};
+
+/// One dimension; a multiple of the group.
+struct LaunchShape {
+    std::uint32_t work_items;
+    std::uint32_t work_group;
+};
+
+/// A shape of at least `work_items` in groups of `work_group`, or of all if they are fewer than one group.
+LaunchShape launch_shape(std::uint32_t work_items, std::uint32_t work_group);
+
+/// Where a graph lives.
+struct GraphOptions {
+    HeapChoice heap = heap_choices[0];
+    kma::Storage storage = kma::Storage::buffer;
+    int debug = 0;
+};
+
+/// A heap of so many bytes suffices for `edges` with `nodes` distinct ids, however the work-items race.
+std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges, std::uint64_t nodes,
+                                    std::uint32_t work_items, bool keep_node);
+
+class DeviceGraph {
+public:
+    /// Builds the program, allocates the heap and copies `edges` to the device. Throws kma::Error as these do.
+    DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes, const GraphOptions &options);
+
+    struct Build {
+        std::uint32_t edges_done; ///< fewer than given: the heap was full
+        double milliseconds;
+    };
+    /// Makes the graph anew in an empty heap. `keep_node`: a work-item keeps a node that lost the race for its next
+    /// one, rather than free it.
+    Build build(LaunchShape shape, bool keep_node);
+
+    struct Degrees {
+        std::vector<std::uint32_t> out, in; ///< in the order of `keys`
+        double milliseconds;
+    };
+    Degrees degrees(const std::vector<std::uint32_t> &keys, std::uint32_t work_group);
+
+    struct Levels {
+        std::vector<std::uint32_t> levels; ///< in the order of `keys`
+        std::uint32_t level_count;         ///< how many different ones
+        std::size_t reached;               ///< nodes that have one
+        double milliseconds;
+    };
+    /// Breadth-first levels from the node `from`; once per build. `keys` are those of all nodes.
+    Levels levels(std::uint32_t from, const std::vector<std::uint32_t> &keys, std::uint32_t work_group);
+
+    const kma::Heap &heap() const noexcept { return heap_; }
+    const GraphOptions &options() const noexcept { return options_; }
+
+    /// Where the tree begins.
+    kma::Ref root() const { return read_state().root; }
+
+private:
+    struct State { // graph_state of graph.cl
+        kma::Ref root;
+        std::uint32_t edges_done;
+        std::uint32_t frontier_end;
+    };
+    static_assert(sizeof(State) == 12);
+
+    State read_state() const;
+    void write_state(const State &state);
+    cl::Kernel kernel(const char *name) const;
+    double run(const cl::Kernel &kernel, LaunchShape shape);
+    double look_up(const char *kernel, const std::vector<std::uint32_t> &keys, std::uint32_t work_group,
+                   const std::vector<std::vector<std::uint32_t> *> &results);
+
+    kma::Device device_;
+    GraphOptions options_;
+    kma::Program program_;
+    kma::Heap heap_;
+    std::uint32_t edges_;
+    cl::Buffer sources_, sinks_, state_;
+};
+
+} // namespace graph

@@ -1,0 +1,32 @@
+// The command line of the graph sample.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "device_graph.hpp"
+
+namespace graph {
+
+struct Options {
+    std::string input;         ///< the default file if none was given
+    bool default_input = true; ///< and then this
+    std::uint32_t limit = max_edges;
+
+    std::string device;
+    GraphOptions layout;
+    std::optional<std::uint64_t> heap_bytes; ///< none: as many as suffice
+    std::optional<std::uint32_t> work_items; ///< none: what is good for the device
+    std::optional<std::uint32_t> work_group;
+    bool keep_node = false;
+
+    std::optional<std::uint32_t> from; ///< where the breadth-first search begins; none: the first edge's source
+    bool sweep = false;
+    std::optional<std::uint32_t> repeat;
+};
+
+/// Reads the arguments into `options`. A value: the program shall end with that exit code, for all is said.
+std::optional<int> parse_options(int argc, char **argv, Options &options);
+
+} // namespace graph

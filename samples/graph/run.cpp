@@ -1,0 +1,120 @@
+// One graph from edges to verdict, and the steps that the sweep shares.
+#include "run.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace graph {
+namespace {
+
+// What the heap may have at most: the device's largest buffer, and as far as a ref reaches.
+std::uint64_t largest_heap(const kma::Device &device)
+{
+    constexpr std::uint64_t reach = (kma::ref_unit << 32) - 2 * kma::ref_unit;
+    return std::min(device.max_buffer_bytes(), reach);
+}
+
+std::uint64_t sufficient(const Job &job, const GraphOptions &layout, bool keep_node)
+{
+    const std::uint32_t work_items = launch_shape(job.work_items, job.work_group).work_items;
+    return sufficient_heap_bytes(layout, job.edges.size(), job.reference.nodes(), work_items, keep_node);
+}
+
+// The heap's error log without the last line's end.
+std::string errors_of(const DeviceGraph &graph)
+{
+    std::string text = graph.heap().error_text();
+    if (!text.empty() && text.back() == '\n')
+        text.pop_back();
+    return text;
+}
+
+// What to do about a heap that is too small, as the end of a message.
+std::string remedy(const Job &job, const GraphOptions &layout, bool keep_node)
+{
+    const std::uint64_t enough = sufficient(job, layout, keep_node);
+    const std::uint64_t largest = largest_heap(job.device);
+    if (enough <= largest)
+        return "--heap-bytes " + std::to_string(enough) + " would do";
+    return std::to_string(enough) + " bytes would do, but this device's largest heap has " + std::to_string(largest) +
+           (keep_node ? "" : "; with --keep-node fewer do");
+}
+
+} // namespace
+
+DeviceGraph make_graph(const Job &job, const GraphOptions &layout, bool keep_node)
+{
+    const std::uint64_t enough = sufficient(job, layout, keep_node);
+    const std::uint64_t bytes = job.options.heap_bytes.value_or(std::min(enough, largest_heap(job.device)));
+    try {
+        return {job.device, job.edges, bytes, layout};
+    } catch (const kma::BuildError &) {
+        throw;
+    } catch (const kma::Error &error) {
+        if (bytes >= enough)
+            throw;
+        throw kma::Error(std::string(error.what()) + "; " + remedy(job, layout, keep_node));
+    }
+}
+
+double timed_builds(const Job &job, DeviceGraph &graph, LaunchShape shape, bool keep_node, std::uint32_t repeat)
+{
+    std::vector<double> times;
+    for (std::uint32_t i = 0; i < repeat; i++) {
+        const DeviceGraph::Build build = graph.build(shape, keep_node);
+        if (build.edges_done != job.edges.size())
+            throw kma::Error("the heap of " + std::to_string(graph.heap().stats().bytes) + " bytes is too small: " +
+                             std::to_string(build.edges_done) + " of " + std::to_string(job.edges.size()) +
+                             " edges fitted; " + remedy(job, graph.options(), keep_node) + "\n" + errors_of(graph));
+        times.push_back(build.milliseconds);
+    }
+    std::sort(times.begin(), times.end());
+    return times[times.size() / 2];
+}
+
+Use use_and_verify(const Job &job, DeviceGraph &graph)
+{
+    const std::vector<std::uint32_t> &keys = job.reference.keys();
+    Use use{graph.degrees(keys, job.work_group), graph.levels(job.from, keys, job.work_group), {}};
+    use.verdict = verify(graph.heap().snapshot(), graph.root(), job.reference, job.from,
+                         {use.degrees.out, use.degrees.in, use.levels.levels});
+    for (const std::string &difference : use.verdict.differences)
+        std::fprintf(stderr, "graph: %s\n", difference.c_str());
+    if (const std::size_t shown = use.verdict.differences.size(); use.verdict.difference_count > shown)
+        std::fprintf(stderr, "graph: and %zu more differences\n", use.verdict.difference_count - shown);
+    if (const std::string errors = errors_of(graph); !errors.empty()) {
+        use.verdict.difference_count++;
+        std::fprintf(stderr, "graph: the heap reports errors:\n%s\n", errors.c_str());
+    }
+    return use;
+}
+
+Outcome run_once(const Job &job)
+{
+    const bool keep_node = job.options.keep_node;
+    DeviceGraph graph = make_graph(job, job.options.layout, keep_node);
+    const LaunchShape shape = launch_shape(job.work_items, job.work_group);
+    const std::uint32_t repeat = job.options.repeat.value_or(1);
+    const double milliseconds = timed_builds(job, graph, shape, keep_node, repeat);
+    std::printf("build:   %.3f ms (%" PRIu32 " work-items in groups of %" PRIu32 ", lost nodes %s", milliseconds,
+                shape.work_items, shape.work_group, keep_node ? "kept" : "freed");
+    std::printf(repeat > 1 ? ", median of %" PRIu32 ")\n" : ")\n", repeat);
+
+    const Use use = use_and_verify(job, graph);
+    const std::vector<std::uint32_t> &in = use.degrees.in;
+    const auto hub = std::max_element(in.begin(), in.end());
+    std::printf("degrees: %.3f ms; most links enter node %" PRIu32 ": %" PRIu32 "\n", use.degrees.milliseconds,
+                job.reference.keys()[static_cast<std::size_t>(hub - in.begin())], *hub);
+    std::printf("levels:  %.3f ms; from node %" PRIu32 " %zu nodes reached in %" PRIu32 " levels\n",
+                use.levels.milliseconds, job.from, use.levels.reached, use.levels.level_count);
+    std::printf("tree:    depth %zu\n", use.verdict.depth);
+    const kma::HeapStats stats = graph.heap().stats();
+    std::printf("heap:    %s, %" PRIu64 " of %" PRIu64 " bytes used\n", job.options.layout.heap.name, stats.used,
+                stats.bytes);
+    return {use.verdict.nodes, use.verdict.edges, use.verdict.verified()};
+}
+
+} // namespace graph
