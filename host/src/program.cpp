@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "kma/error.hpp"
+#include "name_lines.hpp"
 
 namespace kma {
 namespace {
@@ -39,11 +40,11 @@ cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &devi
     try {
         program.build(device, options.c_str());
     } catch (const cl::BuildError &) {
-        throw BuildError("the OpenCL program does not compile with options \"" + options + "\":", log_of(program, device));
+        throw BuildError("the OpenCL program does not compile with options \"" + options + "\":", name_lines(log_of(program, device), text));
     } catch (const cl::Error &error) {
         if (error.err() != CL_BUILD_PROGRAM_FAILURE && error.err() != CL_INVALID_BUILD_OPTIONS)
             throw;
-        throw BuildError("the OpenCL program does not build with options \"" + options + "\":", log_of(program, device));
+        throw BuildError("the OpenCL program does not build with options \"" + options + "\":", name_lines(log_of(program, device), text));
     }
     programs_.emplace(key, program);
     return program;

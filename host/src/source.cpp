@@ -1,12 +1,17 @@
 // Includes replaced by texts: how user and kma sources become one translation unit.
 #include "kma/source.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <regex>
+#include <set>
+#include <sstream>
 #include <string_view>
 
 #include "kma/error.hpp"
+#include "name_lines.hpp"
 
 namespace kma {
 namespace {
@@ -75,17 +80,31 @@ const Source *find(const std::vector<Source> &in, const std::string &name)
     return nullptr;
 }
 
+// How a line changes the nesting of #if … #endif.
+int nesting(std::string_view line)
+{
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!line.starts_with('#'))
+        return 0;
+    line.remove_prefix(1);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    return line.starts_with("if") ? 1 : line.starts_with("endif") ? -1 : 0;
+}
+
 class Expander {
 public:
     explicit Expander(const std::vector<Source> &headers) : headers_(headers) {}
 
-    void add(const Source &source, int depth)
+    // `always`: the compiler will see this text whatever its macros are.
+    void add(const Source &source, bool always, int depth)
     {
         if (depth > max_depth)
             throw Error("\"" + source.name + "\" includes itself without end: put include guards around its #include lines");
+        const bool guarded = is_ours(source) && source.text.find("\n#ifndef KMA_") != std::string::npos;
         begin(source.name, 1);
         bool in_comment = false;
         int number = 0;
+        int conditions = guarded ? -1 : 0; // the guard itself is none
         for (std::size_t at = 0; at < source.text.size();) {
             const std::size_t end = std::min(source.text.find('\n', at), source.text.size());
             const std::string_view line = std::string_view(source.text).substr(at, end - at);
@@ -93,9 +112,11 @@ public:
             number++;
             const Source *included = in_comment ? nullptr : resolve(line, source.name, number);
             if (included) {
-                add(*included, depth + 1);
+                include(*included, always && conditions == 0, depth);
                 begin(source.name, number + 1);
             } else {
+                if (!in_comment)
+                    conditions += nesting(line);
                 text_.append(line);
                 text_ += '\n';
             }
@@ -106,6 +127,20 @@ public:
     std::string take() { return std::move(text_); }
 
 private:
+    // kma's files have guards, so a second copy says nothing, provided that the compiler saw the first.
+    void include(const Source &source, bool always, int depth)
+    {
+        if (is_ours(source) && !seen_.contains(source.name)) {
+            if (always)
+                seen_.insert(source.name);
+            add(source, always, depth + 1);
+        } else if (!is_ours(source)) {
+            add(source, always, depth + 1);
+        }
+    }
+
+    static bool is_ours(const Source &source) { return find(sources(), source.name) == &source; }
+
     void begin(const std::string &name, int line)
     {
         std::string quoted;
@@ -132,8 +167,27 @@ private:
     }
 
     const std::vector<Source> &headers_;
+    std::set<std::string> seen_;
     std::string text_;
 };
+
+// "NAME:LINE" of line `number` (from 1) of an expanded text, by the #line directives before it.
+std::string origin(const std::string &text, std::size_t number)
+{
+    std::istringstream lines(text);
+    std::string name = "<text>";
+    std::size_t line_there = 0;
+    std::string line;
+    for (std::size_t i = 1; i <= number && std::getline(lines, line); i++) {
+        line_there++;
+        if (line.starts_with("#line ")) {
+            const std::size_t quote = line.find('"');
+            line_there = std::stoul(line.substr(sizeof("#line ") - 1)) - 1;
+            name = line.substr(quote + 1, line.size() - quote - 2);
+        }
+    }
+    return name + ":" + std::to_string(line_there);
+}
 
 } // namespace
 
@@ -149,8 +203,22 @@ std::string expand(const std::vector<Source> &units, const std::vector<Source> &
 {
     Expander expander(headers);
     for (const Source &unit : units)
-        expander.add(unit, 0);
+        expander.add(unit, true, 0);
     return expander.take();
+}
+
+std::string name_lines(const std::string &log, const std::string &text)
+{
+    // The compilers that ignore #line call the text by these names: NVIDIA's, Oclgrind's.
+    static const std::regex raw("(<kernel>|<stdin>|input\\.cl):([0-9]+)");
+    std::string named;
+    auto rest = log.cbegin();
+    for (std::sregex_iterator match(log.begin(), log.end(), raw), end; match != end; ++match) {
+        named.append(rest, log.begin() + match->position());
+        named += origin(text, std::stoul(match->str(2)));
+        rest = log.begin() + match->position() + match->length();
+    }
+    return named.append(rest, log.cend());
 }
 
 } // namespace kma
