@@ -2,16 +2,15 @@
 #
 # Adds to TARGET a source that defines `const std::vector<kma::Source> &NAMESPACE::NAME()`: each file's exact bytes,
 # named by its path from DIR. Made again whenever a file changes.
-set(KMA_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed.cmake)
-
 function(kma_embed target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FUNCTION;BASE" "FILES")
+  set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed.cmake)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${target}_embedded.cpp)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -D OUTPUT=${output} -D FUNCTION=${arg_FUNCTION} -D BASE=${arg_BASE}
-            -D "FILES=${arg_FILES}" -P ${KMA_EMBED_SCRIPT}
-    DEPENDS ${arg_FILES} ${KMA_EMBED_SCRIPT}
+            -D "FILES=${arg_FILES}" -P ${script}
+    DEPENDS ${arg_FILES} ${script}
     COMMENT "Embedding OpenCL sources into ${target}"
     VERBATIM)
   target_sources(${target} PRIVATE ${output})
