@@ -20,6 +20,7 @@
 #ifndef KMA_HEAP_BUMP_CL
 #define KMA_HEAP_BUMP_CL
 
+#include "kma/platform/bits.cl"
 #include "kma/platform/lanes.cl"
 #include "kma/platform/memory.cl"
 #include "kma/heap/error_log.cl"
@@ -45,8 +46,9 @@ static inline void kma_bump_init(global kma_bump *heap, ulong bytes, size_t me, 
     heap->header.kind = KMA_KIND_BUMP;
     heap->header.debug = KMA_DEBUG;
     heap->header.bytes = bytes;
-    heap->header.begin = (uint)((sizeof(kma_bump) + KMA_UNIT - 1) / KMA_UNIT);
-    heap->header.limit = (uint)min(bytes / KMA_UNIT, (ulong)UINT_MAX - 1);
+    const ulong begin = (sizeof(kma_bump) + KMA_UNIT - 1) / KMA_UNIT;
+    heap->header.begin = (uint)begin;
+    heap->header.limit = (uint)max(begin, min(bytes / KMA_UNIT, (ulong)UINT_MAX - 1));
 #if KMA_HAS_ATOMIC64
     kma_store_u64(&heap->head, heap->header.begin, KMA_RELAXED);
 #else
@@ -140,6 +142,8 @@ static inline uint kma_bump_take_alone(global kma_bump *heap, uint units)
 // more than the heap could ever hold.
 static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong align)
 {
+    if (bytes == 0)
+        return 0;
     const ulong room = heap->header.limit - heap->header.begin;
     const ulong around = KMA_BUMP_PREFIX + align - 1;
     const ulong units = bytes / KMA_UNIT + (bytes % KMA_UNIT != 0 ? 1 : 0);
@@ -147,7 +151,7 @@ static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong alig
         kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
         return 0;
     }
-    return units == 0 ? 0 : (uint)(units + around);
+    return (uint)(units + around);
 }
 
 #if KMA_DEBUG
@@ -173,6 +177,16 @@ static inline bool kma_bump_may_be_block(global kma_bump *heap, global void *ptr
     const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
     return offset % KMA_UNIT == 0 && offset / KMA_UNIT >= heap->header.begin + KMA_BUMP_PREFIX &&
            offset / KMA_UNIT < heap->header.limit;
+}
+
+// The block that starts at `ptr`, if it is one and lives; else NULL.
+static inline global kma_bump_block *kma_bump_live_block(global kma_bump *heap, global void *ptr)
+{
+    const kma_ref ref = kma_ref_in(heap, ptr);
+    if (!kma_bump_may_be_block(heap, ptr) ||
+        kma_load_u32(&kma_bump_block_of(heap, ref)->state, KMA_RELAXED) != (KMA_BUMP_LIVE ^ ref))
+        return (global kma_bump_block *)0;
+    return kma_bump_block_of(heap, ref);
 }
 #endif
 
@@ -222,8 +236,7 @@ static inline global void *kma_bump_malloc(global kma_bump *heap, size_t bytes)
 // `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
 static inline global void *kma_bump_calloc(global kma_bump *heap, size_t count, size_t size)
 {
-    // A product that overflows becomes the largest size, which no heap can serve.
-    const size_t bytes = size != 0 && count > ~(size_t)0 / size ? ~(size_t)0 : count * size;
+    const size_t bytes = kma_mul_sat(count, size); // the largest size if it overflows, which no heap can serve
     global void *ptr = kma_bump_malloc(heap, bytes);
     if (ptr)
         for (size_t i = 0; i * sizeof(ulong) < bytes; i++) // up to 7 bytes more, which are the block's own
@@ -255,14 +268,23 @@ static inline void kma_bump_free(global kma_bump *heap, global void *ptr)
 
 // Gives a block of `old_bytes` the size `bytes`: in place if it shrinks or stays within its last 16 bytes, else the
 // contents move to a new block. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
-// makes it malloc.
+// makes it malloc. With KMA_DEBUG a pointer that is no living block gives NULL and a record.
 static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global void *ptr, size_t old_bytes,
                                                   size_t bytes)
 {
+#if KMA_DEBUG
+    if (!kma_bump_is_mine(heap))
+        return (global void *)0;
+    global kma_bump_block *block = ptr ? kma_bump_live_block(heap, ptr) : (global kma_bump_block *)0;
+    if (ptr && !block) {
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_ref_in(heap, ptr), bytes);
+        return (global void *)0;
+    }
+#endif
     const size_t old_end = (old_bytes + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT;
     if (ptr && bytes != 0 && bytes <= old_end) {
 #if KMA_DEBUG
-        kma_bump_block_of(heap, kma_ref_in(heap, ptr))->bytes = bytes;
+        block->bytes = bytes;
 #endif
         return ptr;
     }
@@ -279,22 +301,19 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
 // The bytes that a block returned by this heap may use; 0 for anything else.
 static inline size_t kma_bump_usable_size(global kma_bump *heap, global void *ptr)
 {
-    const kma_ref ref = kma_ref_in(heap, ptr);
-    if (!kma_bump_is_mine(heap) || !kma_bump_may_be_block(heap, ptr) ||
-        kma_load_u32(&kma_bump_block_of(heap, ref)->state, KMA_RELAXED) != (KMA_BUMP_LIVE ^ ref))
+    if (!kma_bump_is_mine(heap))
         return 0;
-    return (kma_bump_block_of(heap, ref)->bytes + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT;
+    const global kma_bump_block *block = kma_bump_live_block(heap, ptr);
+    return block ? (block->bytes + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT : 0;
 }
 
 // kma_bump_realloc_sized where the heap itself knows the old size.
 static inline global void *kma_bump_realloc(global kma_bump *heap, global void *ptr, size_t bytes)
 {
-    const size_t old_bytes = ptr ? kma_bump_usable_size(heap, ptr) : 0;
-    if (ptr && old_bytes == 0) {
-        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_ref_in(heap, ptr), bytes);
+    if (!kma_bump_is_mine(heap))
         return (global void *)0;
-    }
-    return kma_bump_realloc_sized(heap, ptr, old_bytes, bytes);
+    const global kma_bump_block *block = ptr ? kma_bump_live_block(heap, ptr) : (global kma_bump_block *)0;
+    return kma_bump_realloc_sized(heap, ptr, block ? block->bytes : 0, bytes);
 }
 #endif
 
