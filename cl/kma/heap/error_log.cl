@@ -12,6 +12,14 @@ static inline ulong kma_linear_global_id(void)
            get_global_size(0) * (get_global_id(1) + get_global_size(1) * (ulong)get_global_id(2));
 }
 
+// Counts `events` more and returns how many there were. Stops near 2^31, so that no count wraps and writes over the
+// first records; a program that spins on a full heap gets there within a second.
+static inline uint kma_count_errors(global kma_atomic_u32 *count, uint events)
+{
+    const uint before = kma_load_u32(count, KMA_RELAXED);
+    return before < 0x80000000u ? kma_fetch_add_u32(count, events, KMA_RELAXED) : before;
+}
+
 // One error of the calling work-item. The lanes that err together are counted with one atomic, since a heap that has
 // run full must answer a million requests quickly. Relaxed: the host reads the log after the kernel, and each slot of
 // it belongs to one work-item.
@@ -22,10 +30,10 @@ static inline void kma_report(global kma_heap_header *heap, uint code, uint ref,
     uint n = 0;
     if (kma_lane_in(together)) {
         if (kma_lane_leads(together))
-            n = kma_fetch_add_u32(count, kma_lanes_count(together), KMA_RELAXED);
+            n = kma_count_errors(count, kma_lanes_count(together));
         n = kma_lanes_first(together, n) + kma_lane_rank(together);
     } else {
-        n = kma_fetch_add_u32(count, 1, KMA_RELAXED);
+        n = kma_count_errors(count, 1);
     }
     if (n >= KMA_ERROR_KEPT)
         return;

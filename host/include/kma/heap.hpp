@@ -55,7 +55,7 @@ struct HeapStats {
     std::uint64_t bytes;                              ///< the whole buffer
     std::uint64_t capacity;                           ///< bytes of it for blocks
     std::uint64_t used;                               ///< bytes of the capacity that are handed out
-    std::array<std::uint64_t, error_codes> errors{};  ///< how often each ErrorCode happened since creation
+    std::array<std::uint64_t, error_codes> errors{};  ///< how often each ErrorCode happened, up to about 2^31
 
     std::uint64_t available() const noexcept { return capacity - used; }
 };
