@@ -12,11 +12,6 @@
 
 #include "kma/kma.cl"
 
-// A field that one work-item writes before publishing and others read after; the host shim checks that for races.
-#ifndef KMA_PLAIN
-#define KMA_PLAIN(T) T
-#endif
-
 typedef struct graph_link {
     kma_atomic_ref next; // kma_ref to graph_link
     KMA_PLAIN(kma_ref) sink;

@@ -33,6 +33,7 @@
 #include "kma/heap/bump_layout.cl"
 
 #define KMA_BUMP_PREFIX (KMA_DEBUG ? 1u : 0u) // units in front of a block
+#define KMA_BUMP_UNCHECKED 4096u              // units that a group may add without a look at the head before
 
 // Prepares a buffer of `bytes` (at least sizeof(kma_bump) + 16, at most 64 GiB - 32). Called by all work-items of one
 // launch that nothing else overlaps. Touches the metadata only.
@@ -108,9 +109,12 @@ static inline uint kma_bump_take(global kma_bump *heap, kma_lanes group, uint un
     const uint limit = heap->header.limit;
     const kma_scan scan = kma_lanes_scan(group, units);
     uint start = 0;
-    if (kma_lane_leads(group) && scan.total != 0)
-        start = (uint)min(kma_bump_advance(heap, scan.total), (ulong)limit + 1); // limit + 1: beyond
-    start = kma_lanes_first(group, start);
+    if (kma_lane_leads(group) && scan.total != 0) {
+        // A large sum that does not fit would, until it lowers the head again, turn away small ones that do.
+        const bool hopeless = scan.total > KMA_BUMP_UNCHECKED && kma_bump_head(heap) + scan.total > limit;
+        start = hopeless ? limit + 1 : (uint)min(kma_bump_advance(heap, scan.total), (ulong)limit + 1);
+    }
+    start = kma_lanes_first(group, start); // limit + 1: beyond, whatever the head was
 
     const ulong mine = (ulong)start + scan.before;
     const bool fits = units != 0 && mine + units <= limit;

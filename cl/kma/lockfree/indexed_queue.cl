@@ -58,9 +58,9 @@ KMA_STATIC_ASSERT(KMA_QUEUE_INDEX_BITS + KMA_QUEUE_TAG_BITS <= 8 * sizeof(kma_qu
 #define KMA_QUEUE_MAX_CAPACITY (KMA_QUEUE_END - 1)                                         // items; one node more
 
 typedef struct kma_queue_node {
-    kma_queue_atomic next; // {node after this one or KMA_QUEUE_END, tag}
-    kma_atomic_u32 item;   // what this node carries while it is in the list behind the dummy
-    uint carrier;          // of the item with this node's number: the node its owner owns. Not shared: the owner's.
+    kma_queue_atomic next;   // {node after this one or KMA_QUEUE_END, tag}
+    kma_atomic_u32 item;     // what this node carries while it is in the list behind the dummy
+    KMA_PLAIN(uint) carrier; // of the item with this node's number: the node its owner owns. Not shared: the owner's.
 } kma_queue_node;
 
 // The nodes follow the struct in memory: capacity + 1 of them. Head and tail on lines of their own.

@@ -24,7 +24,19 @@ static inline ulong kma_bits_below(uint index)
 
 static inline bool kma_is_power_of_two(ulong value)
 {
-    return value != 0ul && (value & (value - 1ul)) == 0ul;
+    return popcount(value) == 1;
+}
+
+// a * b, or the largest number if that does not fit. No division: clang makes the usual test by one an instruction
+// that oclgrind does not know.
+static inline ulong kma_mul_sat(ulong a, ulong b)
+{
+    const ulong a_high = a >> 32;
+    const ulong b_high = b >> 32;
+    const ulong cross = a_high * (uint)b + b_high * (uint)a; // exact if one of the halves is 0
+    if ((a_high != 0 && b_high != 0) || (cross >> 32) != 0)
+        return ~0ul;
+    return add_sat(cross << 32, (ulong)(uint)a * (uint)b);
 }
 
 // A bijection of 32-bit integers that spreads near values far apart ("lowbias32", C. Wellons, hash-prospector).

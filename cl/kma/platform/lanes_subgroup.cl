@@ -39,13 +39,14 @@ static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
     return kma_lanes_of_ballot(sub_group_ballot(mine));
 }
 
-// Added up in 64 bits, where 64 lanes cannot overflow, then saturated.
+// Added up in 64 bits, where 64 lanes cannot overflow, then saturated. The total is the last lane's and not that of
+// sub_group_non_uniform_reduce_add: with calls in both arms of an `if`, Intel's compiler (2026.2) gave the lanes of one
+// arm the other's total.
 static inline kma_scan kma_lanes_scan(kma_lanes group, uint value)
 {
-    (void)group;
     kma_scan scan;
     scan.before = (uint)min(sub_group_non_uniform_scan_exclusive_add((ulong)value), (ulong)UINT_MAX);
-    scan.total = (uint)min(sub_group_non_uniform_reduce_add((ulong)value), (ulong)UINT_MAX);
+    scan.total = kma_lanes_shuffle(group, add_sat(scan.before, value), kma_highest_bit(group));
     return scan;
 }
 

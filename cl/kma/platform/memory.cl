@@ -21,6 +21,12 @@
 
 #include "kma/platform/target.cl"
 
+// A field that is not shared at the moment it is touched: written before it is published, or its owner's alone. The
+// tests' host shim checks that for races.
+#ifndef KMA_PLAIN
+#define KMA_PLAIN(T) T
+#endif
+
 #if KMA_MEMORY == KMA_MEMORY_C11
 #include "kma/platform/memory_c11.cl"
 #elif KMA_MEMORY == KMA_MEMORY_NV

@@ -1,0 +1,286 @@
+# Seeded bugs: each is one change to a device file, and each test named with it must find a defect.
+#
+# kma_mutant(name FILE f FIND text REPLACE text [TIMES n] FOUND_BY tool.scenario.form[.w4] …)
+#   FILE      relative to cl/ or samples/graph/
+#   FIND      text that FILE contains exactly TIMES times (1); anything else makes the mutant's tests fail as stale
+#   FOUND_BY  as in the names of the tests; .w4: lanes in groups of four
+#
+# Real threads here run on processors that hardly reorder, so what is only about orders is for Relacy.
+
+set(mutant_iterations_relacy 1000000)
+set(mutant_iterations_yield 3000)
+
+function(kma_mutant name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FILE;FIND;REPLACE;TIMES" "FOUND_BY")
+  if(NOT arg_TIMES)
+    set(arg_TIMES 1)
+  endif()
+  set(source ${PROJECT_SOURCE_DIR}/cl/${arg_FILE})
+  if(NOT EXISTS ${source})
+    set(source ${PROJECT_SOURCE_DIR}/samples/graph/${arg_FILE})
+  endif()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/mutants/${name})
+  set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/mutate.cmake)
+  file(GENERATE OUTPUT ${folder}/find.txt CONTENT "${arg_FIND}")
+  file(GENERATE OUTPUT ${folder}/replace.txt CONTENT "${arg_REPLACE}")
+  add_custom_command(OUTPUT ${folder}/cl/${arg_FILE}
+    COMMAND ${CMAKE_COMMAND} -D SOURCE=${source} -D FIND=${folder}/find.txt -D REPLACE=${folder}/replace.txt
+            -D TIMES=${arg_TIMES} -D OUTPUT=${folder}/cl/${arg_FILE} -P ${script}
+    DEPENDS ${source} ${folder}/find.txt ${folder}/replace.txt ${script}
+    COMMENT "Seeding bug ${name}" VERBATIM)
+  add_custom_target(host_mutant_${name}_file DEPENDS ${folder}/cl/${arg_FILE})
+  foreach(finder IN LISTS arg_FOUND_BY)
+    if(NOT finder MATCHES "^(relacy|yield)\\.([a-z]+)\\.([a-z0-9]+)(\\.w4)?$")
+      message(FATAL_ERROR "kma_mutant ${name}: no such test: ${finder}")
+    endif()
+    set(tool ${CMAKE_MATCH_1})
+    set(width 1)
+    if(CMAKE_MATCH_4)
+      set(width 4)
+    endif()
+    string(REPLACE "." "_" target host_mutant_${name}_${finder})
+    kma_host_executable(${target} ${tool} ${CMAKE_MATCH_2} ${CMAKE_MATCH_3} ${folder}/cl)
+    target_compile_options(${target} PRIVATE -w)
+    add_dependencies(${target} host_mutant_${name}_file)
+    kma_host_test(host.mutant.${name}.${finder} TARGET ${target} LABELS mutants ${tool} quick
+      ARGUMENTS --width ${width} --iterations ${mutant_iterations_${tool}} --expect-failure)
+  endforeach()
+endfunction()
+
+# --- The queue -------------------------------------------------------------------------------------------------------
+set(queue kma/lockfree/indexed_queue.cl)
+
+kma_mutant(queue_tag_dropped FILE ${queue}
+  FIND [[((tag & tag_mask) <<]]
+  REPLACE [[((tag & 0) <<]]
+  FOUND_BY relacy.queue.acqrel64 relacy.queue.fenced32 yield.queue.acqrel64)
+
+kma_mutant(queue_tag_of_one_bit FILE ${queue}
+  FIND [[#ifndef KMA_QUEUE_TAG_BITS]]
+  REPLACE [[#define KMA_QUEUE_TAG_BITS 1
+#ifndef KMA_QUEUE_TAG_BITS]]
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_link_cas_is_store FILE ${queue}
+  FIND [[if (kma_queue_cas(last_next, next, kma_queue_pack(node, kma_queue_tag(next) + 1), KMA_RELEASE) == next) {]]
+  REPLACE [[kma_queue_store(last_next, kma_queue_pack(node, kma_queue_tag(next) + 1), KMA_RELEASE); {]]
+  FOUND_BY relacy.queue.acqrel64 yield.queue.acqrel64)
+
+kma_mutant(queue_head_cas_is_store FILE ${queue}
+  FIND [[if (kma_queue_cas(&queue->head, head, kma_queue_pack(kma_queue_index(next), kma_queue_tag(head) + 1),
+                          KMA_RELEASE) == head) {]]
+  REPLACE [[kma_queue_store(&queue->head, kma_queue_pack(kma_queue_index(next), kma_queue_tag(head) + 1), KMA_RELEASE); {]]
+  FOUND_BY relacy.queue.acqrel64 yield.queue.acqrel64)
+
+kma_mutant(queue_swing_cas_is_store FILE ${queue}
+  FIND [[kma_queue_cas(&queue->tail, tail, kma_queue_pack(node, kma_queue_tag(tail) + 1), KMA_RELEASE);]]
+  REPLACE [[kma_queue_store(&queue->tail, kma_queue_pack(node, kma_queue_tag(tail) + 1), KMA_RELEASE);]]
+  FOUND_BY relacy.queue.acqrel64 yield.queue.acqrel64)
+
+kma_mutant(queue_help_cas_is_store FILE ${queue}
+  FIND [[kma_queue_cas(&queue->tail, tail, kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),]]
+  REPLACE [[kma_queue_store(&queue->tail, kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),]]
+  TIMES 2
+  FOUND_BY relacy.queue.acqrel64 yield.queue.acqrel64)
+
+kma_mutant(queue_tail_not_checked_again FILE ${queue}
+  FIND [[if (kma_queue_load(&queue->tail, KMA_RELAXED) != tail)]]
+  REPLACE [[if (false)]]
+  FOUND_BY relacy.queue.acqrel64 yield.queue.acqrel64)
+
+kma_mutant(queue_head_not_checked_again FILE ${queue}
+  FIND [[if (kma_queue_load(&queue->head, KMA_RELAXED) != head)]]
+  REPLACE [[if (false)]]
+  FOUND_BY relacy.queue.acqrel64 yield.queue.acqrel64)
+
+kma_mutant(queue_tail_may_be_passed FILE ${queue}
+  FIND [[if (kma_queue_index(head) == kma_queue_index(tail)) {]]
+  REPLACE [[if (false) {]]
+  FOUND_BY relacy.queue.acqrel64 yield.queue.acqrel64)
+
+kma_mutant(queue_item_read_late FILE ${queue}
+  FIND [[            nodes[item].carrier = kma_queue_index(head);
+            return item;]]
+  REPLACE [[            const uint late = kma_load_u32(&nodes[kma_queue_index(next)].item, KMA_RELAXED);
+            nodes[late].carrier = kma_queue_index(head);
+            return late;]]
+  FOUND_BY relacy.queue.acqrel64 yield.queue.acqrel64)
+
+# Every order of the queue, weakened one by one. (With fences some of them are covered by a neighbour's fence.)
+kma_mutant(queue_reset_not_released FILE ${queue}
+  FIND [[kma_queue_pack(KMA_QUEUE_END, kma_queue_tag(old_next) + 1), KMA_RELEASE)]]
+  REPLACE [[kma_queue_pack(KMA_QUEUE_END, kma_queue_tag(old_next) + 1), KMA_RELAXED)]]
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_enqueue_tail_not_acquired FILE ${queue}
+  FIND [[    for (;;) {
+        const kma_queue_word tail = kma_queue_load(&queue->tail, KMA_ACQUIRE);]]
+  REPLACE [[    for (;;) {
+        const kma_queue_word tail = kma_queue_load(&queue->tail, KMA_RELAXED);]]
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_enqueue_next_not_acquired FILE ${queue}
+  FIND [[kma_queue_load(last_next, KMA_ACQUIRE)]]
+  REPLACE [[kma_queue_load(last_next, KMA_RELAXED)]]
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_link_not_released FILE ${queue}
+  FIND [[kma_queue_pack(node, kma_queue_tag(next) + 1), KMA_RELEASE) == next]]
+  REPLACE [[kma_queue_pack(node, kma_queue_tag(next) + 1), KMA_RELAXED) == next]]
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_swing_not_released FILE ${queue}
+  FIND [[kma_queue_pack(node, kma_queue_tag(tail) + 1), KMA_RELEASE);]]
+  REPLACE [[kma_queue_pack(node, kma_queue_tag(tail) + 1), KMA_RELAXED);]]
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_help_not_released FILE ${queue}
+  FIND [[kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),
+                          KMA_RELEASE);]]
+  REPLACE [[kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),
+                          KMA_RELAXED);]]
+  TIMES 2
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_dequeue_head_not_acquired FILE ${queue}
+  FIND [[kma_queue_load(&queue->head, KMA_ACQUIRE)]]
+  REPLACE [[kma_queue_load(&queue->head, KMA_RELAXED)]]
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_dequeue_tail_not_acquired FILE ${queue}
+  FIND [[        const kma_queue_word head = kma_queue_load(&queue->head, KMA_ACQUIRE);
+        const kma_queue_word tail = kma_queue_load(&queue->tail, KMA_ACQUIRE);]]
+  REPLACE [[        const kma_queue_word head = kma_queue_load(&queue->head, KMA_ACQUIRE);
+        const kma_queue_word tail = kma_queue_load(&queue->tail, KMA_RELAXED);]]
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_dequeue_next_not_acquired FILE ${queue}
+  FIND [[kma_queue_load(kma_queue_next(queue, kma_queue_index(head)), KMA_ACQUIRE)]]
+  REPLACE [[kma_queue_load(kma_queue_next(queue, kma_queue_index(head)), KMA_RELAXED)]]
+  FOUND_BY relacy.queue.acqrel64)
+
+kma_mutant(queue_head_not_released FILE ${queue}
+  FIND [[KMA_RELEASE) == head) {]]
+  REPLACE [[KMA_RELAXED) == head) {]]
+  FOUND_BY relacy.queue.acqrel64)
+
+# --- The fences of the OpenCL 1.2 path -------------------------------------------------------------------------------
+set(fenced kma/platform/memory_fenced.cl)
+
+kma_mutant(fence_before_release_missing FILE ${fenced}
+  FIND [[if (order & KMA_RELEASE)]]
+  REPLACE [[if (false)]]
+  FOUND_BY relacy.queue.fenced64 relacy.tree.fenced32)
+
+kma_mutant(fence_after_acquire_missing FILE ${fenced}
+  FIND [[if (order & KMA_ACQUIRE)]]
+  REPLACE [[if (false)]]
+  FOUND_BY relacy.queue.fenced64 relacy.tree.fenced32)
+
+kma_mutant(fence_after_load_missing FILE ${fenced}
+  FIND [[        const ctype value = kma_raw_load_##W(at);                                                                      \
+        kma_fence_after(order);                                                                                        \]]
+  REPLACE [[        const ctype value = kma_raw_load_##W(at);                                                                      \]]
+  FOUND_BY relacy.queue.fenced32 relacy.tree.fenced32)
+
+# --- The bump heap ---------------------------------------------------------------------------------------------------
+set(bump kma/heap/bump.cl)
+
+kma_mutant(bump_crossing_subtracts FILE ${bump}
+  FIND [[            kma_bump_lower(heap, end);]]
+  REPLACE [[            kma_fetch_add_u64(&heap->head, (ulong)end - (start + scan.total), KMA_RELAXED);]]
+  FOUND_BY relacy.bump.acqrel64 relacy.bump.acqrel64.w4 yield.bump.acqrel64)
+
+kma_mutant(bump_all_losers_lower FILE ${bump}
+  FIND [[if (start <= limit && (ulong)start + scan.total > limit) {]]
+  REPLACE [[if ((ulong)start + scan.total > limit) {]]
+  FOUND_BY relacy.bump.fenced32 yield.bump.acqrel64.w4)
+
+kma_mutant(bump_lone_loser_lowers FILE ${bump}
+  FIND [[    if (start <= limit)
+        kma_bump_lower(heap, (uint)start);]]
+  REPLACE [[    kma_bump_lower(heap, (uint)start);]]
+  FOUND_BY relacy.bump.acqrel64)
+
+kma_mutant(bump_bound_too_low FILE ${bump}
+  FIND [[mine + units <= limit;]]
+  REPLACE [[mine + units < limit;]]
+  FOUND_BY relacy.bump.acqrel64 yield.bump.acqrel64)
+
+kma_mutant(bump_bound_too_high FILE ${bump}
+  FIND [[mine + units <= limit;]]
+  REPLACE [[mine + units <= limit + 1ul;]]
+  FOUND_BY relacy.bump.acqrel64 yield.bump.acqrel64)
+
+kma_mutant(bump_rest_of_crossing_group_lost FILE ${bump}
+  FIND [[kma_lanes_shuffle(group, (uint)(mine + units), kma_highest_bit(served))]]
+  REPLACE [[kma_lanes_shuffle(group, (uint)(mine + units), kma_lowest_bit(served))]]
+  FOUND_BY relacy.bump.acqrel64.w4 yield.bump.acqrel64.w4)
+
+kma_mutant(bump_head_advance_is_store FILE ${bump}
+  FIND [[kma_cas_u32(&heap->head, head, add_sat(head, units), KMA_RELAXED);]]
+  REPLACE [[head; kma_store_u32(&heap->head, add_sat(head, units), KMA_RELAXED);]]
+  FOUND_BY relacy.bump.acqrel32 yield.bump.fenced32)
+
+kma_mutant(bump_other_heap_not_kept_apart FILE ${bump}
+  FIND [[kma_lanes_alike(kma_lanes_active(), (ulong)heap)]]
+  REPLACE [[kma_lanes_active()]]
+  FOUND_BY relacy.bump.acqrel64.w4 yield.bump.acqrel64.w4)
+
+# --- The tree of the graph sample ------------------------------------------------------------------------------------
+kma_mutant(tree_child_cas_is_store FILE tree.cl
+  FIND [[there = kma_ref_cas(at, KMA_NULL, ref);]]
+  REPLACE [[kma_ref_store_release(at, ref);]]
+  FOUND_BY relacy.tree.acqrel64 yield.tree.acqrel64)
+
+kma_mutant(tree_link_cas_is_store FILE tree.cl
+  FIND [[const kma_ref before = kma_ref_cas(&source->links, first, ref);]]
+  REPLACE [[const kma_ref before = first;
+        kma_ref_store_release(&source->links, ref);]]
+  FOUND_BY relacy.tree.acqrel64 yield.tree.acqrel64)
+
+kma_mutant(tree_link_next_set_once FILE tree.cl
+  FIND [[    for (;;) {
+        kma_ref_init(&link->next, first);]]
+  REPLACE [[    kma_ref_init(&link->next, first);
+    for (;;) {]]
+  FOUND_BY relacy.tree.acqrel64 yield.tree.acqrel64)
+
+set(ref kma/heap/ref.cl)
+kma_mutant(ref_load_not_acquired FILE ${ref}
+  FIND [[kma_load_u32(at, KMA_ACQUIRE)]]
+  REPLACE [[kma_load_u32(at, KMA_RELAXED)]]
+  FOUND_BY relacy.tree.acqrel64 relacy.tree.fenced32)
+
+kma_mutant(ref_cas_not_released FILE ${ref}
+  FIND [[desired, KMA_ACQ_REL)]]
+  REPLACE [[desired, KMA_ACQUIRE)]]
+  FOUND_BY relacy.tree.acqrel64 relacy.tree.fenced32)
+
+kma_mutant(ref_cas_not_acquired FILE ${ref}
+  FIND [[desired, KMA_ACQ_REL)]]
+  REPLACE [[desired, KMA_RELEASE)]]
+  FOUND_BY relacy.tree.acqrel64)
+
+# --- Lanes -----------------------------------------------------------------------------------------------------------
+set(lanes kma/platform/lanes.cl)
+
+kma_mutant(lanes_scan_wraps FILE ${lanes}
+  FIND [[sum = add_sat(sum, more);]]
+  REPLACE [[sum += more;]]
+  FOUND_BY relacy.lanes.acqrel64.w4 yield.lanes.acqrel64.w4)
+
+kma_mutant(lanes_scan_does_not_end FILE ${lanes}
+  FIND [[from = further == from ? me : further;]]
+  REPLACE [[from = further;]]
+  FOUND_BY yield.lanes.acqrel64.w4)
+
+kma_mutant(lanes_match_ignores_zeros FILE ${lanes}
+  FIND [[same &= mine ? ones : ~ones;]]
+  REPLACE [[same &= ones;]]
+  FOUND_BY yield.lanes.acqrel64.w4)
+
+kma_mutant(lanes_alike_reads_half_a_key FILE ${lanes}
+  FIND [[low == (uint)key && high == (uint)(key >> 32)]]
+  REPLACE [[low == (uint)key]]
+  FOUND_BY yield.lanes.acqrel64.w4)

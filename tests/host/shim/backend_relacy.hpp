@@ -1,0 +1,147 @@
+// Back end 1: Relacy's model of C11 memory. Threads are fibers that take turns at every atomic operation, relaxed loads
+// may return old values, and a plain variable reports accesses that nothing orders.
+#pragma once
+
+#include "types.hpp"
+
+#include <relacy/relacy.hpp>
+
+// Relacy takes these words for itself; the device files and the tests mean the language's own.
+#undef new
+#undef delete
+#undef malloc
+#undef calloc
+#undef realloc
+#undef free
+#undef assert
+#undef errno
+#undef memory_order_relaxed
+#undef memory_order_consume
+#undef memory_order_acquire
+#undef memory_order_release
+#undef memory_order_acq_rel
+#undef memory_order_seq_cst
+#undef VAR
+#undef VAR_T
+#undef TLS_T
+
+namespace shim {
+
+constexpr bool is_model_checker = true;
+
+inline place places[16]; // all fibers run on one thread, so thread_local would be shared
+
+inline place &self()
+{
+    return places[rl::is_ctx() && rl::ctx().threadx_ ? rl::thread_index() : 0];
+}
+
+inline rl::debug_info info_of(location where)
+{
+    return rl::debug_info(where.function, where.file, where.line);
+}
+
+// Ends the execution as a defect.
+inline void check(bool condition, const char *what, location where = location::current())
+{
+    if (!condition)
+        rl::ctx().fail_test(what, rl::test_result_user_assert_failed, info_of(where));
+}
+
+// A number below `limit`, the scheduler's choice: a replayed schedule gets the same.
+inline uint random(uint limit)
+{
+    return rl::rand(limit);
+}
+
+// Lets another fiber run. Under the random scheduler this is no rl::yield, which would also forbid the caller to read
+// old values again; the search needs the yield, as it would keep running a waiting fiber else.
+inline void pause()
+{
+    if (rl::ctx().is_random_sched())
+        rl::ctx().sched();
+    else
+        rl::ctx().yield(1, RL_INFO);
+}
+
+// Where a test wants to be overtaken: every atomic operation is such a place already.
+inline void linger() {}
+
+// One fiber runs at a time, and a real lock would order memory, which lane operations must not.
+struct lock {
+    void acquire() {}
+    void release() {}
+};
+
+constexpr rl::memory_order to_model(kma_order order)
+{
+    constexpr rl::memory_order orders[4] = {rl::mo_relaxed, rl::mo_acquire, rl::mo_release, rl::mo_acq_rel};
+    return orders[order];
+}
+
+template <class T> class word {
+public:
+    T load(kma_order order, location where) const
+    {
+        check((order & KMA_RELEASE) == 0, "a load cannot release", where);
+        return value_.load(to_model(order), info_of(where));
+    }
+
+    void store(T value, kma_order order, location where)
+    {
+        check((order & KMA_ACQUIRE) == 0, "a store cannot acquire", where);
+        value_.store(value, to_model(order), info_of(where));
+    }
+
+    T exchange(T value, kma_order order, location where)
+    {
+        return value_.exchange(value, to_model(order), info_of(where));
+    }
+
+    // A failed one acquires if `order` does.
+    T cas(T expected, T desired, kma_order order, location where)
+    {
+        value_.compare_exchange_strong(expected, desired, to_model(order), info_of(where));
+        return expected;
+    }
+
+    T fetch_add(T value, kma_order order, location where)
+    {
+        return value_.fetch_add(value, to_model(order), info_of(where));
+    }
+
+    T fetch_or(T value, kma_order order, location where)
+    {
+        return value_.fetch_or(value, to_model(order), info_of(where));
+    }
+
+    T fetch_and(T value, kma_order order, location where)
+    {
+        return value_.fetch_and(value, to_model(order), info_of(where));
+    }
+
+private:
+    rl::atomic<T> value_;
+};
+
+// A field that may only be touched by accesses that something orders; reading it before any write is a defect too.
+template <class T> class plain {
+public:
+    operator T() const { return value_(RL_INFO).load(); }
+
+    plain &operator=(T value)
+    {
+        value_(RL_INFO).store(value);
+        return *this;
+    }
+
+private:
+    rl::var<T> value_;
+};
+
+inline void fence(kma_order order, location where)
+{
+    rl::atomic_thread_fence(to_model(order), info_of(where));
+}
+
+} // namespace shim

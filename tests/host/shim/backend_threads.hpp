@@ -1,0 +1,139 @@
+// Back end 2: real threads on std::atomic. Every atomic operation may first yield, spin or sleep, so that threads meet
+// in the middle of each other's operations even on two cores.
+#pragma once
+
+#include "types.hpp"
+
+#include <chrono>
+#include <mutex>
+#include <thread>
+
+#include "../options.hpp"
+
+namespace shim {
+
+constexpr bool is_model_checker = false;
+
+inline thread_local place this_place;
+inline thread_local std::uint64_t random_state = 1;
+inline thread_local uint operations = 0; // of this thread in this iteration
+
+// Far more than retries can explain, of which each needs another thread's progress.
+constexpr uint most_operations = 20000;
+
+inline place &self()
+{
+    return this_place;
+}
+
+// splitmix64's stream: any start will do.
+inline uint random(uint limit)
+{
+    std::uint64_t z = random_state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return static_cast<uint>((z >> 32) % limit);
+}
+
+inline void check(bool condition, const char *what, location where = location::current())
+{
+    if (!condition)
+        report_defect(what, where.file, where.line);
+}
+
+inline void pause()
+{
+    std::this_thread::yield();
+}
+
+// Mostly nothing; sometimes the other threads run a few operations, rarely many of them.
+inline void linger()
+{
+    if (++operations > most_operations)
+        report_defect("livelock", __FILE__, __LINE__);
+    const uint choice = random(128);
+    if (choice == 0)
+        std::this_thread::sleep_for(std::chrono::microseconds(random(50)));
+    else if (choice < 20)
+        std::this_thread::yield();
+    else if (choice < 40)
+        for (uint left = random(200); left != 0; left--)
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+class lock {
+public:
+    void acquire() { mutex_.lock(); }
+    void release() { mutex_.unlock(); }
+
+private:
+    std::mutex mutex_;
+};
+
+constexpr std::memory_order to_std(kma_order order)
+{
+    constexpr std::memory_order orders[4] = {std::memory_order_relaxed, std::memory_order_acquire,
+                                             std::memory_order_release, std::memory_order_acq_rel};
+    return orders[order];
+}
+
+template <class T> class word {
+public:
+    T load(kma_order order, location where) const
+    {
+        check((order & KMA_RELEASE) == 0, "a load cannot release", where);
+        linger();
+        return value_.load(to_std(order));
+    }
+
+    void store(T value, kma_order order, location where)
+    {
+        check((order & KMA_ACQUIRE) == 0, "a store cannot acquire", where);
+        linger();
+        value_.store(value, to_std(order));
+    }
+
+    T exchange(T value, kma_order order, location)
+    {
+        linger();
+        return value_.exchange(value, to_std(order));
+    }
+
+    T cas(T expected, T desired, kma_order order, location)
+    {
+        linger();
+        value_.compare_exchange_strong(expected, desired, to_std(order), to_std(order & KMA_ACQUIRE));
+        return expected;
+    }
+
+    T fetch_add(T value, kma_order order, location)
+    {
+        linger();
+        return value_.fetch_add(value, to_std(order));
+    }
+
+    T fetch_or(T value, kma_order order, location)
+    {
+        linger();
+        return value_.fetch_or(value, to_std(order));
+    }
+
+    T fetch_and(T value, kma_order order, location)
+    {
+        linger();
+        return value_.fetch_and(value, to_std(order));
+    }
+
+private:
+    std::atomic<T> value_;
+};
+
+template <class T> using plain = T;
+
+inline void fence(kma_order order, location)
+{
+    linger();
+    std::atomic_thread_fence(to_std(order));
+}
+
+} // namespace shim

@@ -1,0 +1,179 @@
+// What platform/lanes.cl asks of a path: lanes that are threads of their own and meet, or miss each other, by chance.
+//
+// kma_lanes_active gathers: the first lane at a call site opens a gathering, waits a random while, often short, and
+// closes it; who came to the same site meanwhile is in the set. So every set that independent thread scheduling allows
+// can occur. Shuffle and ballot are rendezvous of exactly the lanes of the set, as the .sync instructions are. Under
+// Relacy all state here is plain C++, which orders no memory, as shuffles on a GPU order none.
+#pragma once
+
+#include "types.hpp"
+
+#define KMA_LANES 0 // KMA_LANES_SUPPLIED
+
+namespace shim {
+
+constexpr uint group_lanes = 4;
+constexpr uint lane_numbers[group_lanes] = {2, 31, 32, 63}; // holes, both halves of the 64-bit set, and the last lane
+
+// Inside, bit s of a set is slot s; outside, bit lane_numbers[s].
+constexpr ulong outside(uint slots)
+{
+    ulong lanes = 0;
+    for (uint slot = 0; slot < group_lanes; slot++)
+        if (slots >> slot & 1)
+            lanes |= ulong{1} << lane_numbers[slot];
+    return lanes;
+}
+
+constexpr uint inside(ulong lanes)
+{
+    uint slots = 0;
+    for (uint slot = 0; slot < group_lanes; slot++)
+        if (lanes >> lane_numbers[slot] & 1)
+            slots |= 1u << slot;
+    return slots;
+}
+
+class lane_group {
+public:
+    struct values {
+        uint of[group_lanes];
+    };
+
+    // Forgets lanes that a failed execution left behind.
+    void reset()
+    {
+        for (uint slot = 0; slot < group_lanes; slot++) {
+            gatherings_[slot].open = false;
+            gathered_[slot] = 0;
+        }
+        for (meeting &each : meetings_)
+            each.arrived = each.leaving = 0;
+    }
+
+    // The slots that are at `site` together with `slot`.
+    uint gather(uint slot, location site)
+    {
+        lock_.acquire();
+        uint together = 0;
+        for (gathering &each : gatherings_)
+            if (each.open && each.site == site) {
+                each.members |= 1u << slot;
+                gathered_[slot] = 0;
+                while (gathered_[slot] == 0)
+                    let_others_run();
+                together = gathered_[slot];
+                break;
+            }
+        if (together == 0)
+            together = open_gathering(slot, site);
+        lock_.release();
+        return together;
+    }
+
+    // Returns when all slots of `set` have called it, with what each has brought.
+    values meet(uint set, uint slot, uint value, location site)
+    {
+        const uint me = 1u << slot;
+        check((set & me) != 0, "a lane uses a set that it is not in", site);
+        meeting &here = meetings_[set];
+        lock_.acquire();
+        while (here.leaving != 0) // of the meeting before
+            let_others_run();
+        if (here.arrived == 0)
+            here.site = site;
+        check(here.site == site, "the lanes of a set have diverged", site);
+        check((here.arrived & me) == 0, "a lane is in two places", site);
+        here.brought.of[slot] = value;
+        here.arrived |= me;
+        if (here.arrived == set)
+            here.leaving = set;
+        while ((here.leaving & me) == 0)
+            let_others_run();
+        const values result = here.brought;
+        here.leaving &= ~me;
+        if (here.leaving == 0)
+            here.arrived = 0;
+        lock_.release();
+        return result;
+    }
+
+private:
+    struct gathering {
+        bool open = false;
+        location site;
+        uint members = 0;
+    };
+
+    struct meeting {
+        uint arrived = 0;
+        uint leaving = 0;
+        location site;
+        values brought{};
+    };
+
+    void let_others_run()
+    {
+        lock_.release();
+        pause();
+        lock_.acquire();
+    }
+
+    uint open_gathering(uint slot, location site)
+    {
+        gathering &mine = gatherings_[slot];
+        mine.site = site;
+        mine.members = 1u << slot;
+        mine.open = true;
+        for (uint patience = random(1u << random(6)); patience != 0 && mine.members != (1u << group_lanes) - 1;
+             patience--)
+            let_others_run();
+        mine.open = false;
+        for (uint other = 0; other < group_lanes; other++)
+            if (mine.members >> other & 1)
+                gathered_[other] = mine.members;
+        return mine.members;
+    }
+
+    lock lock_;
+    gathering gatherings_[group_lanes];     // by the slot that opened it
+    uint gathered_[group_lanes] = {};       // what each slot waits for; 0 while it waits
+    meeting meetings_[1u << group_lanes]{}; // by set
+};
+
+} // namespace shim
+
+inline uint kma_lane_id(void)
+{
+    const shim::place &me = shim::self();
+    return me.group ? shim::lane_numbers[me.slot] : 0;
+}
+
+inline ulong kma_lanes_active(shim::location site = shim::location::current())
+{
+    const shim::place me = shim::self();
+    return me.group ? shim::outside(me.group->gather(me.slot, site)) : 1;
+}
+
+inline uint kma_lanes_shuffle(ulong group, uint value, uint lane, shim::location site = shim::location::current())
+{
+    const shim::place me = shim::self();
+    shim::check(lane < 64 && (group >> lane & 1) != 0, "shuffle from a lane outside the set", site);
+    if (!me.group)
+        return value;
+    const shim::lane_group::values brought = me.group->meet(shim::inside(group), me.slot, value, site);
+    return brought.of[std::countr_zero(shim::inside(ulong{1} << lane))];
+}
+
+inline ulong kma_lanes_ballot(ulong group, bool mine, shim::location site = shim::location::current())
+{
+    const shim::place me = shim::self();
+    if (!me.group)
+        return mine ? 1 : 0;
+    const shim::lane_group::values brought = me.group->meet(shim::inside(group), me.slot, mine, site);
+    uint ones = 0;
+    for (uint slot = 0; slot < shim::group_lanes; slot++)
+        if (shim::inside(group) >> slot & 1 && brought.of[slot])
+            ones |= 1u << slot;
+    return shim::outside(ones);
+}

@@ -1,0 +1,48 @@
+// The words of OpenCL C that the device files use, as C++20: address spaces and built-in functions. Comes after every
+// header of the standard library and of Relacy, whose names these macros would change.
+#pragma once
+
+#include "types.hpp"
+
+// `private` stays C++'s own: the device files do not write it.
+#define global
+#define local
+#define constant const
+#define kernel inline
+
+inline size_t get_global_id(uint dimension)
+{
+    return dimension == 0 ? shim::self().id : 0;
+}
+
+inline size_t get_global_size(uint dimension)
+{
+    return dimension == 0 ? shim::work_items : 1;
+}
+
+template <class T> constexpr T min(T a, T b)
+{
+    return a < b ? a : b;
+}
+
+template <class T> constexpr T max(T a, T b)
+{
+    return a < b ? b : a;
+}
+
+template <class T> constexpr T popcount(T bits)
+{
+    return static_cast<T>(std::popcount(bits));
+}
+
+template <class T> constexpr T clz(T bits)
+{
+    return static_cast<T>(std::countl_zero(bits));
+}
+
+template <class T> constexpr T add_sat(T a, T b)
+{
+    static_assert(std::is_unsigned_v<T>);
+    const T sum = static_cast<T>(a + b);
+    return sum < a ? std::numeric_limits<T>::max() : sum;
+}

@@ -1,0 +1,1 @@
+// Only there so that the precompiled header of the threads has a target of its own.
