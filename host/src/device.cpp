@@ -167,6 +167,21 @@ std::string Device::language_option() const
     return device_.getInfo<CL_DEVICE_OPENCL_C_VERSION>().find("OpenCL C 2.") == 0 ? "-cl-std=CL2.0" : "-cl-std=CL1.2";
 }
 
+std::string Device::target_options() const
+{
+    // cl_nv_device_attribute_query; on other devices the query is an error.
+    constexpr cl_device_info compute_capability_major = 0x4000;
+    constexpr cl_device_info compute_capability_minor = 0x4001;
+    if (device_.getInfo<CL_DEVICE_EXTENSIONS>().find("cl_nv_device_attribute_query") == std::string::npos)
+        return {};
+    cl_uint major = 0;
+    cl_uint minor = 0;
+    if (clGetDeviceInfo(device_(), compute_capability_major, sizeof(major), &major, nullptr) != CL_SUCCESS ||
+        clGetDeviceInfo(device_(), compute_capability_minor, sizeof(minor), &minor, nullptr) != CL_SUCCESS)
+        return {};
+    return " -DKMA_NV_ARCH=" + std::to_string(major * 10 + minor);
+}
+
 std::uint64_t Device::max_buffer_bytes() const
 {
     return device_.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();

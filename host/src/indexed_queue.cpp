@@ -53,7 +53,7 @@ IndexedQueue::IndexedQueue(const Device &device, std::uint32_t capacity, std::ui
     init.setArg(2, items);
     init.setArg(3, first_tag);
     // Any number will do; a node takes a few stores.
-    const std::size_t work_items = std::min<std::size_t>((capacity / 64 + 1) * 64, 65536);
+    const std::size_t work_items = std::min<std::size_t>((std::size_t{capacity} / 64 + 1) * 64, 65536);
     device.queue().enqueueNDRangeKernel(init, cl::NullRange, cl::NDRange(work_items), cl::NullRange);
     device.queue().finish();
 }

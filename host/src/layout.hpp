@@ -21,9 +21,9 @@ struct kma_atomic_u64 {
 
 // What the compilers of the device make of these structs must be what this one makes of them.
 static_assert(sizeof(kma_error_record) == 24);
-static_assert(offsetof(kma_heap_header, errors) == 32);
-static_assert(sizeof(kma_heap_header) == 32 + 32 + 24 * KMA_ERROR_CODES * KMA_ERROR_KEPT);
-static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header));
-static_assert(sizeof(kma_bump) == sizeof(kma_heap_header) + 128);
+static_assert(offsetof(kma_heap_header, errors) == 128);
+static_assert(sizeof(kma_heap_header) == 128 + 32 + 24 * KMA_ERROR_CODES * KMA_ERROR_KEPT);
+static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header) + 96 && offsetof(kma_bump, head) % 128 == 0);
+static_assert(sizeof(kma_bump) == offsetof(kma_bump, head) + 128);
 
 } // namespace kma::layout

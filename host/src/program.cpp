@@ -14,6 +14,8 @@ std::string all_options(const Device &device, const ProgramOptions &options)
     std::string text = options.options;
     if (text.find("-cl-std=") == std::string::npos)
         text = device.language_option() + " " + text;
+    if (text.find("-DKMA_NV_ARCH=") == std::string::npos)
+        text += device.target_options();
     if (options.debug != 0)
         text += " -DKMA_DEBUG=" + std::to_string(options.debug);
     if (options.std_names)

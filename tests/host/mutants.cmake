@@ -185,41 +185,48 @@ kma_mutant(fence_after_load_missing FILE ${fenced}
 
 # --- The bump heap ---------------------------------------------------------------------------------------------------
 set(bump kma/heap/bump.cl)
+set(bump_head kma/heap/bump_head.cl)
 
-kma_mutant(bump_crossing_subtracts FILE ${bump}
-  FIND [[            kma_bump_lower(heap, end);]]
-  REPLACE [[            kma_fetch_add_u64(&heap->head, (ulong)end - (start + scan.total), KMA_RELAXED);]]
-  FOUND_BY relacy.bump.acqrel64 relacy.bump.acqrel64.w4 yield.bump.acqrel64)
-
-kma_mutant(bump_all_losers_lower FILE ${bump}
-  FIND [[if (start <= limit && (ulong)start + scan.total > limit) {]]
-  REPLACE [[if ((ulong)start + scan.total > limit) {]]
-  FOUND_BY relacy.bump.fenced32 yield.bump.acqrel64.w4)
-
-kma_mutant(bump_lone_loser_lowers FILE ${bump}
-  FIND [[    if (start <= limit)
-        kma_bump_lower(heap, (uint)start);]]
-  REPLACE [[    kma_bump_lower(heap, (uint)start);]]
-  FOUND_BY relacy.bump.acqrel64)
-
-kma_mutant(bump_bound_too_low FILE ${bump}
-  FIND [[mine + units <= limit;]]
-  REPLACE [[mine + units < limit;]]
+kma_mutant(bump_crossing_subtracts FILE ${bump_head}
+  FIND [[kma_store_u64(&heap->head, end, KMA_RELAXED);]]
+  REPLACE [[kma_fetch_add_u64(&heap->head, (ulong)end - (start + units), KMA_RELAXED);]]
   FOUND_BY relacy.bump.acqrel64 yield.bump.acqrel64)
 
-kma_mutant(bump_bound_too_high FILE ${bump}
-  FIND [[mine + units <= limit;]]
-  REPLACE [[mine + units <= limit + 1ul;]]
+kma_mutant(bump_all_losers_lower FILE ${bump_head}
+  FIND [[return start <= limit ? kma_bump_cross(heap, group, units, start) : 0;]]
+  REPLACE [[return kma_bump_cross(heap, group, units, start < limit ? start : limit);]]
   FOUND_BY relacy.bump.acqrel64 yield.bump.acqrel64)
 
-kma_mutant(bump_rest_of_crossing_group_lost FILE ${bump}
-  FIND [[kma_lanes_shuffle(group, (uint)(mine + units), kma_highest_bit(served))]]
-  REPLACE [[kma_lanes_shuffle(group, (uint)(mine + units), kma_lowest_bit(served))]]
-  FOUND_BY relacy.bump.acqrel64.w4 yield.bump.acqrel64.w4)
+kma_mutant(bump_bound_too_low FILE ${bump_head}
+  FIND [[if (wanted > limit - end)]]
+  REPLACE [[if (wanted >= limit - end)]]
+  FOUND_BY relacy.group.acqrel64.w4 yield.group.acqrel64.w4)
 
-kma_mutant(bump_head_advance_is_store FILE ${bump}
-  FIND [[kma_cas_u32(&heap->head, head, add_sat(head, units), KMA_RELAXED);]]
-  REPLACE [[head; kma_store_u32(&heap->head, add_sat(head, units), KMA_RELAXED);]]
+kma_mutant(bump_bound_too_high FILE ${bump_head}
+  FIND [[if ((ulong)start + scan.total <= limit)]]
+  REPLACE [[if ((ulong)start + scan.total <= limit + 1ul)]]
+  FOUND_BY relacy.bump.acqrel64 yield.bump.acqrel64)
+
+kma_mutant(bump_large_bound_too_high FILE ${bump_head}
+  FIND [[while ((ulong)head + units <= limit)]]
+  REPLACE [[while ((ulong)head + units <= limit + 1ul)]]
+  FOUND_BY relacy.bump.acqrel32 yield.bump.acqrel32)
+
+kma_mutant(bump_rest_of_crossing_group_lost FILE ${bump_head}
+  FIND [[        if (wanted > limit - end)
+            continue;]]
+  REPLACE [[        if (wanted > limit - end)
+            break;]]
+  FOUND_BY relacy.group.acqrel64.w4 yield.group.acqrel64.w4)
+
+kma_mutant(bump_refused_together_not_tried_alone FILE ${bump_head}
+  FIND [[start != 0 ? start + scan.before : kma_bump_advance(heap, units);]]
+  REPLACE [[start != 0 ? start + scan.before : 0;]]
+  FOUND_BY relacy.group.fenced32.w4 relacy.group.acqrel64.w4)
+
+kma_mutant(bump_advance_is_store FILE ${bump_head}
+  FIND [[kma_bump_cas_head(&heap->head, head, head + units, KMA_RELAXED);]]
+  REPLACE [[head; kma_bump_store_head(&heap->head, head + units, KMA_RELAXED);]]
   FOUND_BY relacy.bump.acqrel32 yield.bump.fenced32)
 
 kma_mutant(bump_other_heap_not_kept_apart FILE ${bump}

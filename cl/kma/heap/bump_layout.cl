@@ -9,20 +9,26 @@
 
 #include "kma/heap/header.cl"
 
-// The head counts units from the heap's start. In 64 bits it cannot wrap whatever is asked; in 32 bits it saturates.
+// The head counts units from the heap's start; where atomics have 32 bits, its upper half stays 0.
 typedef struct kma_bump {
     kma_heap_header header;
+    ulong pad_before[12]; // the head has 128 bytes of its own: all write it
 #if KMA_HAS_ATOMIC64
     kma_atomic_u64 head;
 #else
     kma_atomic_u32 head;
-    uint head_high; // 0
+    uint head_high;
 #endif
-    ulong pad[15]; // the head's line is its own
+    ulong pad_behind[15];
 } kma_bump;
 
-// A block of size 0 does not exist, so a header of zeros is none. `state` holds the block's own ref, mixed, while it
-// lives: a pointer into the middle of a block finds no such word by accident.
+#if KMA_HAS_ATOMIC64
+typedef ulong kma_bump_word;
+#else
+typedef uint kma_bump_word;
+#endif
+
+// `state` holds the block's own ref, mixed: a pointer into the middle of a block finds no such word by accident.
 typedef struct kma_bump_block {
     ulong bytes;
     kma_atomic_u32 state; // KMA_BUMP_LIVE ^ ref, then KMA_BUMP_FREED ^ ref

@@ -21,7 +21,7 @@
 #define KMA_ERROR_BAD_ALIGNMENT 2u // the alignment in `size` is not a power of two up to 2^31
 #define KMA_ERROR_INVALID_FREE  3u // `ref` is no block start of this heap
 #define KMA_ERROR_DOUBLE_FREE   4u // the block at `ref` is free already
-#define KMA_ERROR_BAD_HEAP      5u // the buffer is not a heap of this kind, layout and KMA_DEBUG flavour
+#define KMA_ERROR_BAD_HEAP      5u // the buffer is a heap of another kind or KMA_DEBUG flavour
 #define KMA_ERROR_CODES         6u
 #define KMA_ERROR_KEPT          8u
 
@@ -46,6 +46,7 @@ typedef struct kma_heap_header {
     ulong bytes; // of the whole buffer
     uint begin;  // first unit that blocks may take
     uint limit;  // first unit that they may not
+    ulong pad[12]; // what every malloc reads is not in one line with what every error writes
     kma_error_log errors;
 } kma_heap_header;
 

@@ -5,6 +5,9 @@
 // company. Rules for every function that takes `group`:
 //   - all lanes of the group call it, with the same set, in the control flow in which they got the set;
 //   - the group must not have diverged since (`if (kma_lane_leads(group)) { no calls with group here }`).
+//   - a branch that the compiler cannot remove stands between the start of an `if` arm and kma_lanes_active there:
+//     compilers make one of two equal calls that begin both arms, in front of the `if`, with the lanes of both. The
+//     paths whose primitive could be moved so bring such a branch themselves.
 // The functions move values, they order no memory: what the leader acquired, the others have not.
 //
 //   kma_lanes kma_lanes_active  (void)                 the lanes that are here with me, me included

@@ -1,4 +1,4 @@
-// Lanes on NVIDIA: PTX (ISA 6.0, for match 7.0). Since Volta the lanes of a warp run freely, so `activemask` says who
+// Lanes on NVIDIA: PTX (ISA 6.2; match needs sm_70). Since Volta the lanes of a warp run freely, so `activemask` says who
 // is here at this instant, and every later exchange names that set: its `.sync` brings the set together again.
 #ifndef KMA_PLATFORM_LANES_NV_CL
 #define KMA_PLATFORM_LANES_NV_CL
@@ -12,8 +12,9 @@ static inline uint kma_lane_id(void)
 
 static inline kma_lanes kma_lanes_active(void)
 {
-    uint mask;
-    __asm__ volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
+    uint mask = 0;
+    if (kma_lane_id() < 32) // always, which the compiler does not know: see lanes.cl's last rule
+        __asm__ volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
     return mask;
 }
 

@@ -1,5 +1,5 @@
 // Lanes as OpenCL sub-groups. Ballot, shuffle and the non-uniform built-ins speak of the work-items that are active
-// at the call, which are the group by its contract. A sub-group of more than 64 is not supported (none is known).
+// at the call, which are the group by its contract. Sub-groups of more than 64 are not supported.
 #ifndef KMA_PLATFORM_LANES_SUBGROUP_CL
 #define KMA_PLATFORM_LANES_SUBGROUP_CL
 
@@ -18,6 +18,8 @@ static inline kma_lanes kma_lanes_of_ballot(uint4 ballot)
 
 static inline kma_lanes kma_lanes_active(void)
 {
+    if (get_sub_group_local_id() >= 64) // never, which the compiler does not know: see lanes.cl's last rule
+        return 0;
     return kma_lanes_of_ballot(sub_group_ballot(1));
 }
 

@@ -22,7 +22,7 @@
 // NVIDIA's compiler announces itself with __NV_CL_C_VERSION, clang's nvptx64 target with __NVPTX__.
 #if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
 #define KMA_IS_NV 1
-// Compute capability times ten. The compiler does not tell; orders on loads and stores need 7.0 (Volta).
+// Compute capability times ten. The compiler does not tell, the host library does. Orders need 7.0 (Volta).
 #ifndef KMA_NV_ARCH
 #define KMA_NV_ARCH 70
 #endif

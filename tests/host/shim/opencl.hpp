@@ -10,6 +10,13 @@
 #define constant const
 #define kernel inline
 
+// Only moved in whole units of the heap.
+struct alignas(16) uint4 {
+    uint x, y, z, w;
+    uint4() = default;
+    constexpr explicit uint4(uint value) : x(value), y(value), z(value), w(value) {}
+};
+
 inline size_t get_global_id(uint dimension)
 {
     return dimension == 0 ? shim::self().id : 0;

@@ -1,0 +1,82 @@
+// With KMA_DEBUG: the unit in front of each block of a bump heap, and what can be checked by it.
+#ifndef KMA_HEAP_BUMP_DEBUG_CL
+#define KMA_HEAP_BUMP_DEBUG_CL
+
+#include "kma/heap/bump_head.cl"
+#include "kma/heap/error_log.cl"
+#include "kma/heap/ref.cl"
+
+// Whether the buffer is a bump heap of this flavour; says so in its log if it is another heap. (A buffer that is no
+// heap at all may be too small for a log: then only the caller's NULL tells.)
+static inline bool kma_bump_is_mine(global kma_bump *heap)
+{
+    const bool is_heap = heap && heap->header.magic == KMA_HEAP_MAGIC && heap->header.layout == KMA_HEAP_LAYOUT;
+    const bool is_mine = is_heap && heap->header.kind == KMA_KIND_BUMP && heap->header.debug == KMA_DEBUG;
+    if (is_heap && !is_mine)
+        kma_report(&heap->header, KMA_ERROR_BAD_HEAP, KMA_NULL, heap->header.debug);
+    return is_mine;
+}
+
+static inline global kma_bump_block *kma_bump_block_of(global kma_bump *heap, kma_ref ref)
+{
+    return (global kma_bump_block *)kma_deref_in(heap, ref - 1);
+}
+
+// The ref of `ptr` if a block can start there: aligned, behind a prefix, in memory that was handed out; else KMA_NULL.
+static inline kma_ref kma_bump_checked_ref(global kma_bump *heap, global void *ptr)
+{
+    const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
+    const size_t end = (size_t)min((ulong)kma_bump_load_head(&heap->head, KMA_RELAXED), (ulong)heap->header.limit);
+    if (offset % KMA_UNIT != 0 || offset / KMA_UNIT <= heap->header.begin || offset / KMA_UNIT >= end)
+        return KMA_NULL;
+    return (kma_ref)(offset / KMA_UNIT);
+}
+
+// Begins the life of the block at `ref`, whose owner took the units [first, first + units). Clears what prefixes of
+// earlier blocks left there before a reset, so that a pointer into this block is not taken for one of theirs.
+static inline void kma_bump_open_block(global kma_bump *heap, kma_ref ref, ulong bytes, uint first, uint units)
+{
+    for (uint unit = first; unit < first + units; unit++)
+        kma_store_u32(&kma_bump_block_of(heap, unit + 1)->state, 0, KMA_RELAXED);
+    kma_bump_block_of(heap, ref)->bytes = bytes;
+    kma_store_u32(&kma_bump_block_of(heap, ref)->state, KMA_BUMP_LIVE ^ ref, KMA_RELAXED);
+}
+
+// Ends the life of the block at `ptr`: exactly one of several that free the same block does. The others, and who frees
+// what is no block, leave a record.
+static inline void kma_bump_close_block(global kma_bump *heap, global void *ptr)
+{
+    const kma_ref ref = kma_bump_checked_ref(heap, ptr);
+    uint state = 0;
+    if (ref != KMA_NULL)
+        state = kma_cas_u32(&kma_bump_block_of(heap, ref)->state, KMA_BUMP_LIVE ^ ref, KMA_BUMP_FREED ^ ref,
+                            KMA_RELAXED);
+    if (ref == KMA_NULL || (state != (KMA_BUMP_LIVE ^ ref) && state != (KMA_BUMP_FREED ^ ref)))
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, ref, 0);
+    else if (state == (KMA_BUMP_FREED ^ ref))
+        kma_report(&heap->header, KMA_ERROR_DOUBLE_FREE, ref, kma_bump_block_of(heap, ref)->bytes);
+}
+
+// The block that starts at `ptr`, if it is one and lives; else NULL.
+static inline global kma_bump_block *kma_bump_live_block(global kma_bump *heap, global void *ptr)
+{
+    const kma_ref ref = kma_bump_checked_ref(heap, ptr);
+    if (ref == KMA_NULL ||
+        kma_load_u32(&kma_bump_block_of(heap, ref)->state, KMA_RELAXED) != (KMA_BUMP_LIVE ^ ref))
+        return (global kma_bump_block *)0;
+    return kma_bump_block_of(heap, ref);
+}
+
+// Whether `ptr` is NULL or a living block of at least `old_bytes`, rounded up to whole units; leaves a record if not.
+// Then `*block` is that block.
+static inline bool kma_bump_check_realloc(global kma_bump *heap, global void *ptr, size_t old_bytes, size_t bytes,
+                                          global kma_bump_block **block)
+{
+    *block = ptr ? kma_bump_live_block(heap, ptr) : (global kma_bump_block *)0;
+    const bool is_block = *block && old_bytes <= ((*block)->bytes + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT;
+    if (ptr && !is_block)
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_bump_checked_ref(heap, ptr), bytes);
+    return !ptr || is_block;
+}
+
+#endif
