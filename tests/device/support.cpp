@@ -1,0 +1,91 @@
+#include "support.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace test {
+
+/// The .cl files of this folder, embedded by the build.
+const std::vector<kma::Source> &kernels();
+
+const kma::Device &device()
+{
+    // Never destroyed: at exit, oclgrind is gone before the program's static objects.
+    static const kma::Device &selected = []() -> const kma::Device & {
+        const auto *device = new kma::Device(kma::Device::select());
+        std::printf("device: %s, %s\n", device->name().c_str(), device->language_option().c_str());
+        return *device;
+    }();
+    return selected;
+}
+
+std::size_t scaled(std::size_t count, std::size_t least)
+{
+    static const double scale = [] {
+        const char *text = std::getenv("KMA_TEST_SCALE");
+        const double value = text ? std::atof(text) : 1.0;
+        if (value <= 0)
+            throw std::invalid_argument("KMA_TEST_SCALE must be a number above 0");
+        return value;
+    }();
+    return std::max(least, static_cast<std::size_t>(static_cast<double>(count) * scale));
+}
+
+kma::Program program(const std::string &file, const std::string &options, int debug)
+{
+    kma::ProgramOptions build;
+    build.options = options;
+    build.debug = debug;
+    std::vector<kma::Source> units;
+    for (const kma::Source &source : kernels())
+        (source.name == file ? units : build.headers).push_back(source);
+    if (units.empty())
+        throw std::invalid_argument("no kernel file " + file);
+    return {device(), units, build};
+}
+
+Paths paths(const std::string &options)
+{
+    const Array<Paths> out(1, {});
+    launch(program("paths.cl", options), "paths", {1, 1}, out);
+    return out.read()[0];
+}
+
+Flavours flavours()
+{
+    Flavours all = widths();
+    if (device().language_option() != "-cl-std=CL1.2")
+        for (const Flavour &width : widths())
+            all.push_back({"OpenCL C 1.2, " + width.name, "-cl-std=CL1.2 " + width.options, width.atomic64});
+    if (paths().lanes != single_lanes)
+        all.push_back({single_lanes_name, "-DKMA_LANES=1", paths().atomic64 != 0});
+    return all;
+}
+
+Flavours widths()
+{
+    Flavours all = {{"32-bit atomics", "-DKMA_HAS_ATOMIC64=0", false}};
+    if (paths().atomic64)
+        all.insert(all.begin(), {"64-bit atomics", "", true});
+    return all;
+}
+
+const std::vector<std::size_t> &group_sizes()
+{
+    static const std::vector<std::size_t> sizes = {1, 7, 37, 64, 256};
+    return sizes;
+}
+
+std::uint32_t mix32(std::uint32_t x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x;
+}
+
+} // namespace test

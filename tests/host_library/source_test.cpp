@@ -1,0 +1,190 @@
+// Embedded sources, and how includes become one text.
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "catch.hpp"
+#include "kma/kma.hpp"
+
+using kma::expand;
+using kma::Source;
+
+namespace {
+
+std::vector<std::string> lines_of(const std::string &text)
+{
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+// "NAME:LINE" of each line of an expanded text that holds `mark`, by the #line directives before it.
+std::vector<std::string> origins(const std::string &text, const std::string &mark)
+{
+    std::vector<std::string> found;
+    std::string name;
+    int number = 0;
+    for (const std::string &line : lines_of(text)) {
+        if (line.starts_with("#line ")) {
+            const std::size_t quote = line.find('"');
+            number = std::stoi(line.substr(6));
+            name = line.substr(quote + 1, line.rfind('"') - quote - 1);
+            continue;
+        }
+        if (line.find(mark) != std::string::npos)
+            found.push_back(name + ":" + std::to_string(number));
+        number++;
+    }
+    return found;
+}
+
+using Names = std::vector<std::string>;
+
+} // namespace
+
+TEST_CASE("the embedded sources are the files in cl/", "[source]")
+{
+    std::map<std::string, std::string> files;
+    for (const auto &entry : std::filesystem::recursive_directory_iterator(KMA_CL_DIR))
+        if (entry.is_regular_file()) {
+            std::ifstream in(entry.path(), std::ios::binary);
+            files[std::filesystem::relative(entry.path(), KMA_CL_DIR).generic_string()] =
+                std::string(std::istreambuf_iterator<char>(in), {});
+        }
+    REQUIRE(files.size() > 10);
+    CHECK(kma::sources().size() == files.size());
+    for (const Source &source : kma::sources()) {
+        INFO(source.name);
+        REQUIRE(files.contains(source.name));
+        CHECK((source.text == files[source.name])); // in parentheses: not to print both
+    }
+}
+
+TEST_CASE("a text without includes stays, with its name in front", "[source]")
+{
+    CHECK(expand({{"a.cl", "one\ntwo\n"}}) == "#line 1 \"a.cl\"\none\ntwo\n");
+    CHECK(expand({{"a.cl", "one\ntwo"}}) == "#line 1 \"a.cl\"\none\ntwo\n"); // the next unit begins a line
+    CHECK(expand({{"a.cl", "one"}, {"b.cl", "two"}}) == "#line 1 \"a.cl\"\none\n#line 1 \"b.cl\"\ntwo\n");
+    CHECK(expand({{"a.cl", ""}}) == "#line 1 \"a.cl\"\n");
+    CHECK(expand({{"a \"b\"\\c.cl", ""}}) == "#line 1 \"a \\\"b\\\"\\\\c.cl\"\n");
+}
+
+TEST_CASE("names and lines are right after nested includes", "[source]")
+{
+    const std::vector<Source> headers = {{"outer.h", "MARK\n#include \"inner.h\"\nMARK\n"}, {"inner.h", "\n\nMARK"}};
+    const std::string text =
+        expand({{"unit.cl", "MARK\n#include \"outer.h\"\nMARK\n\n#include \"inner.h\"\nMARK\n"}}, headers);
+    CHECK(origins(text, "MARK") ==
+          Names{"unit.cl:1", "outer.h:1", "inner.h:3", "outer.h:3", "unit.cl:3", "inner.h:3", "unit.cl:6"});
+    CHECK(text.find("#include") == std::string::npos);
+}
+
+TEST_CASE("kma's files are found at any depth", "[source]")
+{
+    const std::string text = expand({{"unit.cl", "#include \"kma/kma.cl\"\nMARK\n"}});
+    CHECK(origins(text, "MARK") == Names{"unit.cl:2"});
+    CHECK(origins(text, "typedef kma_bump kma_heap;").size() == 1);
+    CHECK(origins(text, "typedef kma_bump kma_heap;")[0].starts_with("kma/kma.cl:"));
+    CHECK(origins(text, "typedef struct kma_heap_header {")[0].starts_with("kma/heap/header.cl:"));
+    CHECK(text.find("#include \"kma") == text.find("#include \"kma/kma.cl\"\n//")); // only in kma.cl's comment
+}
+
+TEST_CASE("kma's files come once, unless the first may be hidden by a condition", "[source]")
+{
+    const std::string mark = "#define KMA_PLATFORM_BITS_CL";
+    const std::string include = "#include \"kma/platform/bits.cl\"\n";
+    CHECK(origins(expand({{"a.cl", include + include}, {"b.cl", include}}), mark).size() == 1);
+    CHECK(origins(expand({{"a.cl", "#if 0\n" + include + "#endif\n" + include}}), mark).size() == 2);
+    CHECK(origins(expand({{"a.cl", "#ifdef A\n" + include + "#else\n" + include + "#endif\n"}}), mark).size() == 2);
+}
+
+TEST_CASE("includes in comments and other includes stay", "[source]")
+{
+    const std::vector<Source> headers = {{"h.h", "HEADER\n"}};
+    for (const std::string text : {
+             "// #include \"h.h\"\n",
+             "/* #include \"h.h\" */\n",
+             "/*\n#include \"h.h\"\n*/\n",
+             "int a; /* from here\n#include \"h.h\"\n to here */ int b;\n",
+             "x = \"/*\"; /* a comment, which a string did not begin\n#include \"h.h\"\n*/\n",
+             "#include <h.h>\n",
+             "#include \"another.h\"\n",
+             "#include NAME\n",
+             "#include \"h.h\n",
+             "#includes\n",
+             "#pragma once \"h.h\"\n",
+         }) {
+        INFO(text);
+        CHECK(expand({{"a.cl", text}}, headers) == "#line 1 \"a.cl\"\n" + text);
+    }
+}
+
+TEST_CASE("includes after comments and strings are found", "[source]")
+{
+    const std::vector<Source> headers = {{"h.h", "HEADER\n"}};
+    for (const std::string before : {
+             "/* comment */\n",
+             "// a line comment opens nothing: /*\n",
+             "x = \"/*\";\n",
+             "x = \"a quote \\\" and /*\";\n",
+             "/* two\nlines */\n",
+             "/**/\n",
+             "int a = b //* c */\n;\n",
+         }) {
+        INFO(before);
+        CHECK(origins(expand({{"a.cl", before + "#include \"h.h\"\n"}}, headers), "HEADER") == Names{"h.h:1"});
+    }
+    for (const std::string directive : {"#include \"h.h\"", "  #include \"h.h\"", "#  include   \"h.h\"",
+                                        "#include\"h.h\"", "#include \"h.h\" // why", "\t#\tinclude\t\"h.h\""}) {
+        INFO(directive);
+        CHECK(origins(expand({{"a.cl", directive}}, headers), "HEADER") == Names{"h.h:1"});
+    }
+}
+
+TEST_CASE("files with CRLF are as good", "[source]")
+{
+    const std::vector<Source> headers = {{"h.h", "HEADER\r\n"}};
+    const std::string text = expand({{"a.cl", "MARK\r\n/*\r\n*/\r\n#include \"h.h\"\r\nMARK\r\n"}}, headers);
+    CHECK(origins(text, "HEADER") == Names{"h.h:1"});
+    CHECK(origins(text, "MARK") == Names{"a.cl:1", "a.cl:5"});
+}
+
+TEST_CASE("a user's header goes before kma's file of the same name", "[source]")
+{
+    const std::string text = expand({{"a.cl", "#include \"kma/kma.cl\"\n"}}, {{"kma/kma.cl", "MINE\n"}});
+    CHECK(origins(text, "MINE") == Names{"kma/kma.cl:1"});
+    CHECK(text.find("kma_bump") == std::string::npos);
+}
+
+TEST_CASE("a kma file that does not exist is an error with its place", "[source]")
+{
+    CHECK_THAT(message_of<kma::Error>([] {
+                   expand({{"dir/a.cl", "\n\n#include \"kma/heap.cl\"\n"}});
+               }),
+               contains("dir/a.cl:3") && contains("\"kma/heap.cl\"") && contains("kma/kma.cl"));
+}
+
+TEST_CASE("includes that never end are an error", "[source]")
+{
+    const std::vector<Source> headers = {{"a.h", "#include \"b.h\"\n"},
+                                         {"b.h", "#include \"a.h\"\n#include \"a.h\"\n"}};
+    CHECK_THAT(message_of<kma::Error>([&] {
+                   expand({{"unit.cl", "#include \"a.h\"\n"}}, headers);
+               }),
+               contains("without end"));
+}
+
+TEST_CASE("a source is read from a file as it is", "[source]")
+{
+    const std::filesystem::path path = std::filesystem::path(KMA_SCRATCH_DIR) / "source_test.cl";
+    const std::string bytes("a\r\n\0b\xff", 6);
+    std::ofstream(path, std::ios::binary) << bytes;
+    const Source source = Source::from_file(path);
+    CHECK(source.name == path.string());
+    CHECK(source.text == bytes);
+    std::filesystem::remove(path);
+    CHECK_THAT(message_of<kma::Error>([&] { Source::from_file(path); }), contains(path.string()));
+}

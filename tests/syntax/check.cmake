@@ -1,0 +1,82 @@
+# Compiles every device file that stands alone, without output, warnings being errors: for each of TARGETS and STDS, in
+# three flavours. With COVERAGE it asks instead which files all this reaches, and none may be left out.
+
+cmake_minimum_required(VERSION 3.25)
+
+# Included by others at their place; alone they lack what those define.
+set(parts
+  cl/kma/heap/bump_debug.cl
+  cl/kma/heap/bump_layout.cl
+  cl/kma/heap/header.cl
+  cl/kma/platform/lanes_amdgcn.cl
+  cl/kma/platform/lanes_nv.cl
+  cl/kma/platform/lanes_single.cl
+  cl/kma/platform/lanes_subgroup.cl
+  cl/kma/platform/memory_c11.cl
+  cl/kma/platform/memory_cl12.cl
+  cl/kma/platform/memory_fenced.cl
+  cl/kma/platform/memory_nv.cl)
+
+set(flavours "-DKMA_DEBUG=0" "-DKMA_HAS_ATOMIC64=0" "-DKMA_DEBUG=1 -DKMA_STD_NAMES")
+
+string(REPLACE "," ";" TARGETS "${TARGETS}")
+string(REPLACE "," ";" STDS "${STDS}")
+set(flags_spir64 -target spir64)
+set(flags_amdgcn -target amdgcn-amd-amdhsa -nogpulib -mcpu=gfx90a)
+# Clang does not know what NVIDIA's own compiler announces.
+set(flags_nvptx64 -target nvptx64-nvidia-cuda -nogpulib
+  -Xclang -cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics)
+set(flags_x86_64 -target x86_64-linux-gnu)
+
+file(GLOB_RECURSE files RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/cl/*.cl ${SOURCE_DIR}/samples/*.cl)
+list(LENGTH files count)
+if(count LESS 10)
+  message(FATAL_ERROR "only ${count} device files under ${SOURCE_DIR}")
+endif()
+foreach(part IN LISTS parts)
+  if(NOT part IN_LIST files)
+    message(FATAL_ERROR "${part} is listed here but does not exist")
+  endif()
+endforeach()
+set(alone ${files})
+list(REMOVE_ITEM alone ${parts})
+
+# One compiler for all files of a setting: it takes a second, one for each file would take ten.
+set(reached "")
+set(failed "")
+foreach(target IN LISTS TARGETS)
+  foreach(std IN LISTS STDS)
+    foreach(flavour IN LISTS flavours)
+      separate_arguments(defines UNIX_COMMAND "${flavour}")
+      set(mode -fsyntax-only)
+      if(COVERAGE)
+        set(mode -M)
+      endif()
+      execute_process(
+        COMMAND ${CLANG} -x cl ${mode} -cl-std=${std} ${flags_${target}} -Wall -Wextra -Werror -Wno-unused-function
+                -Icl ${defines} ${alone}
+        WORKING_DIRECTORY ${SOURCE_DIR} OUTPUT_VARIABLE output ERROR_VARIABLE errors RESULT_VARIABLE result)
+      if(NOT result EQUAL 0)
+        message("${target} ${std} ${flavour}:\n${errors}")
+        list(APPEND failed "${target} ${std} ${flavour}")
+      endif()
+      string(APPEND reached "${output}")
+    endforeach()
+  endforeach()
+endforeach()
+if(failed)
+  message(FATAL_ERROR "does not compile: ${failed}")
+endif()
+
+if(COVERAGE)
+  string(REPLACE "\\" " " reached "${reached}")
+  string(REGEX REPLACE "[ \n]+" ";" reached "${reached}")
+  list(REMOVE_DUPLICATES reached)
+  set(missed ${files})
+  list(REMOVE_ITEM missed ${reached})
+  if(missed)
+    message(FATAL_ERROR "no target includes: ${missed}")
+  endif()
+endif()
+list(LENGTH alone count)
+message("${count} files, each for ${TARGETS}, ${STDS}, ${flavours}")
