@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "kma/error.hpp"
 #include "name_lines.hpp"
@@ -22,7 +23,7 @@ constexpr int max_depth = 64;
 // Whether a block comment is open at the end of `line`, given whether one is at its start.
 bool in_comment_after(std::string_view line, bool in_comment)
 {
-    bool in_string = false;
+    char quote = 0; // the one that ends the literal we are in
     for (std::size_t i = 0; i < line.size(); i++) {
         const std::string_view two = line.substr(i, 2);
         if (in_comment) {
@@ -30,18 +31,18 @@ bool in_comment_after(std::string_view line, bool in_comment)
                 in_comment = false;
                 i++;
             }
-        } else if (in_string) {
+        } else if (quote != 0) {
             if (line[i] == '\\')
                 i++;
-            else if (line[i] == '"')
-                in_string = false;
+            else if (line[i] == quote)
+                quote = 0;
         } else if (two == "//") {
             break;
         } else if (two == "/*") {
             in_comment = true;
             i++;
-        } else if (line[i] == '"') {
-            in_string = true;
+        } else if (line[i] == '"' || line[i] == '\'') {
+            quote = line[i];
         }
     }
     return in_comment;
@@ -91,6 +92,22 @@ int nesting(std::string_view line)
     return line.starts_with("if") ? 1 : line.starts_with("endif") ? -1 : 0;
 }
 
+// Whether a file's first directive is #ifndef: an include guard around all of it.
+bool has_guard(const std::string &text)
+{
+    bool in_comment = false;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        std::string_view line = std::string_view(text).substr(at, end - at);
+        at = end + 1;
+        const bool was_in_comment = std::exchange(in_comment, in_comment_after(line, in_comment));
+        line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+        if (!was_in_comment && line.starts_with('#'))
+            return line.starts_with("#ifndef");
+    }
+    return false;
+}
+
 class Expander {
 public:
     explicit Expander(const std::vector<Source> &headers) : headers_(headers) {}
@@ -99,8 +116,9 @@ public:
     void add(const Source &source, bool always, int depth)
     {
         if (depth > max_depth)
-            throw Error("\"" + source.name + "\" includes itself without end: put include guards around its #include lines");
-        const bool guarded = is_ours(source) && source.text.find("\n#ifndef KMA_") != std::string::npos;
+            throw Error("\"" + source.name + "\" includes itself without end: give it an include guard (#ifndef as its first directive)");
+        const bool guarded = has_guard(source.text);
+        open_.push_back(&source);
         begin(source.name, 1);
         bool in_comment = false;
         int number = 0;
@@ -122,24 +140,23 @@ public:
             }
             in_comment = in_comment_after(line, in_comment);
         }
+        open_.pop_back();
     }
 
     std::string take() { return std::move(text_); }
 
 private:
-    // kma's files have guards, so a second copy says nothing, provided that the compiler saw the first.
+    // A second copy of a file with a guard says nothing, if the compiler saw the first, or is in the middle of it.
     void include(const Source &source, bool always, int depth)
     {
-        if (is_ours(source) && !seen_.contains(source.name)) {
+        if (has_guard(source.text)) {
+            if (seen_.contains(&source) || std::ranges::find(open_, &source) != open_.end())
+                return;
             if (always)
-                seen_.insert(source.name);
-            add(source, always, depth + 1);
-        } else if (!is_ours(source)) {
-            add(source, always, depth + 1);
+                seen_.insert(&source);
         }
+        add(source, always, depth + 1);
     }
-
-    static bool is_ours(const Source &source) { return find(sources(), source.name) == &source; }
 
     void begin(const std::string &name, int line)
     {
@@ -167,7 +184,8 @@ private:
     }
 
     const std::vector<Source> &headers_;
-    std::set<std::string> seen_;
+    std::set<const Source *> seen_;
+    std::vector<const Source *> open_; // the files we are inside of
     std::string text_;
 };
 

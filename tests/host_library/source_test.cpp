@@ -177,6 +177,28 @@ TEST_CASE("includes that never end are an error", "[source]")
                contains("without end"));
 }
 
+TEST_CASE("headers with guards may include each other, and come once", "[source]")
+{
+    const std::vector<kma::Source> headers = {
+        {"a.cl", "// a\n#ifndef A\n#define A\n#include \"b.cl\"\nint a;\n#endif\n"},
+        {"b.cl", "#ifndef B\n#define B\n#include \"a.cl\"\nint b;\n#endif\n"},
+    };
+    const std::string text = kma::expand({{"u.cl", "#include \"a.cl\"\n#include \"b.cl\"\n"}}, headers);
+    CHECK(text.find("int a;") == text.rfind("int a;"));
+    CHECK(text.find("int a;") != std::string::npos);
+    CHECK(text.find("int b;") == text.rfind("int b;"));
+    // Inside a condition the compiler may not have seen the first copy.
+    const std::string twice =
+        kma::expand({{"u.cl", "#ifdef X\n#include \"b.cl\"\n#endif\n#include \"b.cl\"\n"}}, headers);
+    CHECK(twice.find("int b;") != twice.rfind("int b;"));
+}
+
+TEST_CASE("quotes in character literals do not hide comments", "[source]")
+{
+    const std::string text = kma::expand({{"u.cl", "char c = '\"'; /*\n#include \"kma/kma.cl\"\n*/\n"}});
+    CHECK(text.find("#include \"kma/kma.cl\"") != std::string::npos);
+}
+
 TEST_CASE("a source is read from a file as it is", "[source]")
 {
     const std::filesystem::path path = std::filesystem::path(KMA_SCRATCH_DIR) / "source_test.cl";
