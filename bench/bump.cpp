@@ -1,4 +1,4 @@
-// Times one kma_malloc per work-item on the bump heap: fresh memory, and a heap that is full. Usage: bump [DEVICE]
+// Times one kma_malloc per work-item on the bump heap: fresh memory, and a heap that is full. Usage: bench_bump [DEVICE]
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -80,10 +80,10 @@ int main(int argc, char **argv)
     try {
         run(argc > 1 ? argv[1] : "");
     } catch (const cl::Error &error) {
-        std::fprintf(stderr, "bump: OpenCL's %s failed with error %d\n", error.what(), error.err());
+        std::fprintf(stderr, "bench_bump: OpenCL's %s failed with error %d\n", error.what(), error.err());
         return 1;
     } catch (const std::exception &error) {
-        std::fprintf(stderr, "bump: %s\n", error.what());
+        std::fprintf(stderr, "bench_bump: %s\n", error.what());
         return 1;
     }
 }

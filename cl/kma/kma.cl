@@ -1,4 +1,4 @@
-// malloc for OpenCL kernels: the one file to include.
+// malloc for OpenCL kernels: the one file to include for a heap. (The queue is in kma/lockfree/indexed_queue.cl.)
 //
 //   #include "kma/kma.cl"
 //
@@ -33,13 +33,20 @@ typedef kma_bump kma_heap;
 #define kma_free kma_bump_free
 #define kma_ref_of kma_bump_ref_of
 #define kma_deref kma_bump_deref
-// The bump heap has these two only with KMA_DEBUG; without it, using them is a compile-time error.
+// The bump heap knows the size of a block only with KMA_DEBUG; without, the compiler's message shall say so.
+#if KMA_DEBUG
 #define kma_usable_size kma_bump_usable_size
 #define kma_realloc kma_bump_realloc
+#else
+#define kma_usable_size this_heap_has_kma_usable_size_only_with_KMA_DEBUG
+#define kma_realloc this_heap_has_kma_realloc_only_with_KMA_DEBUG_use_kma_realloc_sized
+#endif
 
-// Memory for one T, not initialised; NULL if there is none. (The tests' host shim makes it a C++ object.)
+// Memory for one T, aligned for it, not initialised; NULL if there is none. (kma_malloc aligns to 16 bytes, which is
+// too little for types such as float8. The tests' host shim makes a C++ object of it.)
 #ifndef KMA_NEW
-#define KMA_NEW(heap, T) ((global T *)kma_malloc(heap, sizeof(T)))
+#define KMA_ALIGN_OF(T) (sizeof(struct { char before; T object; }) - sizeof(T))
+#define KMA_NEW(heap, T) ((global T *)kma_aligned_alloc(heap, KMA_ALIGN_OF(T), sizeof(T)))
 #endif
 
 #ifdef KMA_STD_NAMES

@@ -1,4 +1,4 @@
-// Creating heaps and reading their metadata.
+// Heaps: creation, reset, and what the host reads of them.
 #include "kma/heap.hpp"
 
 #include "heap_memory.hpp"
@@ -28,7 +28,7 @@ Program kernels(const Device &device, const HeapOptions &options)
 {
     ProgramOptions program_options;
     program_options.debug = options.debug;
-    return Program(device, {{"kma/heap.cl", "#include \"kma/kernels/bump_kernels.cl\"\n"}}, program_options);
+    return Program(device, {{"(kernels of the heap)", "#include \"kma/kernels/bump_kernels.cl\"\n"}}, program_options);
 }
 
 void check_size(const Device &device, std::uint64_t bytes, const HeapOptions &options)
@@ -102,7 +102,18 @@ std::uint64_t Heap::bytes_for(HeapKind, std::uint64_t payload)
 
 void Heap::set_arg(cl::Kernel &kernel, cl_uint index) const
 {
-    memory_->set_arg(kernel, index);
+    try {
+        memory_->set_arg(kernel, index);
+    } catch (const cl::Error &error) {
+        const std::string name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>();
+        if (error.err() == CL_INVALID_ARG_INDEX)
+            throw Error("kernel \"" + name + "\" has no argument number " + std::to_string(index) + " (counted from 0)");
+        if (error.err() == CL_INVALID_ARG_SIZE || error.err() == CL_INVALID_ARG_VALUE ||
+            error.err() == CL_INVALID_MEM_OBJECT)
+            throw Error("argument number " + std::to_string(index) + " of kernel \"" + name +
+                        "\" cannot take a heap: declare it as global kma_heap *");
+        throw;
+    }
 }
 
 const cl::Buffer &Heap::buffer() const
@@ -150,12 +161,17 @@ void Heap::reset()
     run(device_, kernels(device_, options_), "kma_bump_reset_kernel", [&](cl::Kernel &kernel) { set_arg(kernel, 0); });
 }
 
+void Heap::clear_errors()
+{
+    run(device_, kernels(device_, options_), "kma_bump_clear_errors_kernel", [&](cl::Kernel &kernel) { set_arg(kernel, 0); });
+}
+
 Snapshot Heap::snapshot() const
 {
     const layout::kma_bump heap = read_metadata(device_, *memory_);
     std::vector<std::byte> bytes(heap.head.word * KMA_UNIT);
     memory_->read(device_.queue(), 0, bytes.size(), bytes.data());
-    return Snapshot(std::move(bytes));
+    return Snapshot(std::move(bytes), metadata_bytes);
 }
 
 MappedRange Heap::map(Ref ref, std::uint64_t bytes) const

@@ -17,15 +17,15 @@ const char *explain(ErrorCode code) noexcept
 {
     switch (code) {
     case ErrorCode::out_of_memory:
-        return "out of memory: malloc returned NULL; make the heap larger, or free more";
+        return "out of memory: malloc returned NULL; make the heap larger, or give memory back (the bump heap takes it only by reset())";
     case ErrorCode::too_large:
         return "request too large: it exceeds the whole heap; make the heap larger, or check the size's computation";
     case ErrorCode::bad_alignment:
         return "bad alignment: it must be a power of two, at most 2^31";
     case ErrorCode::invalid_free:
-        return "invalid free: the pointer is not the start of a block of this heap";
+        return "invalid free: the pointer is not the start of a block of this heap; free what this heap's malloc returned";
     case ErrorCode::double_free:
-        return "double free: the block was freed before";
+        return "double free: the block was freed before; let one work-item free it, once";
     case ErrorCode::bad_heap:
         return "wrong heap: heap and program differ in kind or KMA_DEBUG; give HeapOptions and ProgramOptions the same";
     }
@@ -39,6 +39,9 @@ std::string Heap::error_text() const
     for (std::size_t code = 0; code < error_codes; code++)
         if (now.errors[code] != 0)
             text += std::to_string(now.errors[code]) + " x " + explain(static_cast<ErrorCode>(code)) + "\n";
+    if (!text.empty())
+        text += std::to_string(now.used) + " of " + std::to_string(now.capacity) +
+                " bytes are handed out; the first of each kind:\n";
     for (const ErrorRecord &record : errors()) {
         const std::string what = explain(record.code);
         text += "  " + what.substr(0, what.find(':')) + ": work-item " + std::to_string(record.work_item);

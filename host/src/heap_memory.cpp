@@ -1,3 +1,4 @@
+// The two kinds of memory: cl_mem calls on one side, SVM calls on the other.
 #include "heap_memory.hpp"
 
 #include <cstring>

@@ -48,7 +48,7 @@ bool in_comment_after(std::string_view line, bool in_comment)
     return in_comment;
 }
 
-// NAME of a line `#include "NAME"`.
+// NAME of a line `#include "NAME"` or `#include <kma/…>`.
 std::optional<std::string> included_name(std::string_view line)
 {
     const auto skip_blanks = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
@@ -65,9 +65,10 @@ std::optional<std::string> included_name(std::string_view line)
     if (!skip("include"))
         return {};
     skip_blanks();
-    if (!skip("\""))
+    const bool angled = line.starts_with("<kma/"); // others in angle brackets are the compiler's
+    if (angled ? !skip("<") : !skip("\""))
         return {};
-    const std::size_t end = line.find('"');
+    const std::size_t end = line.find(angled ? '>' : '"');
     if (end == std::string_view::npos)
         return {};
     return std::string(line.substr(0, end));
@@ -179,7 +180,7 @@ private:
         const Source *ours = find(sources(), *name);
         if (!ours && name->starts_with("kma/"))
             throw Error(from + ":" + std::to_string(number) + ": kma has no file \"" + *name +
-                        "\"; include \"kma/kma.cl\" for everything");
+                        "\"; \"kma/kma.cl\" has all that a heap's user needs");
         return ours;
     }
 

@@ -67,3 +67,18 @@ kernel void do_nothing_calls(global kma_heap *heap, global uint *results)
     results[5] = kma_realloc_sized(heap, (global void *)0, 0, 0) == (global void *)0 ? 1 : 0;
     kma_free(heap, (global void *)0);
 }
+
+// Types that need more than the 16 bytes of malloc; refs of their blocks, or 0.
+kernel void new_wide(global kma_heap *heap, global uint *refs, global float *values)
+{
+    const size_t me = get_global_id(0);
+    global float16 *wide = KMA_NEW(heap, float16);
+    global long4 *four = KMA_NEW(heap, long4);
+    refs[2 * me] = kma_ref_of(heap, wide);
+    refs[2 * me + 1] = kma_ref_of(heap, four);
+    if (!wide || !four)
+        return;
+    *wide = (float16)((float)me);
+    *four = (long4)(me);
+    values[me] = (*wide).sf + (float)(*four).w;
+}

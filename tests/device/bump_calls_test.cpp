@@ -174,3 +174,25 @@ TEST_CASE("KMA_STD_NAMES gives C's names", "[bump][calls]")
     CHECK(results.read() == std::vector<cl_uint>(64, debug ? 3 : 2));
     CHECK(heap.error_text() == "");
 }
+
+TEST_CASE("KMA_NEW aligns to what the type needs", "[bump]")
+{
+    const Flavours all = flavours();
+    const Flavour flavour = GENERATE_COPY(from_range(all));
+    const int debug = GENERATE(0, 1);
+    INFO(flavour.name << ", debug " << debug);
+    constexpr std::size_t work_items = 100;
+    kma::Heap heap(device(), 1 << 20, {.debug = debug});
+    const Array<cl_uint> refs(2 * work_items, 0);
+    const Array<cl_float> values(work_items, 0);
+    launch(program("bump_calls.cl", flavour.options, debug), "new_wide", {work_items, 10}, heap, refs, values);
+    const std::vector<cl_uint> placed = refs.read();
+    const std::vector<cl_float> read = values.read();
+    for (std::size_t me = 0; me < work_items; me++) {
+        REQUIRE(placed[2 * me] != 0);
+        REQUIRE(placed[2 * me] % (64 / kma::ref_unit) == 0);
+        REQUIRE(placed[2 * me + 1] != 0);
+        REQUIRE(placed[2 * me + 1] % (32 / kma::ref_unit) == 0);
+        REQUIRE(read[me] == static_cast<cl_float>(2 * me));
+    }
+}

@@ -179,7 +179,7 @@ TEST_CASE("a snapshot refuses refs that lead outside", "[heap]")
     const kma::Snapshot snapshot(std::vector<std::byte>(100));
     CHECK(snapshot.deref<Wide>(0) == nullptr);
     CHECK(reinterpret_cast<const std::byte *>(snapshot.deref<Wide>(4)) == snapshot.bytes().data() + 64);
-    CHECK_THAT(message_of<kma::Error>([&] { snapshot.deref<Wide>(5); }), contains("ref 5") && contains("100 bytes"));
+    CHECK_THAT(message_of<kma::Error>([&] { snapshot.deref<Wide>(5); }), contains("ref 5") && contains("bytes 0 to 100"));
     CHECK(snapshot.deref<cl_uint>(6) != nullptr);
     CHECK_THROWS_AS(snapshot.deref<cl_uint>(7), kma::Error);
     CHECK_THROWS_AS(snapshot.deref<char>(0xffffffff), kma::Error);
@@ -250,7 +250,7 @@ TEST_CASE("errors are counted, the first eight kept, and written out", "[heap]")
     const std::string text = heap.error_text();
     CHECK_THAT(text, contains("10 x out of memory") && contains("1 x request too large") && contains("work-item 0") &&
                          contains("size 65"));
-    CHECK(std::count(text.begin(), text.end(), '\n') == 2 + 9);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 2 + 1 + 9); // counts, what is handed out, records
 }
 
 TEST_CASE("every error code is explained", "[heap]")
@@ -320,5 +320,35 @@ TEST_CASE("a heap moves with its memory", "[heap]")
         CHECK(c.stats().capacity == 1024);
         c.reset();
         CHECK(c.stats().used == 0);
+    }
+}
+
+TEST_CASE("a heap given to the wrong argument is told apart", "[heap]")
+{
+    const kma::Device device = kma::Device::select();
+    const kma::Heap heap(device, 1 << 16);
+    const kma::Program program(device, {{"a.cl", "kernel void a(uint number, global uint *out) { *out = number; }\n"}});
+    cl::Kernel kernel = program.kernel("a");
+    CHECK_THAT(message_of<kma::Error>([&] { heap.set_arg(kernel, 2); }), contains("\"a\" has no argument number 2"));
+    if (device.name().find("Oclgrind") == std::string::npos)
+        CHECK_THAT(message_of<kma::Error>([&] { heap.set_arg(kernel, 0); }), contains("declare it as global kma_heap *"));
+}
+
+TEST_CASE("the error log can be emptied", "[heap]")
+{
+    const kma::Device device = kma::Device::select();
+    kma::Heap heap(device, 1 << 16);
+    const kma::Program program(
+        device, {{"a.cl", "#include <kma/kma.cl>\nkernel void a(global kma_heap *heap) { kma_malloc(heap, 1 << 20); }\n"}});
+    cl::Kernel kernel = program.kernel("a");
+    heap.set_arg(kernel, 0);
+    for (int round = 0; round < 2; round++) {
+        device.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(20));
+        CHECK(heap.stats().errors[static_cast<std::size_t>(kma::ErrorCode::too_large)] == 20);
+        CHECK(heap.errors().size() == 8);
+        CHECK_THAT(heap.error_text(), contains("20 x request too large"));
+        heap.clear_errors();
+        CHECK(heap.errors().empty());
+        CHECK(heap.error_text().empty());
     }
 }

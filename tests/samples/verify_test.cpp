@@ -117,8 +117,8 @@ TEST_CASE("verify: a graph that is right")
 
 TEST_CASE("verify: damage to the tree")
 {
-    CHECK(finds("leads outside the heap", [](Graph &g) { g.at<Node>(g.leaf()).left = 0x10000; }));
-    CHECK(finds("leads outside the heap", [](Graph &g) { g.at<Node>(g.leaf()).right = 0xffffffff; }));
+    CHECK(finds("leads outside the memory", [](Graph &g) { g.at<Node>(g.leaf()).left = 0x10000; }));
+    CHECK(finds("leads outside the memory", [](Graph &g) { g.at<Node>(g.leaf()).right = 0xffffffff; }));
     CHECK(finds("the root: ref", [](Graph &g) { g.root = 0xfffffff0; }));
     CHECK(finds("is not in the tree", [](Graph &g) { g.root = 0; }));
     CHECK(finds("something else refers to", [](Graph &g) { g.at<Node>(g.leaf()).left = g.root; }));
@@ -128,7 +128,7 @@ TEST_CASE("verify: damage to the tree")
     CHECK(finds("wrong place", [](Graph &g) { std::swap(g.node(1).key, g.node(5).key); }));
     CHECK(finds("wrong place", [](Graph &g) { std::swap(g.at<Node>(g.root).left, g.at<Node>(g.root).right); }));
     CHECK(finds("is in the tree twice", [](Graph &g) { g.at<Node>(g.leaf()).key = g.at<Node>(g.root).key; }));
-    CHECK(finds("leads outside the heap", [](Graph &g) { g.bytes.resize(g.bytes.size() - 16); }));
+    CHECK(finds("leads outside the memory", [](Graph &g) { g.bytes.resize(g.bytes.size() - 16); }));
     CHECK(finds("the root: ref", [](Graph &g) { g.bytes.clear(); }));
 }
 
@@ -140,7 +140,7 @@ TEST_CASE("verify: damage to the lists")
     CHECK(finds("the lists hold 7 links", [&](Graph &g) { g.node(1).links = first(g, 1).next; }));
     CHECK(finds("the list of node 1: ref", [&](Graph &g) { first(g, 1).next = g.node(1).links; }));
     CHECK(finds("the list of node", [&](Graph &g) { first(g, 2).next = g.node(1).links; }));
-    CHECK(finds("leads outside the heap", [&](Graph &g) { first(g, 2).next = 0x7fffffff; }));
+    CHECK(finds("leads outside the memory", [&](Graph &g) { first(g, 2).next = 0x7fffffff; }));
     CHECK(finds("something else refers to", [&](Graph &g) { first(g, 2).next = g.root; }));
     CHECK(finds("where no node of the tree is", [&](Graph &g) { first(g, 2).sink = 0; }));
     CHECK(finds("where no node of the tree is", [&](Graph &g) { first(g, 2).sink = g.node(1).links; }));

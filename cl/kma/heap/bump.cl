@@ -1,5 +1,6 @@
-// The bump heap: a head that only moves forward (Spliet, thesis 5.2, the "poor man's heap"). The fastest malloc there
-// can be, and the yardstick of the others; memory comes back only when the host resets the whole heap.
+// The bump heap: a pointer, here called the head, that moves forward past each block it hands out (Spliet, thesis 5.2,
+// the "poor man's heap"). The fastest malloc there can be, and the yardstick of the others; memory comes back only when
+// the host resets the whole heap.
 //
 // bump_head.cl has the algorithm, bump_layout.cl the picture in memory, bump_debug.cl the checks of KMA_DEBUG.
 //
@@ -8,10 +9,6 @@
 // kma_bump_realloc_sized takes the old size from the caller.
 #ifndef KMA_HEAP_BUMP_CL
 #define KMA_HEAP_BUMP_CL
-
-#ifndef KMA_DEBUG
-#define KMA_DEBUG 0
-#endif
 
 #include "kma/platform/bits.cl"
 #include "kma/platform/lanes.cl"

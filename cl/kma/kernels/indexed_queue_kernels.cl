@@ -1,4 +1,7 @@
 // The kernels that prepare an indexed queue on a plain buffer of sizeof(kma_queue) + (capacity + 1) nodes.
+#ifndef KMA_KERNELS_INDEXED_QUEUE_KERNELS_CL
+#define KMA_KERNELS_INDEXED_QUEUE_KERNELS_CL
+
 #include "kma/lockfree/indexed_queue.cl"
 
 // Any number of work-items, one dimension. Items 0 … items-1 are in the queue afterwards.
@@ -17,3 +20,5 @@ kernel void kma_queue_shape_kernel(global ulong *shape)
     shape[2] = KMA_QUEUE_MAX_CAPACITY;
     shape[3] = KMA_QUEUE_TAG_BITS;
 }
+
+#endif

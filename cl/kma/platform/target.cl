@@ -72,6 +72,11 @@
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
 
+// Checks at run time, in all heaps of the program: 0 none but those that cost nothing, 1 headers and pointers.
+#ifndef KMA_DEBUG
+#define KMA_DEBUG 0
+#endif
+
 // A false condition stops the compiler with `name` in its message; works in OpenCL C 1.2 and in C++.
 #define KMA_STATIC_ASSERT(condition, name) typedef char kma_assert_##name[(condition) ? 1 : -1]
 

@@ -26,7 +26,8 @@ enum class Storage { buffer, svm };
 struct HeapOptions {
     HeapKind kind = HeapKind::bump;
     Storage storage = Storage::buffer;
-    /// KMA_DEBUG of the programs that will use the heap.
+    /// KMA_DEBUG of the programs that will use the heap. A program with more of it notices a heap with less; the other
+    /// way round nobody does.
     int debug = 0;
 };
 
@@ -88,8 +89,8 @@ private:
 /// so they see what kernels enqueued there before have done; kernels on other queues must have ended.
 class Heap {
 public:
-    /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than bytes_for(kind, 16), more than
-    /// the device or the kind allows, or if SVM is asked for where there is none.
+    /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block need
+    /// (1,552, with debug 1,568), more than the device or the kind allows, or if SVM is asked for where there is none.
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
     Heap(Heap &&) noexcept;
     Heap &operator=(Heap &&) noexcept;
@@ -100,6 +101,7 @@ public:
     static std::uint64_t bytes_for(HeapKind kind, std::uint64_t payload);
 
     /// Makes the heap argument number `index` of `kernel`, whose parameter is a `global kma_heap *`.
+    /// Throws Error if the kernel has no such argument or it is no pointer.
     void set_arg(cl::Kernel &kernel, cl_uint index) const;
 
     /// The memory as a buffer. Throws Error for Storage::svm.
@@ -114,11 +116,14 @@ public:
     /// The first eight errors of each code, code by code.
     std::vector<ErrorRecord> errors() const;
 
-    /// errors() and their counts as text, one line each; empty if there were none.
+    /// errors() and their counts as text, lines that end with a newline; empty if there were none.
     std::string error_text() const;
 
     /// Frees all blocks at once; every ref and device pointer into the heap is void. The error log stays.
     void reset();
+
+    /// Empties the error log.
+    void clear_errors();
 
     /// A copy of all memory handed out so far.
     Snapshot snapshot() const;
