@@ -48,8 +48,8 @@ static inline void kma_bump_reset(global kma_bump *heap)
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
 }
 
-// Units for a block of `bytes` at a multiple of `align` units, prefix included; 0 for no bytes and, with a report, for
-// more than the heap could ever hold.
+// Units for a block of `bytes` at a multiple of `align` units, with prefix and padding; 0 for no bytes and, with a
+// report, if that is more than the whole heap.
 static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong align)
 {
     if (bytes == 0)
@@ -132,8 +132,7 @@ static inline void kma_bump_free(global kma_bump *heap, global void *ptr)
 
 // Gives a block of `old_bytes` the size `bytes`: in place if it shrinks or stays within its last 16 bytes, else the
 // contents move to a new block. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
-// makes it malloc. With KMA_DEBUG a pointer that is no living block of that size
-// gives NULL and a record.
+// makes it malloc. With KMA_DEBUG a pointer that is no living block of that size gives NULL and a record.
 static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global void *ptr, size_t old_bytes,
                                                   size_t bytes)
 {
