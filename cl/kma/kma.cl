@@ -12,6 +12,7 @@
 // Before the #include, or with -D:
 //   KMA_DEBUG      0 (default) or 1: checks and, in heaps that have none, a header in front of each block. The heap
 //                  must have been initialised by a program of the same flavour.
+//   KMA_HEAP       the default heap's kind: bump
 //   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …
 //
 // kma_NAME is kma_KIND_NAME of the default heap kind; the others stay available under their own names, so that
@@ -25,22 +26,23 @@
 #include "kma/heap/bump.cl"
 #include "kma/heap/ref.cl"
 
-typedef kma_bump kma_heap;
-#define kma_malloc kma_bump_malloc
-#define kma_calloc kma_bump_calloc
-#define kma_aligned_alloc kma_bump_aligned_alloc
-#define kma_realloc_sized kma_bump_realloc_sized
-#define kma_free kma_bump_free
-#define kma_ref_of kma_bump_ref_of
-#define kma_deref kma_bump_deref
-// The bump heap knows the size of a block only with KMA_DEBUG; without, the compiler's message shall say so.
-#if KMA_DEBUG
-#define kma_usable_size kma_bump_usable_size
-#define kma_realloc kma_bump_realloc
-#else
-#define kma_usable_size this_heap_has_kma_usable_size_only_with_KMA_DEBUG
-#define kma_realloc this_heap_has_kma_realloc_only_with_KMA_DEBUG_use_kma_realloc_sized
+#ifndef KMA_HEAP
+#define KMA_HEAP bump
 #endif
+#define KMA_OF_HEAP_PASTED(kind, name) kma_##kind##name
+#define KMA_OF_HEAP_EXPANDED(kind, name) KMA_OF_HEAP_PASTED(kind, name)
+#define KMA_OF_HEAP(name) KMA_OF_HEAP_EXPANDED(KMA_HEAP, name)
+
+typedef KMA_OF_HEAP() kma_heap;
+#define kma_malloc KMA_OF_HEAP(_malloc)
+#define kma_calloc KMA_OF_HEAP(_calloc)
+#define kma_aligned_alloc KMA_OF_HEAP(_aligned_alloc)
+#define kma_realloc KMA_OF_HEAP(_realloc)
+#define kma_realloc_sized KMA_OF_HEAP(_realloc_sized)
+#define kma_usable_size KMA_OF_HEAP(_usable_size)
+#define kma_free KMA_OF_HEAP(_free)
+#define kma_ref_of KMA_OF_HEAP(_ref_of)
+#define kma_deref KMA_OF_HEAP(_deref)
 
 // Memory for one T, aligned for it, not initialised; NULL if there is none. (kma_malloc aligns to 16 bytes, which is
 // too little for types such as float8. The tests' host shim makes a C++ object of it.)

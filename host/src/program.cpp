@@ -16,6 +16,8 @@ std::string all_options(const Device &device, const ProgramOptions &options)
         text = device.language_option() + " " + text;
     if (text.find("-DKMA_NV_ARCH=") == std::string::npos)
         text += device.target_options();
+    if (options.heap != default_heap_kind)
+        text += std::string(" -DKMA_HEAP=") + name_of(options.heap);
     if (options.debug != 0)
         text += " -DKMA_DEBUG=" + std::to_string(options.debug);
     if (options.std_names)

@@ -14,7 +14,7 @@ namespace {
 kma::Program build_program(const kma::Device &device, const GraphOptions &options)
 {
     kma::ProgramOptions build;
-    build.options = options.heap.program_options;
+    build.heap = options.heap.kind;
     build.debug = options.debug;
     std::vector<kma::Source> units;
     for (const kma::Source &source : kernels())

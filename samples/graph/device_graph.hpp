@@ -16,12 +16,11 @@ namespace graph {
 struct HeapChoice {
     const char *name;
     kma::HeapKind kind;
-    const char *program_options; ///< what makes kma_… of the program this kind's
 };
 
 /// All of them, the default first.
 inline constexpr HeapChoice heap_choices[] = {
-    {"bump", kma::HeapKind::bump, ""},
+    {"bump", kma::HeapKind::bump},
 };
 
 /// One dimension; a multiple of the group.

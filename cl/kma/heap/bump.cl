@@ -159,7 +159,11 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
     return moved;
 }
 
-#if KMA_DEBUG
+#if !KMA_DEBUG
+// The compiler's message shall say what to do.
+#define kma_bump_usable_size the_bump_heap_has_kma_usable_size_only_with_KMA_DEBUG
+#define kma_bump_realloc the_bump_heap_has_kma_realloc_only_with_KMA_DEBUG_use_kma_realloc_sized
+#else
 // The bytes that a block returned by this heap may use; 0 for anything else.
 static inline size_t kma_bump_usable_size(global kma_bump *heap, global void *ptr)
 {

@@ -10,21 +10,19 @@
 #include <vector>
 
 #include "kma/device.hpp"
+#include "kma/heap_kind.hpp"
 #include "kma/snapshot.hpp"
 
 namespace kma {
 
 class HeapMemory;
 
-/// Which allocator; the file of that name in cl/kma/heap/ has its properties.
-enum class HeapKind : std::uint32_t { bump = 1 };
-
 /// Where the heap's memory comes from: a cl_mem buffer, or coarse-grained shared virtual memory, in which raw pointers
 /// too mean the same on both sides.
 enum class Storage { buffer, svm };
 
 struct HeapOptions {
-    HeapKind kind = HeapKind::bump;
+    HeapKind kind = default_heap_kind;
     Storage storage = Storage::buffer;
     /// KMA_DEBUG of the programs that will use the heap. A program with more of it notices a heap with less; the other
     /// way round nobody does.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kma/device.hpp"
+#include "kma/heap_kind.hpp"
 #include "kma/source.hpp"
 
 namespace kma {
@@ -16,6 +17,8 @@ struct ProgramOptions {
     std::string options;
     /// What units may include by name besides kma's own files.
     std::vector<Source> headers;
+    /// KMA_HEAP: the kind that kma_malloc and the other kma_… without a kind's name mean.
+    HeapKind heap = default_heap_kind;
     /// KMA_DEBUG: 0 is the fast flavour. Must be that of the heaps the kernels get.
     int debug = 0;
     /// KMA_STD_NAMES: malloc, free, … without the prefix.

@@ -1,0 +1,24 @@
+// The kinds of heap.
+#pragma once
+
+#include <cstdint>
+
+namespace kma {
+
+/// Which allocator; the file of that name in cl/kma/heap/ has its properties.
+enum class HeapKind : std::uint32_t { bump = 1 };
+
+/// What kma_malloc and HeapOptions mean where nobody says otherwise.
+inline constexpr HeapKind default_heap_kind = HeapKind::bump;
+
+/// The kind as device code writes it: KMA_HEAP, and the NAME in kma_NAME_malloc.
+constexpr const char *name_of(HeapKind kind) noexcept
+{
+    switch (kind) {
+    case HeapKind::bump:
+        return "bump";
+    }
+    return "unknown";
+}
+
+} // namespace kma
