@@ -1,6 +1,9 @@
 // Heaps: creation, reset, and what the host reads of them.
 #include "kma/heap.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "heap_memory.hpp"
 #include "kma/error.hpp"
 #include "kma/program.hpp"
@@ -15,7 +18,8 @@ constexpr std::size_t init_work_items = 64;
 constexpr std::uint64_t metadata_bytes = (sizeof(layout::kma_bump) + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT;
 constexpr std::uint64_t max_bytes = (std::uint64_t{1} << 36) - 2 * KMA_UNIT;
 
-void run(const Device &device, const Program &program, const char *name, const auto &set_args)
+void run(const Device &device, const Program &program, const std::string &name, const auto &set_args,
+         std::size_t init_work_items = 64)
 {
     cl::Kernel kernel = program.kernel(name);
     set_args(kernel);
@@ -28,7 +32,8 @@ Program kernels(const Device &device, const HeapOptions &options)
 {
     ProgramOptions program_options;
     program_options.debug = options.debug;
-    return Program(device, {{"(kernels of the heap)", "#include \"kma/kernels/bump_kernels.cl\"\n"}}, program_options);
+    program_options.options = options.build_options;
+    return Program(device, {{"(kernels of the heap)", std::string("#include \"kma/kernels/") + name_of(options.kind) + "_kernels.cl\"\n"}}, program_options);
 }
 
 void check_size(const Device &device, std::uint64_t bytes, const HeapOptions &options)
@@ -49,8 +54,7 @@ layout::kma_bump read_metadata(const Device &device, const auto &memory)
     layout::kma_bump heap;
     memory.read(device.queue(), 0, sizeof(heap), &heap);
     const auto &header = heap.header;
-    if (header.magic != KMA_HEAP_MAGIC || header.layout != KMA_HEAP_LAYOUT || header.kind != KMA_KIND_BUMP ||
-        header.bytes != memory.bytes() || header.begin > heap.head.word || heap.head.word > header.limit)
+    if (header.magic != KMA_HEAP_MAGIC || header.layout != KMA_HEAP_LAYOUT || header.bytes != memory.bytes())
         throw Error("the heap's metadata are damaged: a kernel wrote outside its blocks, or the heap was never initialised");
     return heap;
 }
@@ -85,10 +89,15 @@ Heap::Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options
 {
     check_size(device, bytes, options);
     memory_ = std::make_unique<HeapMemory>(device, bytes, options.storage);
-    run(device_, kernels(device_, options_), "kma_bump_init_kernel", [&](cl::Kernel &kernel) {
+    if (!options_.superblock_bytes)
+        options_.superblock_bytes = std::bit_floor(std::clamp<std::uint64_t>(bytes / 512, 4096, 2 << 20));
+    const std::string name = std::string("kma_") + name_of(options_.kind) + "_init_kernel";
+    run(device_, kernels(device_, options_), name, [&](cl::Kernel &kernel) {
         set_arg(kernel, 0);
         kernel.setArg(1, static_cast<cl_ulong>(bytes));
-    });
+        if (options_.kind == HeapKind::superblock)
+            kernel.setArg(2, static_cast<cl_uint>(std::bit_width(options_.superblock_bytes / 16) - 1));
+    }, options_.kind == HeapKind::superblock ? 4096 : 64);
 }
 
 Heap::Heap(Heap &&) noexcept = default;
@@ -136,9 +145,15 @@ HeapStats Heap::stats() const
     HeapStats stats;
     stats.kind = static_cast<HeapKind>(heap.header.kind);
     stats.debug = static_cast<int>(heap.header.debug);
+    cl::Buffer out(device_.context(), CL_MEM_READ_WRITE, sizeof(layout::kma_heap_stats));
+    const std::string name = std::string("kma_") + name_of(options_.kind) + "_stats_kernel";
+    run(device_, kernels(device_, options_), name, [&](cl::Kernel &kernel) { set_arg(kernel, 0); kernel.setArg(1, out); }, 64);
+    layout::kma_heap_stats s;
+    device_.queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof s, &s);
     stats.bytes = heap.header.bytes;
-    stats.capacity = std::uint64_t{heap.header.limit - heap.header.begin} * KMA_UNIT;
-    stats.used = (heap.head.word - heap.header.begin) * KMA_UNIT;
+    stats.capacity = s.capacity;
+    stats.used = s.used;
+    stats.blocks = s.blocks;
     for (std::size_t code = 0; code < error_codes; code++)
         stats.errors[code] = heap.header.errors.count[code].word;
     return stats;
@@ -158,20 +173,22 @@ std::vector<ErrorRecord> Heap::errors() const
 
 void Heap::reset()
 {
-    run(device_, kernels(device_, options_), "kma_bump_reset_kernel", [&](cl::Kernel &kernel) { set_arg(kernel, 0); });
+    const std::string name = std::string("kma_") + name_of(options_.kind) + "_reset_kernel";
+    run(device_, kernels(device_, options_), name, [&](cl::Kernel &kernel) { set_arg(kernel, 0); }, options_.kind == HeapKind::superblock ? 4096 : 64);
 }
 
 void Heap::clear_errors()
 {
-    run(device_, kernels(device_, options_), "kma_bump_clear_errors_kernel", [&](cl::Kernel &kernel) { set_arg(kernel, 0); });
+    run(device_, kernels(device_, options_), std::string("kma_") + name_of(options_.kind) + "_clear_errors_kernel", [&](cl::Kernel &kernel) { set_arg(kernel, 0); });
 }
 
 Snapshot Heap::snapshot() const
 {
     const layout::kma_bump heap = read_metadata(device_, *memory_);
-    std::vector<std::byte> bytes(heap.head.word * KMA_UNIT);
+    const std::uint64_t end = options_.kind == HeapKind::bump ? heap.head.word : heap.header.limit;
+    std::vector<std::byte> bytes(end * KMA_UNIT);
     memory_->read(device_.queue(), 0, bytes.size(), bytes.data());
-    return Snapshot(std::move(bytes), metadata_bytes);
+    return Snapshot(std::move(bytes), std::uint64_t{heap.header.begin} * KMA_UNIT);
 }
 
 MappedRange Heap::map(Ref ref, std::uint64_t bytes) const

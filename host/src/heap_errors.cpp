@@ -12,6 +12,7 @@ static_assert(static_cast<unsigned>(ErrorCode::bad_alignment) == KMA_ERROR_BAD_A
 static_assert(static_cast<unsigned>(ErrorCode::invalid_free) == KMA_ERROR_INVALID_FREE);
 static_assert(static_cast<unsigned>(ErrorCode::double_free) == KMA_ERROR_DOUBLE_FREE);
 static_assert(static_cast<unsigned>(ErrorCode::bad_heap) == KMA_ERROR_BAD_HEAP);
+static_assert(static_cast<unsigned>(ErrorCode::damaged) == KMA_ERROR_DAMAGED);
 
 const char *explain(ErrorCode code) noexcept
 {
@@ -19,15 +20,17 @@ const char *explain(ErrorCode code) noexcept
     case ErrorCode::out_of_memory:
         return "out of memory: malloc returned NULL; make the heap larger, or give memory back (the bump heap takes it only by reset())";
     case ErrorCode::too_large:
-        return "request too large: it exceeds the whole heap; make the heap larger, or check the size's computation";
+        return "request too large: it exceeds what this heap can ever serve (bump: the whole heap, superblock: one superblock); make that larger, or check the size's computation";
     case ErrorCode::bad_alignment:
         return "bad alignment: it must be a power of two, at most 2^31";
     case ErrorCode::invalid_free:
         return "invalid free: the pointer is not the start of a block of this heap; free what this heap's malloc returned";
     case ErrorCode::double_free:
         return "double free: the block was freed before; let one work-item free it, once";
+    case ErrorCode::damaged:
+        return "damaged heap: its own data contradict each other; a kernel wrote outside its blocks; run with debug = 1, or under oclgrind";
     case ErrorCode::bad_heap:
-        return "wrong heap: heap and program differ in kind or KMA_DEBUG; give HeapOptions and ProgramOptions the same";
+        return "wrong heap: heap and program differ in kind, KMA_DEBUG or KMA_HAS_ATOMIC64; give HeapOptions and ProgramOptions the same";
     }
     return "unknown error code: the heap's error log is damaged";
 }

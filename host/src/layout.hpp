@@ -1,13 +1,17 @@
 // The device's own struct definitions, read as C++. One definition for both sides.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 namespace kma::layout {
 
+using uchar = unsigned char;
 using uint = std::uint32_t;
 using ulong = std::uint64_t;
+using std::min;
 struct kma_atomic_u32 {
     uint word;
 };
@@ -15,15 +19,27 @@ struct kma_atomic_u64 {
     ulong word;
 };
 
-// The form with 32-bit words has the same bytes: the head's upper half is a field that stays 0.
+inline uint kma_highest_bit(ulong bits)
+{
+    return static_cast<uint>(std::bit_width(bits)) - 1;
+}
+
+// The forms with 32-bit words have the same sizes and offsets; what is in those words, kernels tell (census).
 #define KMA_HAS_ATOMIC64 1
 #include "kma/heap/bump_layout.cl"
+#include "kma/heap/stats.cl"
+#include "kma/heap/superblock_census.cl"
+#include "kma/heap/superblock_layout.cl"
 
 // What the compilers of the device make of these structs must be what this one makes of them.
 static_assert(sizeof(kma_error_record) == 24);
 static_assert(offsetof(kma_heap_header, errors) == 128);
 static_assert(sizeof(kma_heap_header) == 128 + 32 + 24 * KMA_ERROR_CODES * KMA_ERROR_KEPT);
-static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header) + 96 && offsetof(kma_bump, head) % 128 == 0);
+static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header) + 32 && offsetof(kma_bump, head) % 128 == 0);
 static_assert(sizeof(kma_bump) == offsetof(kma_bump, head) + 128);
+static_assert(sizeof(kma_sb_class) == 128 && sizeof(kma_sb_state) == 16 && sizeof(kma_sb_plan) == 48);
+static_assert(offsetof(kma_superblock, plan) == sizeof(kma_heap_header));
+static_assert(offsetof(kma_superblock, classes) % 128 == 0);
+static_assert(sizeof(kma_superblock) == offsetof(kma_superblock, classes) + KMA_CLASSES * sizeof(kma_sb_class));
 
 } // namespace kma::layout

@@ -62,7 +62,7 @@ std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t e
 DeviceGraph::DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes,
                          const GraphOptions &options)
     : device_(device), options_(options), program_(build_program(device, options)),
-      heap_(device, heap_bytes, {options.heap.kind, options.storage, options.debug}),
+      heap_(device, heap_bytes, {.kind = options.heap.kind, .storage = options.storage, .debug = options.debug}),
       edges_(static_cast<std::uint32_t>(edges.size())), sources_(copy_of(device, edges.sources)),
       sinks_(copy_of(device, edges.sinks)), state_(device.context(), CL_MEM_READ_WRITE, sizeof(State))
 {

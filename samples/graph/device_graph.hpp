@@ -21,6 +21,7 @@ struct HeapChoice {
 /// All of them, the default first.
 inline constexpr HeapChoice heap_choices[] = {
     {"bump", kma::HeapKind::bump},
+    {"superblock", kma::HeapKind::superblock},
 };
 
 /// One dimension; a multiple of the group.

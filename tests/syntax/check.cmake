@@ -8,6 +8,11 @@ set(parts
   cl/kma/heap/bump_debug.cl
   cl/kma/heap/bump_layout.cl
   cl/kma/heap/header.cl
+  cl/kma/heap/size_class.cl
+  cl/kma/heap/stats.cl
+  cl/kma/heap/superblock_census.cl
+  cl/kma/heap/superblock_layout.cl
+  cl/kma/lockfree/bitmap_layout.cl
   cl/kma/platform/lanes_amdgcn.cl
   cl/kma/platform/lanes_nv.cl
   cl/kma/platform/lanes_single.cl

@@ -12,6 +12,7 @@
 
 #include "kma/platform/bits.cl"
 #include "kma/platform/lanes.cl"
+#include "kma/heap/blocks.cl"
 #include "kma/heap/bump_head.cl"
 #include "kma/heap/error_log.cl"
 #include "kma/heap/ref.cl"
@@ -28,14 +29,9 @@ static inline void kma_bump_init(global kma_bump *heap, ulong bytes, size_t me, 
     kma_error_log_init(&heap->header.errors, me, work_items);
     if (me != 0)
         return;
-    heap->header.magic = KMA_HEAP_MAGIC;
-    heap->header.layout = KMA_HEAP_LAYOUT;
-    heap->header.kind = KMA_KIND_BUMP;
-    heap->header.debug = KMA_DEBUG;
-    heap->header.bytes = bytes;
     const ulong begin = (sizeof(kma_bump) + KMA_UNIT - 1) / KMA_UNIT;
-    heap->header.begin = (uint)begin;
-    heap->header.limit = (uint)max(begin, min(bytes / KMA_UNIT, (ulong)UINT_MAX - 1));
+    const ulong limit = max(begin, min(bytes / KMA_UNIT, (ulong)UINT_MAX - 1));
+    kma_heap_header_init(&heap->header, KMA_KIND_BUMP, bytes, (uint)begin, (uint)limit);
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
 #if !KMA_HAS_ATOMIC64
     heap->head_high = 0;
@@ -56,7 +52,7 @@ static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong alig
         return 0;
     const ulong room = heap->header.limit - heap->header.begin;
     const ulong around = KMA_BUMP_PREFIX + align - 1;
-    const ulong units = bytes / KMA_UNIT + (bytes % KMA_UNIT != 0 ? 1 : 0);
+    const ulong units = kma_whole_units(bytes);
     if (units + around > room) {
         kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
         return 0;
@@ -72,7 +68,7 @@ static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong alig
 static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t align, size_t bytes)
 {
 #if KMA_DEBUG
-    if (!kma_bump_is_mine(heap))
+    if (!kma_heap_is(heap, KMA_KIND_BUMP))
         return (global void *)0;
 #endif
     const bool aligns = kma_is_power_of_two(align) && align <= 0x80000000u;
@@ -111,8 +107,7 @@ static inline global void *kma_bump_calloc(global kma_bump *heap, size_t count, 
     const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
     global void *ptr = bytes <= ~(size_t)0 ? kma_bump_malloc(heap, (size_t)bytes) : (global void *)0;
     if (ptr)
-        for (size_t i = 0; i * KMA_UNIT < bytes; i++) // the block's last unit is wholly its own
-            ((global uint4 *)ptr)[i] = (uint4)(0u);
+        kma_zero_block(ptr, bytes);
     return ptr;
 }
 
@@ -121,7 +116,7 @@ static inline global void *kma_bump_calloc(global kma_bump *heap, size_t count, 
 static inline void kma_bump_free(global kma_bump *heap, global void *ptr)
 {
 #if KMA_DEBUG
-    if (!ptr || !kma_bump_is_mine(heap))
+    if (!ptr || !kma_heap_is(heap, KMA_KIND_BUMP))
         return;
     kma_bump_close_block(heap, ptr);
 #else
@@ -137,7 +132,7 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
                                                   size_t bytes)
 {
 #if KMA_DEBUG
-    if (!kma_bump_is_mine(heap))
+    if (!kma_heap_is(heap, KMA_KIND_BUMP))
         return (global void *)0;
     global kma_bump_block *block;
     if (!kma_bump_check_realloc(heap, ptr, old_bytes, bytes, &block))
@@ -152,8 +147,7 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
     }
     global void *moved = kma_bump_malloc(heap, bytes);
     if (ptr && moved)
-        for (size_t i = 0; i < old_end / KMA_UNIT; i++)
-            ((global uint4 *)moved)[i] = ((global uint4 *)ptr)[i];
+        kma_copy_block(moved, ptr, old_bytes);
     if (moved || bytes == 0)
         kma_bump_free(heap, ptr);
     return moved;
@@ -167,7 +161,7 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
 // The bytes that a block returned by this heap may use; 0 for anything else.
 static inline size_t kma_bump_usable_size(global kma_bump *heap, global void *ptr)
 {
-    if (!kma_bump_is_mine(heap))
+    if (!kma_heap_is(heap, KMA_KIND_BUMP))
         return 0;
     const global kma_bump_block *block = kma_bump_live_block(heap, ptr);
     return block ? (block->bytes + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT : 0;
@@ -176,7 +170,7 @@ static inline size_t kma_bump_usable_size(global kma_bump *heap, global void *pt
 // kma_bump_realloc_sized where the heap itself knows the old size.
 static inline global void *kma_bump_realloc(global kma_bump *heap, global void *ptr, size_t bytes)
 {
-    if (!kma_bump_is_mine(heap))
+    if (!kma_heap_is(heap, KMA_KIND_BUMP))
         return (global void *)0;
     const global kma_bump_block *block = ptr ? kma_bump_live_block(heap, ptr) : (global kma_bump_block *)0;
     return kma_bump_realloc_sized(heap, ptr, block ? block->bytes : 0, bytes);

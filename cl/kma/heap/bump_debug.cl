@@ -6,17 +6,6 @@
 #include "kma/heap/error_log.cl"
 #include "kma/heap/ref.cl"
 
-// Whether the buffer is a bump heap of this flavour; says so in its log if it is another heap. (A buffer that is no
-// heap at all may be too small for a log: then only the caller's NULL tells.)
-static inline bool kma_bump_is_mine(global kma_bump *heap)
-{
-    const bool is_heap = heap && heap->header.magic == KMA_HEAP_MAGIC && heap->header.layout == KMA_HEAP_LAYOUT;
-    const bool is_mine = is_heap && heap->header.kind == KMA_KIND_BUMP && heap->header.debug == KMA_DEBUG;
-    if (is_heap && !is_mine)
-        kma_report(&heap->header, KMA_ERROR_BAD_HEAP, KMA_NULL, heap->header.debug);
-    return is_mine;
-}
-
 static inline global kma_bump_block *kma_bump_block_of(global kma_bump *heap, kma_ref ref)
 {
     return (global kma_bump_block *)kma_deref_in(heap, ref - 1);

@@ -17,7 +17,7 @@
 // The head counts units from the heap's start; where atomics have 32 bits, its upper half stays 0.
 typedef struct kma_bump {
     kma_heap_header header;
-    ulong pad_before[12]; // the head has 128 bytes of its own: all write it
+    ulong pad_before[4]; // the head has 128 bytes of its own: all write it
 #if KMA_HAS_ATOMIC64
     kma_atomic_u64 head;
 #else

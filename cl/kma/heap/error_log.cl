@@ -1,4 +1,4 @@
-// How device code writes into a heap's error log.
+// How device code writes a heap's header and error log.
 #ifndef KMA_HEAP_ERROR_LOG_CL
 #define KMA_HEAP_ERROR_LOG_CL
 
@@ -55,6 +55,32 @@ static inline void kma_error_log_init(global kma_error_log *log, size_t me, size
     }
     for (size_t i = me; i < KMA_ERROR_CODES; i += work_items)
         kma_store_u32(&log->count[i], 0, KMA_RELAXED);
+}
+
+// What the header of a heap that this program initialises says.
+static inline void kma_heap_header_init(global kma_heap_header *header, uint kind, ulong bytes, uint begin, uint limit)
+{
+    header->magic = KMA_HEAP_MAGIC;
+    header->layout = KMA_HEAP_LAYOUT;
+    header->kind = kind;
+    header->debug = KMA_DEBUG;
+    header->atomic64 = KMA_HAS_ATOMIC64;
+    header->bytes = bytes;
+    header->begin = begin;
+    header->limit = limit;
+}
+
+// Whether the buffer is a heap of that kind and of this program's flavour; says so in its log if it is another heap.
+// (A buffer that is no heap at all may be too small for a log: then only the caller's NULL tells.)
+static inline bool kma_heap_is(global void *heap, uint kind)
+{
+    global kma_heap_header *header = (global kma_heap_header *)heap;
+    const bool is_heap = header && header->magic == KMA_HEAP_MAGIC && header->layout == KMA_HEAP_LAYOUT;
+    const bool is_mine = is_heap && header->kind == kind && header->debug == KMA_DEBUG &&
+                         (kind == KMA_KIND_BUMP || header->atomic64 == KMA_HAS_ATOMIC64);
+    if (is_heap && !is_mine)
+        kma_report(header, KMA_ERROR_BAD_HEAP, 0, header->debug);
+    return is_mine;
 }
 
 #endif

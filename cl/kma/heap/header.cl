@@ -1,4 +1,4 @@
-// What every heap begins with, and the error log in it. Types and numbers only: the host library includes this very
+// What every heap begins with, and the error log in it. Types, numbers and arithmetic only: the host library includes this very
 // file, so that device and host cannot disagree.
 //
 // The including side has kma_atomic_u32 (platform/memory.cl on the device), uint and ulong.
@@ -6,13 +6,19 @@
 #define KMA_HEAP_HEADER_CL
 
 #define KMA_HEAP_MAGIC 0x70616d6bu // "kmap" in memory
-#define KMA_HEAP_LAYOUT 1u         // raised when the meaning of any byte of a heap's metadata changes
+#define KMA_HEAP_LAYOUT 2u         // raised when the meaning of any byte of a heap's metadata changes
 
 // Heap kinds, in the header's `kind`.
-#define KMA_KIND_BUMP 1u
+#define KMA_KIND_BUMP       1u
+#define KMA_KIND_SUPERBLOCK 2u
 
 // References, and sizes inside, count units of 16 bytes.
 #define KMA_UNIT 16u
+
+static inline ulong kma_whole_units(ulong bytes)
+{
+    return bytes / KMA_UNIT + (bytes % KMA_UNIT != 0 ? 1 : 0);
+}
 
 // Errors that a kernel can cause. The log keeps a count for each and the first KMA_ERROR_KEPT in detail: there is no
 // index that two errors share, and nothing is ever overwritten.
@@ -22,7 +28,8 @@
 #define KMA_ERROR_INVALID_FREE  3u // `ref` is no block start of this heap
 #define KMA_ERROR_DOUBLE_FREE   4u // the block at `ref` is free already
 #define KMA_ERROR_BAD_HEAP      5u // the buffer is a heap of another kind or KMA_DEBUG flavour
-#define KMA_ERROR_CODES         6u
+#define KMA_ERROR_DAMAGED       6u // the heap's metadata contradict each other; `size` bytes were asked for
+#define KMA_ERROR_CODES         7u
 #define KMA_ERROR_KEPT          8u
 
 typedef struct kma_error_record {
@@ -34,7 +41,7 @@ typedef struct kma_error_record {
 
 typedef struct kma_error_log {
     kma_atomic_u32 count[KMA_ERROR_CODES];
-    uint pad[2];
+    uint pad;
     kma_error_record first[KMA_ERROR_CODES * KMA_ERROR_KEPT]; // [code * KMA_ERROR_KEPT + n]: the n-th of that code
 } kma_error_log;
 
@@ -46,7 +53,9 @@ typedef struct kma_heap_header {
     ulong bytes; // of the whole buffer
     uint begin;  // first unit that blocks may take
     uint limit;  // first unit that they may not
-    ulong pad[12]; // what every malloc reads is not in one line with what every error writes
+    uint atomic64; // KMA_HAS_ATOMIC64 of the program that initialised the heap
+    uint pad_flags;
+    ulong pad[11]; // what every malloc reads is not in one line with what every error writes
     kma_error_log errors;
 } kma_heap_header;
 

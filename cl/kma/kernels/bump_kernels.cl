@@ -4,8 +4,9 @@
 #define KMA_KERNELS_BUMP_KERNELS_CL
 
 #include "kma/heap/bump.cl"
+#include "kma/heap/stats.cl"
 
-// `bytes`, an unsigned number of 64 bits, is the size of the buffer: at least sizeof(kma_bump) + 16, which is 1,552.
+// `bytes`, an unsigned number of 64 bits, is the size of the buffer: at least sizeof(kma_bump) + 16, which is 1,680.
 // Less leaves the buffer as it is. Any number of work-items, one dimension; 64 are enough.
 kernel void kma_bump_init_kernel(global kma_bump *heap, ulong bytes)
 {
@@ -22,6 +23,23 @@ kernel void kma_bump_reset_kernel(global kma_bump *heap)
 {
     if (get_global_id(0) == 0)
         kma_bump_reset(heap);
+}
+
+// Writes the statistics of a heap at rest. One work-item.
+kernel void kma_bump_stats_kernel(global kma_bump *heap, global kma_heap_stats *stats)
+{
+    if (get_global_id(0) != 0)
+        return;
+    kma_heap_stats now;
+    now.bytes = heap->header.bytes;
+    now.capacity = (ulong)(heap->header.limit - heap->header.begin) * KMA_UNIT;
+    now.used = (ulong)(kma_bump_load_head(&heap->head, KMA_RELAXED) - heap->header.begin) * KMA_UNIT;
+    now.blocks = 0;
+    now.superblock_bytes = now.superblocks = 0;
+    now.superblocks_free = now.superblocks_partial = now.superblocks_full = 0;
+    for (uint code = 0; code < KMA_ERROR_CODES; code++)
+        now.errors[code] = kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
+    *stats = now;
 }
 
 #endif

@@ -8,7 +8,8 @@
 //   - a branch that the compiler cannot remove stands between the start of an `if` arm and kma_lanes_active there:
 //     compilers make one of two equal calls that begin both arms, in front of the `if`, with the lanes of both. The
 //     paths whose primitive could be moved so bring such a branch themselves.
-// The functions move values, they order no memory: what the leader acquired, the others have not.
+// The functions move values, they order no memory: what the leader acquired, the others have not, until they meet in
+// kma_lanes_sync.
 //
 //   kma_lanes kma_lanes_active  (void)                 the lanes that are here with me, me included
 //   uint      kma_lane_rank     (group)                how many lanes of the group come before me
@@ -20,11 +21,12 @@
 //   kma_lanes kma_lanes_match   (group, value, bits)   the lanes whose `value` is mine; only `bits` low bits count
 //   kma_lanes kma_lanes_alike   (group, key)           the lanes whose 64-bit `key` is the leader's; an address, say
 //   kma_scan  kma_lanes_scan    (group, value)         sums over the lanes before me and over all, saturating
+//   void      kma_lanes_sync    (group)                what a lane did or saw before is before what each does after
 //
 // Lanes that came together may want different things, of different heaps even. `alike` picks those that want the
 // leader's; they go on as a group inside `if (kma_lane_in(alike))`, the others each alone.
 //
-// A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle and kma_lanes_ballot; where the hardware has more,
+// A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and kma_lanes_sync; where the hardware has more,
 // it says so with KMA_LANES_HAVE_{FIRST,MATCH,SCAN} and supplies those too.
 #ifndef KMA_PLATFORM_LANES_CL
 #define KMA_PLATFORM_LANES_CL

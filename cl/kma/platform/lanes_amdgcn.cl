@@ -31,4 +31,11 @@ static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
     return ones & group;
 }
 
+// A wavefront is one instruction stream over one cache: only the compiler must be told.
+static inline void kma_lanes_sync(kma_lanes group)
+{
+    (void)group;
+    __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+}
+
 #endif

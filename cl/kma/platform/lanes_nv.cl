@@ -34,6 +34,12 @@ static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
     return mask;
 }
 
+// PTX ISA, "bar.warp.sync": guarantees memory ordering among the participating threads.
+static inline void kma_lanes_sync(kma_lanes group)
+{
+    __asm__ volatile("bar.warp.sync %0;" ::"r"((uint)group) : "memory");
+}
+
 #if KMA_NV_ARCH >= 70
 #define KMA_LANES_HAVE_MATCH
 static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)

@@ -35,6 +35,11 @@ static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
     return mine ? 1 : 0;
 }
 
+static inline void kma_lanes_sync(kma_lanes group)
+{
+    (void)group;
+}
+
 static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
 {
     (void)value;

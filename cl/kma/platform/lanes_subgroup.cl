@@ -41,6 +41,18 @@ static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
     return kma_lanes_of_ballot(sub_group_ballot(mine));
 }
 
+// The work-items of a sub-group are lanes of one hardware thread: only the compiler must be told. A sub-group's own
+// barrier would need all its work-items, diverged ones too.
+static inline void kma_lanes_sync(kma_lanes group)
+{
+    (void)group;
+#if __OPENCL_C_VERSION__ >= 200
+    atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_work_group);
+#else
+    mem_fence(CLK_GLOBAL_MEM_FENCE);
+#endif
+}
+
 // Added up in 64 bits, where 64 lanes cannot overflow, then saturated. The total is the last lane's and not that of
 // sub_group_non_uniform_reduce_add: with calls in both arms of an `if`, Intel's compiler (2026.2) gave the lanes of one
 // arm the other's total.

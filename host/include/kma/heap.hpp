@@ -27,6 +27,12 @@ struct HeapOptions {
     /// KMA_DEBUG of the programs that will use the heap. A program with more of it notices a heap with less; the other
     /// way round nobody does.
     int debug = 0;
+    /// Superblock heap: bytes of a superblock, the largest request: a power of two from 4 KiB to 2 MiB. 0: by the heap's
+    /// size, about 1/512 of it.
+    std::uint64_t superblock_bytes = 0;
+    /// More compiler options for the heap's own kernels. Those that change what lies in the heap (KMA_HAS_ATOMIC64) must
+    /// be the same in all programs that use it.
+    std::string build_options = {};
 };
 
 /// What a kernel can do wrong, as the heap's error log has it.
@@ -37,8 +43,9 @@ enum class ErrorCode : std::uint32_t {
     invalid_free,
     double_free,
     bad_heap,
+    damaged,
 };
-inline constexpr std::size_t error_codes = 6;
+inline constexpr std::size_t error_codes = 7;
 
 /// One error in detail.
 struct ErrorRecord {
@@ -54,6 +61,7 @@ struct HeapStats {
     std::uint64_t bytes;                              ///< the whole buffer
     std::uint64_t capacity;                           ///< bytes of it for blocks
     std::uint64_t used;                               ///< bytes of the capacity that are handed out
+    std::uint64_t blocks;                             ///< blocks handed out
     std::array<std::uint64_t, error_codes> errors{};  ///< how often each ErrorCode happened, up to about 2^31
 
     std::uint64_t available() const noexcept { return capacity - used; }
@@ -88,7 +96,7 @@ private:
 class Heap {
 public:
     /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block need
-    /// (1,552, with debug 1,568), more than the device or the kind allows, or if SVM is asked for where there is none.
+    /// (1,680, with debug 1,696), more than the device or the kind allows, or if SVM is asked for where there is none.
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
     Heap(Heap &&) noexcept;
     Heap &operator=(Heap &&) noexcept;

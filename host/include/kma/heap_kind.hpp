@@ -6,7 +6,7 @@
 namespace kma {
 
 /// Which allocator; the file of that name in cl/kma/heap/ has its properties.
-enum class HeapKind : std::uint32_t { bump = 1 };
+enum class HeapKind : std::uint32_t { bump = 1, superblock = 2 };
 
 /// What kma_malloc and HeapOptions mean where nobody says otherwise.
 inline constexpr HeapKind default_heap_kind = HeapKind::bump;
@@ -17,6 +17,8 @@ constexpr const char *name_of(HeapKind kind) noexcept
     switch (kind) {
     case HeapKind::bump:
         return "bump";
+    case HeapKind::superblock:
+        return "superblock";
     }
     return "unknown";
 }

@@ -1,0 +1,230 @@
+// The superblock heap: malloc and free of blocks up to the size of a superblock (after Spliet's KMA, thesis 4.2.1 and
+// 5.1, with its proposals 7.2 of finer sizes, reuse of half-empty superblocks and refs of 32 bits).
+//
+// Blocks of one size class (size_class.cl) lie side by side in superblocks of that class. A class offers the blocks of
+// one superblock at a time; malloc draws a ticket from the offer and claims the block's bit; free clears the bit and
+// gives the superblock credit. Superblocks whose blocks are all free serve any class again.
+//
+//   superblock_layout.cl   the picture in memory
+//   superblock_offer.cl    the ticket, one atomic for all lanes that want the same
+//   superblock_slots.cl    the bit, one atomic for each block
+//   superblock_renew.cl    what happens when an offer is spent
+//   superblock_credit.cl   freed blocks, and the states of a superblock
+//   superblock_take.cl     the lanes
+//
+// What this heap cannot do: requests above one superblock (NULL and a record); alignments above 4,096.
+#ifndef KMA_HEAP_SUPERBLOCK_CL
+#define KMA_HEAP_SUPERBLOCK_CL
+
+#include "kma/heap/blocks.cl"
+#include "kma/heap/error_log.cl"
+#include "kma/heap/ref.cl"
+#include "kma/heap/superblock_take.cl"
+
+// Prepares a buffer of `bytes` with superblocks of 2^shift units; the plan for them must have at least one superblock.
+// Called by all work-items of one launch that nothing else overlaps. Touches the metadata only. `keep_log`: what
+// remains is the error log.
+static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes, uint shift, bool keep_log, size_t me,
+                                       size_t work_items)
+{
+    const kma_sb_plan plan = kma_sb_plan_for(bytes, shift, KMA_HAS_ATOMIC64);
+    if (!keep_log)
+        kma_error_log_init(&heap->header.errors, me, work_items);
+    if (me == 0) {
+        heap->plan = plan;
+        kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, plan.begin, plan.limit);
+    }
+    global uchar *start = (global uchar *)heap;
+    global kma_sb_state *states = (global kma_sb_state *)(start + (size_t)plan.states * KMA_UNIT);
+    global kma_atomic_u32 *sets = (global kma_atomic_u32 *)(start + (size_t)plan.sets * KMA_UNIT);
+    global kma_atomic_u32 *bitmaps = (global kma_atomic_u32 *)(start + (size_t)plan.bitmaps * KMA_UNIT);
+    for (size_t c = me; c < plan.size_classes; c += work_items) {
+        global kma_sb_class *cls = &heap->classes[c];
+        cls->slots = (1u << shift) / kma_class_units((uint)c);
+        // Not through pack(): the plan in the heap may be another work-item's to write.
+        kma_sb_offer_store(&cls->offer, kma_sb_offer_none(shift, cls->slots), KMA_RELAXED);
+        kma_bitmap_init(&cls->partial, sets + c * plan.set_words, plan.set_words, 0, 1);
+    }
+    for (size_t sb = me; sb < plan.superblocks; sb += work_items) {
+        kma_store_u32(&states[sb].credit, KMA_SB_KEPT, KMA_RELAXED);
+        kma_store_u32(&states[sb].content, KMA_SB_UNUSED, KMA_RELAXED);
+        kma_store_u32(&states[sb].offered, 0, KMA_RELAXED);
+        kma_store_u32(&states[sb].found, 0, KMA_RELAXED);
+    }
+    for (size_t word = me; word < (size_t)plan.superblocks * plan.bitmap_words; word += work_items)
+        kma_store_u32(&bitmaps[word], 0, KMA_RELAXED);
+    kma_queue_init((global kma_queue *)(start + (size_t)plan.queue * KMA_UNIT), plan.superblocks, plan.superblocks, 0,
+                   me, work_items);
+}
+
+// The class for `bytes` at a multiple of `align`; KMA_CLASSES for no bytes and, with a report, for what cannot be.
+static inline uint kma_superblock_class(global kma_superblock *heap, size_t align, size_t bytes)
+{
+    if (bytes == 0)
+        return KMA_CLASSES;
+    if (align > KMA_UNIT && (!kma_is_power_of_two(align) || align > KMA_SB_ALIGN)) {
+        kma_report(&heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
+        return KMA_CLASSES;
+    }
+    const ulong most = (ulong)KMA_UNIT << heap->plan.shift;
+    if (bytes > most || align > most) {
+        kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
+        return KMA_CLASSES;
+    }
+    const uint units = (uint)kma_whole_units(bytes);
+    return align <= KMA_UNIT ? kma_class_of(units) : kma_class_of_aligned(units, (uint)align / KMA_UNIT);
+}
+
+// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
+// bytes, or with a record if there is no room, `bytes` exceeds a superblock, or `align` is not a power of two up to
+// 4,096. Alignments below 16 are 16; above CL_DEVICE_MEM_BASE_ADDR_ALIGN only the offset is aligned, since the buffer
+// itself may not be. Any work-item, converged or not; one atomic on the offer for all lanes that come together and want
+// the same class, and one on the block's bit for each.
+static inline global void *kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t bytes)
+{
+#if KMA_DEBUG
+    if (!kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
+        return (global void *)0;
+#endif
+    const uint size_class = kma_superblock_class(heap, align, bytes);
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
+    kma_ref block = KMA_NULL;
+    if (kma_lane_in(together))
+        block = kma_sb_take(heap, together, size_class);
+    else if (size_class < KMA_CLASSES) // of another heap than the leader's
+        block = kma_sb_take_alone(heap, size_class);
+    if (block != KMA_NULL && block != KMA_SB_DAMAGED)
+        return kma_deref_in(heap, block);
+    if (size_class < KMA_CLASSES)
+        kma_report(&heap->header, block == KMA_NULL ? KMA_ERROR_OUT_OF_MEMORY : KMA_ERROR_DAMAGED, KMA_NULL, bytes);
+    return (global void *)0;
+}
+
+// kma_superblock_aligned_alloc to 16 bytes.
+static inline global void *kma_superblock_malloc(global kma_superblock *heap, size_t bytes)
+{
+    return kma_superblock_aligned_alloc(heap, KMA_UNIT, bytes);
+}
+
+// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
+static inline global void *kma_superblock_calloc(global kma_superblock *heap, size_t count, size_t size)
+{
+    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
+    global void *ptr = bytes <= ~(size_t)0 ? kma_superblock_malloc(heap, (size_t)bytes) : (global void *)0;
+    if (ptr)
+        kma_zero_block(ptr, bytes);
+    return ptr;
+}
+
+// A place in the heap as its bitmaps see it. `error` is KMA_ERROR_CODES if a block may start there, else what a free of
+// it would be.
+typedef struct kma_sb_place {
+    uint superblock;
+    uint size_class;
+    uint slot;
+    uint error;
+} kma_sb_place;
+
+static inline kma_sb_place kma_superblock_place(global kma_superblock *heap, global void *ptr)
+{
+    kma_sb_place place;
+    place.superblock = place.size_class = place.slot = 0;
+    place.error = KMA_ERROR_INVALID_FREE;
+    const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
+    if (offset % KMA_UNIT != 0 || offset / KMA_UNIT < heap->plan.begin || offset / KMA_UNIT >= heap->plan.limit)
+        return place;
+    const uint unit = (uint)(offset / KMA_UNIT) - heap->plan.begin;
+    place.superblock = unit >> heap->plan.shift;
+    const uint content = kma_sb_class_of(heap, place.superblock);
+    if (content == KMA_SB_UNUSED)
+        return place;
+    place.size_class = content & ~KMA_SB_FREE;
+    const uint units = kma_class_units(place.size_class);
+    const uint within = unit & ((1u << heap->plan.shift) - 1);
+    place.slot = within / units;
+    if (place.slot * units == within && place.slot < heap->classes[place.size_class].slots)
+        place.error = content & KMA_SB_FREE ? KMA_ERROR_DOUBLE_FREE : KMA_ERROR_CODES;
+    return place;
+}
+
+// Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
+// is no block start, or whose block is free already, goes into the error log and nothing else happens. One atomic on
+// the block's bit for each, and one on the credit for all lanes that come together with blocks of one superblock.
+static inline void kma_superblock_free(global kma_superblock *heap, global void *ptr)
+{
+#if KMA_DEBUG
+    if (ptr && !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
+        return;
+#endif
+    if (!ptr)
+        return;
+    kma_sb_place place = kma_superblock_place(heap, ptr);
+    if (place.error == KMA_ERROR_CODES && !kma_sb_clear_bit(kma_sb_bitmap(heap, place.superblock), place.slot))
+        place.error = KMA_ERROR_DOUBLE_FREE;
+    if (place.error != KMA_ERROR_CODES) {
+        kma_report(&heap->header, place.error, kma_ref_in(heap, ptr), 0);
+        return;
+    }
+    // The bit first, the credit then: who is led here by the credit shall find the bit clear.
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)kma_sb_state_of(heap, place.superblock));
+    if (kma_lane_in(together)) {
+        kma_lanes_sync(together); // the leader's credit stands for all their bits
+        if (kma_lane_leads(together))
+            kma_sb_give(heap, place.superblock, place.size_class, kma_lanes_count(together));
+    } else {
+        kma_sb_give(heap, place.superblock, place.size_class, 1);
+    }
+}
+
+// The bytes that a block of this heap may use, at least those asked for; 0 for what is no living block.
+static inline size_t kma_superblock_usable_size(global kma_superblock *heap, global void *ptr)
+{
+#if KMA_DEBUG
+    if (ptr && !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
+        return 0;
+#endif
+    const kma_sb_place place = kma_superblock_place(heap, ptr);
+    if (place.error != KMA_ERROR_CODES || !kma_sb_is_set(kma_sb_bitmap(heap, place.superblock), place.slot))
+        return 0;
+    return (size_t)kma_class_units(place.size_class) * KMA_UNIT;
+}
+
+// Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
+// block. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. A pointer
+// that is no living block gives NULL and a record.
+static inline global void *kma_superblock_realloc(global kma_superblock *heap, global void *ptr, size_t bytes)
+{
+    const size_t usable = ptr ? kma_superblock_usable_size(heap, ptr) : 0;
+    if (ptr && usable == 0) {
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, KMA_NULL, bytes);
+        return (global void *)0;
+    }
+    if (bytes != 0 && bytes <= usable)
+        return ptr;
+    global void *moved = kma_superblock_malloc(heap, bytes);
+    if (ptr && moved)
+        kma_copy_block(moved, ptr, usable);
+    if (moved || bytes == 0)
+        kma_superblock_free(heap, ptr);
+    return moved;
+}
+
+// The same, for programs that run on heaps which do not know their blocks' sizes as well.
+static inline global void *kma_superblock_realloc_sized(global kma_superblock *heap, global void *ptr, size_t old_bytes,
+                                                        size_t bytes)
+{
+    (void)old_bytes;
+    return kma_superblock_realloc(heap, ptr, bytes);
+}
+
+static inline kma_ref kma_superblock_ref_of(global kma_superblock *heap, global void *place)
+{
+    return kma_ref_in(heap, place);
+}
+
+static inline global void *kma_superblock_deref(global kma_superblock *heap, kma_ref ref)
+{
+    return kma_deref_in(heap, ref);
+}
+
+#endif

@@ -1,0 +1,132 @@
+// Who is responsible for a superblock, and how its freed blocks get to those who ask.
+//
+// A superblock's blocks are, at every moment,   slots == taken + on offer + credit + in hand
+//   taken      handed out, or drawn and about to be: the bits of the bitmap, and the tickets not used yet
+//   on offer   the class's offer names the superblock and has drawn < slots
+//   credit     freed since, in the superblock's credit word
+//   in hand    taken off the credit by a work-item that is about to offer them or to give them back
+//
+// States, by the credit word and who knows of the superblock:
+//
+//           +------ dequeue, offer all ------> OFFERED <--- offer its credit ----+
+//           |                                     |                              |
+//         FREE                                spent, replaced                 PARTIAL (KEPT, in the partial set)
+//           ^                                     v        credit 0 -> 1         ^
+//           |                                 settle ------> FULL (not KEPT) ----+
+//           +----- all blocks free ---------------+          nobody knows it
+//
+// KEPT says that somebody is responsible: the queue, the class's offer, the partial set, or a work-item that has it in
+// its hands (it took it out of one of these). Only a FULL superblock has no keeper; the first credit it gets makes the
+// work-item that gave it its keeper. A keeper settles the superblock where it belongs. Nobody ever waits for a keeper:
+// who finds nothing here looks elsewhere.
+//
+// A superblock whose blocks are all free goes back to the queue at once if it is PARTIAL, since the one who freed the
+// last block takes it out of the set. While it is OFFERED it stays, ready for the next; kma_sb_reclaim in
+// superblock_renew.cl takes it away when others need it.
+//
+// A work-item stopped for ever in here costs the one superblock that it has in its hands.
+#ifndef KMA_HEAP_SUPERBLOCK_CREDIT_CL
+#define KMA_HEAP_SUPERBLOCK_CREDIT_CL
+
+#include "kma/platform/memory.cl"
+#include "kma/lockfree/bitmap.cl"
+#include "kma/lockfree/indexed_queue.cl"
+#include "kma/heap/superblock_layout.cl"
+
+KMA_STATIC_ASSERT(sizeof(kma_queue) <= KMA_SB_QUEUE_BYTES && sizeof(kma_queue_node) <= KMA_SB_NODE_BYTES,
+                  plan_has_room_for_queue);
+KMA_STATIC_ASSERT(KMA_HAS_ATOMIC64 || KMA_QUEUE_MAX_CAPACITY == 65534u, plan_knows_the_queues_limit);
+
+static inline global kma_sb_state *kma_sb_state_of(global kma_superblock *heap, uint sb)
+{
+    return (global kma_sb_state *)((global uchar *)heap + (size_t)heap->plan.states * KMA_UNIT) + sb;
+}
+
+static inline global kma_queue *kma_sb_queue(global kma_superblock *heap)
+{
+    return (global kma_queue *)((global uchar *)heap + (size_t)heap->plan.queue * KMA_UNIT);
+}
+
+static inline global kma_atomic_u32 *kma_sb_set(global kma_superblock *heap, uint size_class)
+{
+    return (global kma_atomic_u32 *)((global uchar *)heap + (size_t)heap->plan.sets * KMA_UNIT) +
+           (size_t)size_class * heap->plan.set_words;
+}
+
+static inline uint kma_sb_count(uint credit)
+{
+    return credit & ~KMA_SB_KEPT;
+}
+
+// The class of a superblock that is not free, which it is not while the caller has a block, credit or ticket of it, or
+// is its keeper.
+static inline uint kma_sb_class_of(global kma_superblock *heap, uint sb)
+{
+    return kma_load_u32(&kma_sb_state_of(heap, sb)->content, KMA_RELAXED);
+}
+
+// Its keeper puts superblock `sb` where it belongs, and is its keeper no longer.
+static inline void kma_sb_settle(global kma_superblock *heap, uint sb)
+{
+    global kma_sb_state *state = kma_sb_state_of(heap, sb);
+    const uint size_class = kma_sb_class_of(heap, sb);
+    global kma_sb_class *cls = &heap->classes[size_class];
+    for (;;) { // once more only if another changed the credit, or put it to the full while it went into the set
+        const uint credit = kma_load_u32(&state->credit, KMA_ACQUIRE);
+        if (kma_sb_count(credit) == 0) {
+            // Release: the next keeper sees what this one did, its queue node above all.
+            if (kma_cas_u32(&state->credit, KMA_SB_KEPT, 0, KMA_ACQ_REL) == KMA_SB_KEPT)
+                return; // FULL
+        } else if (kma_sb_count(credit) == cls->slots) {
+            // All free: no more frees can come. The credit could only be taken off by one with an old offer at hand.
+            if (kma_cas_u32(&state->credit, credit, KMA_SB_KEPT, KMA_ACQ_REL) == credit) {
+                kma_store_u32(&state->content, size_class | KMA_SB_FREE, KMA_RELAXED);
+                kma_queue_enqueue(kma_sb_queue(heap), sb);
+                return; // FREE
+            }
+        } else {
+            kma_bitmap_put(&cls->partial, kma_sb_set(heap, size_class), sb);
+            // The last block may have been freed before that, by one who then did not find `sb` in the set: if so,
+            // his credit is seen here, since each of the two is an acquiring and releasing atomic on the same word.
+            if (kma_sb_count(kma_load_u32(&state->credit, KMA_RELAXED)) != cls->slots ||
+                !kma_bitmap_take(&cls->partial, kma_sb_set(heap, size_class), sb))
+                return; // PARTIAL, or another took it out
+        }
+    }
+}
+
+// Adds `blocks` to the credit of `sb`, of class `size_class`; they were the caller's own until now. Release: what was
+// done with them is seen by whoever gets them. Acquire: the caller may become the keeper.
+static inline void kma_sb_give(global kma_superblock *heap, uint sb, uint size_class, uint blocks)
+{
+    global kma_sb_state *state = kma_sb_state_of(heap, sb);
+    global kma_sb_class *cls = &heap->classes[size_class];
+    const uint slots = cls->slots;
+    const uint before = kma_fetch_add_u32(&state->credit, blocks, KMA_ACQ_REL);
+    if (before == 0) { // FULL till now, and others may have been the first as well since: one of them keeps it
+        if ((kma_fetch_or_u32(&state->credit, KMA_SB_KEPT, KMA_ACQ_REL) & KMA_SB_KEPT) == 0)
+            kma_sb_settle(heap, sb);
+    } else if (kma_sb_count(before) + blocks == slots) {
+        if (kma_bitmap_take(&cls->partial, kma_sb_set(heap, size_class), sb))
+            kma_sb_settle(heap, sb);
+    }
+}
+
+// Takes all credit of `sb` into the caller's hands and returns how many blocks that is. The caller need not be its
+// keeper, nor `sb` of the class he thinks: whose credit it was, it then cannot become free before he gives it back.
+static inline uint kma_sb_take_credit(global kma_superblock *heap, uint sb)
+{
+    global kma_sb_state *state = kma_sb_state_of(heap, sb);
+    if (kma_sb_count(kma_load_u32(&state->credit, KMA_RELAXED)) == 0)
+        return 0;
+    return kma_sb_count(kma_fetch_and_u32(&state->credit, KMA_SB_KEPT, KMA_ACQ_REL));
+}
+
+// Its keeper gives back blocks that he has in hand, and the superblock with them.
+static inline void kma_sb_return(global kma_superblock *heap, uint sb, uint blocks)
+{
+    kma_fetch_add_u32(&kma_sb_state_of(heap, sb)->credit, blocks, KMA_ACQ_REL);
+    kma_sb_settle(heap, sb);
+}
+
+#endif

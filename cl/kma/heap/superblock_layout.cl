@@ -1,0 +1,145 @@
+// The superblock heap in memory. Types and sizes only, shared with the host library like header.cl; the including side
+// also has KMA_HAS_ATOMIC64, kma_highest_bit and, if there are 64-bit atomics, kma_atomic_u64.
+//
+//   0                                                                                           begin           limit
+//   | kma_superblock | states | partial sets | free queue | bitmaps           |   pad  | superblock 0 | 1 | 2 | … |
+//   |   classes[64]  | 16 B   | 1 bit per    | 16 B       | 1 bit per 16 B    |to 4 KiB| blocks of one class each   |
+//   |   of 128 B     | each   | class and    | each       | of each superblock|        |                            |
+//                             | superblock   |
+//
+// All that is written while kernels run lies in front of `begin`; the superblocks hold blocks and nothing else. Per
+// superblock of s bytes that is s / 128 + 40 bytes: 1.8 % of 4 KiB, 0.8 % from 64 KiB on.
+//
+// In the heap, "sb" stands for one superblock.
+#ifndef KMA_HEAP_SUPERBLOCK_LAYOUT_CL
+#define KMA_HEAP_SUPERBLOCK_LAYOUT_CL
+
+#include "kma/heap/header.cl"
+#include "kma/heap/size_class.cl"
+#include "kma/lockfree/bitmap_layout.cl"
+
+#define KMA_SB_NONE 0xffffffffu // no superblock
+
+// Units in a superblock are 2^shift: 4 KiB to 2 MiB. (The tests of tests/host take less.)
+#define KMA_SB_MIN_SHIFT 8u
+#define KMA_SB_MAX_SHIFT 17u
+
+// Where superblocks begin: the largest alignment this heap gives.
+#ifndef KMA_SB_ALIGN
+#define KMA_SB_ALIGN 4096u
+#endif
+
+// Bytes of a kma_queue and of each of its nodes, at most; the host shim's are larger.
+#ifndef KMA_SB_QUEUE_BYTES
+#define KMA_SB_QUEUE_BYTES 384u
+#define KMA_SB_NODE_BYTES 16u
+#endif
+
+// An offer: blocks of one superblock that malloc may take, in one word: {superblock, how many of its blocks are no
+// longer on offer}. superblock_offer.cl has the operations. With 64-bit atomics the superblock is the upper half; else
+// it is what is above bit `shift` of 32.
+#if KMA_HAS_ATOMIC64
+typedef ulong kma_sb_offer_word;
+typedef kma_atomic_u64 kma_sb_offer_atomic;
+#else
+typedef uint kma_sb_offer_word;
+typedef kma_atomic_u32 kma_sb_offer_atomic;
+#endif
+
+// Of one size class. All who allocate from it write the offer: each has 128 bytes of its own.
+typedef struct kma_sb_class {
+    kma_sb_offer_atomic offer;
+    uchar pad_offer[64 - sizeof(kma_sb_offer_atomic)];
+    kma_bitmap partial; // superblocks of this class with free blocks that are not on offer
+    uint slots;         // blocks of this class in one superblock; constant
+    uint pad[13];
+} kma_sb_class;
+
+// Of one superblock.
+typedef struct kma_sb_state {
+    kma_atomic_u32 credit;  // free blocks that are not on offer, and KMA_SB_KEPT
+    kma_atomic_u32 content; // the class of its blocks, or KMA_SB_UNUSED; with KMA_SB_FREE while it is in the queue
+    kma_atomic_u32 offered; // blocks of the last offer; tells where to look for a free one
+    kma_atomic_u32 found;   // the word of the bitmap where one was found last; the same
+} kma_sb_state;
+
+#define KMA_SB_KEPT 0x80000000u // in `credit`: on offer, in a partial set, in the queue, or in somebody's hands
+#define KMA_SB_FREE 0x100u      // in `content`
+#define KMA_SB_UNUSED 0x1ffu    // in `content`: free, and never was of any class
+
+// Where everything is. Constant after the initialisation.
+typedef struct kma_sb_plan {
+    uint superblocks;
+    uint shift;        // log2 of the units of a superblock
+    uint size_classes; // those that fit into a superblock
+    uint set_words;    // of each partial set
+    uint bitmap_words; // of each superblock's bitmap
+    uint states;       // this and the rest: units from the heap's start
+    uint sets;
+    uint queue;
+    uint bitmaps;
+    uint begin; // of superblock 0
+    uint limit; // behind the last superblock
+    uint pad;
+} kma_sb_plan;
+
+typedef struct kma_superblock {
+    kma_heap_header header;
+    kma_sb_plan plan;
+    ulong pad[14];
+    kma_sb_class classes[KMA_CLASSES];
+} kma_superblock;
+
+// The most superblocks of 2^shift units that offers and queue can number. Without 64-bit atomics the queue has 16 bits,
+// and an offer needs shift + 1 bits to count blocks.
+static inline uint kma_sb_most(uint shift, bool atomic64)
+{
+    const uint most = 0xffffffffu >> (shift + 1);
+    if (atomic64)
+        return 0xfffffffeu;
+    return most - 1 < 65534u ? most - 1 : 65534u;
+}
+
+// Of a heap with `superblocks`, however many bytes that takes; the fields in units wrap beyond 64 GiB. `*end` is the
+// exact number of units.
+static inline kma_sb_plan kma_sb_plan_of(uint superblocks, uint shift, ulong *end)
+{
+    kma_sb_plan plan;
+    plan.superblocks = superblocks;
+    plan.shift = shift;
+    plan.pad = 0;
+    plan.size_classes = kma_class_of(1u << shift) + 1;
+    plan.set_words = kma_bitmap_words(superblocks);
+    plan.bitmap_words = kma_bitmap_words(1u << shift);
+    const ulong states = kma_whole_units(sizeof(kma_superblock));
+    const ulong sets = states + kma_whole_units((ulong)superblocks * sizeof(kma_sb_state));
+    const ulong queue = sets + kma_whole_units((ulong)plan.size_classes * plan.set_words * sizeof(kma_atomic_u32));
+    const ulong bitmaps = queue + kma_whole_units(KMA_SB_QUEUE_BYTES + ((ulong)superblocks + 1) * KMA_SB_NODE_BYTES);
+    const ulong behind = bitmaps + kma_whole_units((ulong)superblocks * plan.bitmap_words * sizeof(kma_atomic_u32));
+    const ulong begin = (behind + KMA_SB_ALIGN / KMA_UNIT - 1) / (KMA_SB_ALIGN / KMA_UNIT) * (KMA_SB_ALIGN / KMA_UNIT);
+    *end = begin + ((ulong)superblocks << shift);
+    plan.states = (uint)states;
+    plan.sets = (uint)sets;
+    plan.queue = (uint)queue;
+    plan.bitmaps = (uint)bitmaps;
+    plan.begin = (uint)begin;
+    plan.limit = (uint)*end;
+    return plan;
+}
+
+// The plan with the most superblocks that `bytes` have room for, up to kma_sb_most; 0 superblocks if there is none.
+static inline kma_sb_plan kma_sb_plan_for(ulong bytes, uint shift, bool atomic64)
+{
+    const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu); // as far as refs reach
+    ulong end;
+    uint superblocks = (uint)min(units >> shift, (ulong)kma_sb_most(shift, atomic64));
+    kma_sb_plan plan = kma_sb_plan_of(superblocks, shift, &end);
+    while (end > units && superblocks != 0) { // a few steps: each takes off most of what is too much, and no more
+        const ulong excess = (end - units) >> shift;
+        superblocks -= (uint)min((ulong)superblocks, excess - excess / 16 + (excess < 16 ? 1 : 0));
+        plan = kma_sb_plan_of(superblocks, shift, &end);
+    }
+    return plan;
+}
+
+#endif

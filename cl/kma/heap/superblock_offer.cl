@@ -1,0 +1,129 @@
+// Offers: how work-items take blocks of a class without a word to each other but one atomic.
+//
+// classes[c].offer = {superblock, drawn}. Blocks of the class are on offer while drawn < slots. Who adds n to `drawn`
+// and finds d there before has got the tickets d … d + n - 1, each good for one block of that superblock as far as it
+// is below slots. One word says both which superblock and that a block in it is mine: nobody can reserve in a
+// superblock that has meanwhile gone to another class, because a ticket not yet used keeps the superblock from being
+// all free, and so from leaving the class.
+//
+// An offer of fewer blocks than slots begins with drawn = slots - blocks. Spent means drawn >= slots. The ticket that
+// spends the offer, d <= slots < d + n, elects its holder to renew it; from then on drawn > slots says that somebody
+// was elected. Spent offers are replaced by compare-and-swap, which takes no note of how the same word came about:
+// whenever a class has the spent offer {s, d}, s is its active superblock and has nothing more on offer.
+//
+// Without 64-bit atomics, drawn stops at slots + 1, and a draw is a compare-and-swap.
+#ifndef KMA_HEAP_SUPERBLOCK_OFFER_CL
+#define KMA_HEAP_SUPERBLOCK_OFFER_CL
+
+#include "kma/platform/memory.cl"
+#include "kma/heap/superblock_layout.cl"
+
+typedef struct kma_sb_offer {
+    uint superblock; // KMA_SB_NONE if the class has none; then the offer is spent
+    uint drawn;
+} kma_sb_offer;
+
+#if KMA_HAS_ATOMIC64
+// `drawn` has 32 bits, far more than lanes that can be between looking at an offer and adding to it.
+static inline kma_sb_offer_word kma_sb_offer_pack(global kma_superblock *heap, kma_sb_offer offer)
+{
+    (void)heap;
+    return ((ulong)offer.superblock << 32) | offer.drawn;
+}
+
+static inline kma_sb_offer kma_sb_offer_unpack(global kma_superblock *heap, kma_sb_offer_word word)
+{
+    kma_sb_offer offer;
+    offer.superblock = (uint)(word >> 32);
+    offer.drawn = (uint)word;
+    (void)heap;
+    return offer;
+}
+
+#define kma_sb_offer_load kma_load_u64
+#define kma_sb_offer_store kma_store_u64
+#define kma_sb_offer_cas kma_cas_u64
+#else
+// drawn <= 2^shift + 1 has shift + 1 bits; all ones in what is left stand for KMA_SB_NONE.
+static inline kma_sb_offer_word kma_sb_offer_pack(global kma_superblock *heap, kma_sb_offer offer)
+{
+    return (offer.superblock << (heap->plan.shift + 1)) | offer.drawn;
+}
+
+static inline kma_sb_offer kma_sb_offer_unpack(global kma_superblock *heap, kma_sb_offer_word word)
+{
+    const uint bits = heap->plan.shift + 1;
+    const uint superblock = word >> bits;
+    kma_sb_offer offer;
+    offer.superblock = superblock == 0xffffffffu >> bits ? KMA_SB_NONE : superblock;
+    offer.drawn = word & ((1u << bits) - 1);
+    return offer;
+}
+
+#define kma_sb_offer_load kma_load_u32
+#define kma_sb_offer_store kma_store_u32
+#define kma_sb_offer_cas kma_cas_u32
+#endif
+
+// The word for no superblock, when the heap's plan is not written yet.
+static inline kma_sb_offer_word kma_sb_offer_none(uint shift, uint slots)
+{
+#if KMA_HAS_ATOMIC64
+    (void)shift;
+    return ((ulong)KMA_SB_NONE << 32) | slots;
+#else
+    return (KMA_SB_NONE << (shift + 1)) | slots;
+#endif
+}
+
+static inline uint kma_sb_left(kma_sb_offer offer, uint slots)
+{
+    return offer.drawn < slots ? slots - offer.drawn : 0;
+}
+
+// Acquire, as in the draw: what is said of the superblock is seen by who gets a ticket of it.
+static inline kma_sb_offer kma_sb_look(global kma_superblock *heap, uint size_class)
+{
+    return kma_sb_offer_unpack(heap, kma_sb_offer_load(&heap->classes[size_class].offer, KMA_ACQUIRE));
+}
+
+// Adds `want` to an offer that was just seen as `seen`, not overdrawn; returns the offer before.
+static inline kma_sb_offer kma_sb_draw(global kma_superblock *heap, uint size_class, kma_sb_offer seen, uint want)
+{
+    global kma_sb_offer_atomic *const word = &heap->classes[size_class].offer;
+#if KMA_HAS_ATOMIC64
+    (void)seen;
+    return kma_sb_offer_unpack(heap, kma_fetch_add_u64(word, want, KMA_ACQUIRE));
+#else
+    const uint slots = heap->classes[size_class].slots;
+    while (seen.drawn <= slots) { // once more only if another changed the offer
+        kma_sb_offer after = seen;
+        after.drawn = min(seen.drawn + want, slots + 1);
+        const uint expected = kma_sb_offer_pack(heap, seen);
+        const uint before = kma_cas_u32(word, expected, kma_sb_offer_pack(heap, after), KMA_ACQUIRE);
+        if (before == expected)
+            return seen;
+        seen = kma_sb_offer_unpack(heap, before);
+    }
+    return seen;
+#endif
+}
+
+// Puts `next` in the place of `spent` and returns true, or false if the offer is another by now. Release: who draws
+// from `next` sees what its maker did. Acquire: the maker takes over the superblock of `spent`.
+static inline bool kma_sb_replace(global kma_superblock *heap, uint size_class, kma_sb_offer spent, kma_sb_offer next)
+{
+    const kma_sb_offer_word expected = kma_sb_offer_pack(heap, spent);
+    return kma_sb_offer_cas(&heap->classes[size_class].offer, expected, kma_sb_offer_pack(heap, next),
+                            KMA_ACQ_REL) == expected;
+}
+
+static inline kma_sb_offer kma_sb_offer_of(uint superblock, uint drawn)
+{
+    kma_sb_offer offer;
+    offer.superblock = superblock;
+    offer.drawn = drawn;
+    return offer;
+}
+
+#endif

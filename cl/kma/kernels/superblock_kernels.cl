@@ -1,0 +1,145 @@
+// The kernels that prepare a superblock heap on a plain buffer, and those that read its metadata. The host library
+// launches them; so can any other program, built with the same -DKMA_DEBUG and -DKMA_HAS_ATOMIC64 (and, on NVIDIA GPUs
+// before Volta, -DKMA_NV_ARCH) as the kernels that use the heap.
+#ifndef KMA_KERNELS_SUPERBLOCK_KERNELS_CL
+#define KMA_KERNELS_SUPERBLOCK_KERNELS_CL
+
+#include "kma/heap/superblock.cl"
+#include "kma/heap/superblock_census.cl"
+#include "kma/heap/stats.cl"
+
+// `bytes`, an unsigned number of 64 bits, is the size of the buffer; `shift` (8 … 17) makes superblocks of 16 << shift
+// bytes. A buffer without room for metadata and one superblock stays as it is. Any number of work-items, one dimension;
+// about one for each 64 KiB of heap.
+kernel void kma_superblock_init_kernel(global kma_superblock *heap, ulong bytes, uint shift)
+{
+    if (shift >= KMA_SB_MIN_SHIFT && shift <= KMA_SB_MAX_SHIFT &&
+        kma_sb_plan_for(bytes, shift, KMA_HAS_ATOMIC64).superblocks != 0)
+        kma_superblock_init(heap, bytes, shift, false, get_global_id(0), get_global_size(0));
+}
+
+// Frees all blocks at once; every ref and pointer is void. The error log stays.
+kernel void kma_superblock_reset_kernel(global kma_superblock *heap)
+{
+    kma_superblock_init(heap, heap->header.bytes, heap->plan.shift, true, get_global_id(0), get_global_size(0));
+}
+
+kernel void kma_superblock_clear_errors_kernel(global kma_superblock *heap)
+{
+    kma_error_log_init(&heap->header.errors, get_global_id(0), get_global_size(0));
+}
+
+// One work-item's part of the sums over all superblocks.
+static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap, size_t me, size_t work_items)
+{
+    kma_heap_stats sum;
+    sum.used = sum.blocks = sum.superblocks_free = sum.superblocks_partial = sum.superblocks_full = 0;
+    for (size_t sb = me; sb < heap->plan.superblocks; sb += work_items) {
+        const uint content = kma_sb_class_of(heap, (uint)sb);
+        if (content & KMA_SB_FREE) {
+            sum.superblocks_free++;
+            continue;
+        }
+        const uint slots = heap->classes[content].slots;
+        const kma_sb_offer offer = kma_sb_look(heap, content);
+        const uint on_offer = offer.superblock == sb ? kma_sb_left(offer, slots) : 0;
+        const uint credit = kma_load_u32(&kma_sb_state_of(heap, (uint)sb)->credit, KMA_RELAXED);
+        const ulong taken = slots - on_offer - kma_sb_count(credit);
+        sum.blocks += taken;
+        sum.used += taken * kma_class_units(content) * KMA_UNIT;
+        if (taken == slots)
+            sum.superblocks_full++;
+        else
+            sum.superblocks_partial++;
+    }
+    return sum;
+}
+
+// Writes the statistics of a heap at rest. One work-group of KMA_STATS_WORK_ITEMS work-items.
+#define KMA_STATS_WORK_ITEMS 64
+__attribute__((reqd_work_group_size(KMA_STATS_WORK_ITEMS, 1, 1))) kernel void
+kma_superblock_stats_kernel(global kma_superblock *heap, global kma_heap_stats *stats)
+{
+    local kma_heap_stats parts[KMA_STATS_WORK_ITEMS];
+    parts[get_local_id(0)] = kma_superblock_stats_of(heap, get_local_id(0), KMA_STATS_WORK_ITEMS);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        kma_heap_stats sum = parts[0];
+        for (uint i = 1; i < KMA_STATS_WORK_ITEMS; i++) {
+            sum.used += parts[i].used;
+            sum.blocks += parts[i].blocks;
+            sum.superblocks_free += parts[i].superblocks_free;
+            sum.superblocks_partial += parts[i].superblocks_partial;
+            sum.superblocks_full += parts[i].superblocks_full;
+        }
+        sum.bytes = heap->header.bytes;
+        sum.capacity = (ulong)(heap->plan.limit - heap->plan.begin) * KMA_UNIT;
+        sum.superblock_bytes = (ulong)KMA_UNIT << heap->plan.shift;
+        sum.superblocks = heap->plan.superblocks;
+        for (uint code = 0; code < KMA_ERROR_CODES; code++)
+            sum.errors[code] = kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
+        *stats = sum;
+    }
+}
+
+// Every superblock of a heap at rest, in numbers that do not depend on the width of the device's atomics: what the
+// host's check() and leaks() go through.
+kernel void kma_superblock_census_kernel(global kma_superblock *heap, global kma_sb_census *census)
+{
+    for (size_t sb = get_global_id(0); sb < heap->plan.superblocks; sb += get_global_size(0)) {
+        global kma_sb_state *state = kma_sb_state_of(heap, (uint)sb);
+        const uint content = kma_load_u32(&state->content, KMA_RELAXED);
+        const uint size_class = content & ~KMA_SB_FREE;
+        const uint slots = size_class < KMA_CLASSES ? heap->classes[size_class].slots : 0;
+        global kma_atomic_u32 *bitmap = kma_sb_bitmap(heap, (uint)sb);
+        uint taken = 0;
+        uint stray = 0;
+        for (uint word = 0; word < heap->plan.bitmap_words; word++) {
+            const uint bits = kma_load_u32(&bitmap[word], KMA_RELAXED);
+            const uint valid = word * 32 >= slots ? 0 : slots - word * 32 >= 32 ? 0xffffffffu : (1u << (slots % 32)) - 1;
+            taken += popcount(bits & valid);
+            stray += popcount(bits & ~valid);
+        }
+        census[sb].credit = kma_load_u32(&state->credit, KMA_RELAXED);
+        census[sb].content = content;
+        census[sb].taken = taken;
+        census[sb].stray = stray;
+        uint sets = 0; // partial sets that it is in, and whether one is that of its class
+        for (uint c = 0; c < heap->plan.size_classes; c++)
+            if ((kma_load_u32(&kma_sb_set(heap, c)[sb / 32], KMA_RELAXED) >> (sb % 32)) & 1u)
+                sets += c == content ? KMA_SB_IN_OWN_SET : 1;
+        census[sb].sets = sets;
+    }
+}
+
+// Offers and partial sets of all classes: {superblock, drawn} and the set's count.
+kernel void kma_superblock_classes_kernel(global kma_superblock *heap, global kma_sb_class_census *census)
+{
+    for (size_t c = get_global_id(0); c < heap->plan.size_classes; c += get_global_size(0)) {
+        const kma_sb_offer offer = kma_sb_look(heap, (uint)c);
+        census[c].superblock = offer.superblock;
+        census[c].drawn = offer.drawn;
+        census[c].slots = heap->classes[c].slots;
+        census[c].partial = kma_load_u32(&heap->classes[c].partial.count, KMA_RELAXED);
+    }
+}
+
+// The free queue's nodes as {next, item, carrier} and, in the last entry, {head, tail, 0}.
+kernel void kma_superblock_queue_kernel(global kma_superblock *heap, global kma_queue_census *census)
+{
+    global kma_queue *queue = kma_sb_queue(heap);
+    const uint nodes = heap->plan.superblocks + 1;
+    for (size_t i = get_global_id(0); i < nodes; i += get_global_size(0)) {
+        const uint next = kma_queue_index(kma_queue_load(kma_queue_next(queue, (uint)i), KMA_RELAXED));
+        census[i].next = next == KMA_QUEUE_END ? KMA_SB_NONE : next;
+        census[i].item = kma_load_u32(&kma_queue_nodes(queue)[i].item, KMA_RELAXED);
+        census[i].carrier = kma_queue_nodes(queue)[i].carrier;
+    }
+    if (get_global_id(0) == 0) {
+        census[nodes].next = kma_queue_index(kma_queue_load(&queue->head, KMA_RELAXED));
+        census[nodes].item = kma_queue_index(kma_queue_load(&queue->tail, KMA_RELAXED));
+        census[nodes].carrier = 0;
+    }
+}
+
+#endif

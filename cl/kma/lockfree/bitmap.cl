@@ -1,0 +1,67 @@
+// A lock-free set of small integers, one bit each: put one in, take a certain one out, take any out. Needs no
+// allocator; nobody waits.
+//
+// Who takes an integer out owns what it stands for, until he puts it in again; of several that take the same one,
+// exactly one gets it. Whoever puts one in that is in already has broken that rule.
+//
+//   count >= bits set at every moment, == at rest: a set that is empty is seen to be so without looking at the bits;
+//   a bit is in the set from the atomic that sets it to the atomic that clears it.
+//
+// Orders: both atomics acquire and release. So what the one who puts in did before is seen by the one who takes out;
+// and one who tried to take out and failed is seen by the one who puts in later, which superblock_credit.cl needs.
+#ifndef KMA_LOCKFREE_BITMAP_CL
+#define KMA_LOCKFREE_BITMAP_CL
+
+#include "kma/platform/bits.cl"
+#include "kma/platform/memory.cl"
+#include "kma/lockfree/bitmap_layout.cl"
+
+// Of one launch, every work-item its share. `words` of `set` are all clear afterwards.
+static inline void kma_bitmap_init(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words, size_t me,
+                                   size_t work_items)
+{
+    for (size_t word = me; word < words; word += work_items)
+        kma_store_u32(&bits[word], 0, KMA_RELAXED);
+    if (me != 0)
+        return;
+    kma_store_u32(&set->count, 0, KMA_RELAXED);
+    kma_store_u32(&set->recent, 0, KMA_RELAXED);
+}
+
+// Puts in `item`, which is not in.
+static inline void kma_bitmap_put(global kma_bitmap *set, global kma_atomic_u32 *bits, uint item)
+{
+    kma_fetch_add_u32(&set->count, 1, KMA_RELAXED);
+    kma_fetch_or_u32(&bits[item / 32], 1u << (item % 32), KMA_ACQ_REL);
+    kma_store_u32(&set->recent, item / 32, KMA_RELAXED); // where to look first; any value would be right
+}
+
+// Takes out `item` and returns true, or false if it is not in.
+static inline bool kma_bitmap_take(global kma_bitmap *set, global kma_atomic_u32 *bits, uint item)
+{
+    const uint bit = 1u << (item % 32);
+    if ((kma_fetch_and_u32(&bits[item / 32], ~bit, KMA_ACQ_REL) & bit) == 0)
+        return false;
+    kma_fetch_add_u32(&set->count, ~0u, KMA_RELAXED);
+    return true;
+}
+
+// Takes out any item; KMA_BITMAP_NONE if no word had one when it was looked at. Looks at each word once; at one word
+// more than once only if others took its items.
+static inline uint kma_bitmap_take_any(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words)
+{
+    if (kma_load_u32(&set->count, KMA_RELAXED) == 0)
+        return KMA_BITMAP_NONE;
+    uint word = min(kma_load_u32(&set->recent, KMA_RELAXED), words - 1);
+    for (uint looked = 0; looked < words; looked++) {
+        for (uint left = kma_load_u32(&bits[word], KMA_RELAXED); left != 0; left &= left - 1) {
+            const uint item = word * 32 + kma_lowest_bit(left);
+            if (kma_bitmap_take(set, bits, item))
+                return item;
+        }
+        word = word + 1 == words ? 0 : word + 1;
+    }
+    return KMA_BITMAP_NONE;
+}
+
+#endif
