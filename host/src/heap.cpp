@@ -23,7 +23,7 @@ void run(const Device &device, const Program &program, const std::string &name, 
 {
     cl::Kernel kernel = program.kernel(name);
     set_args(kernel);
-    device.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(init_work_items), cl::NullRange);
+    device.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(init_work_items), cl::NDRange(64));
     device.queue().finish();
 }
 
