@@ -90,7 +90,7 @@ Heap::Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options
     check_size(device, bytes, options);
     memory_ = std::make_unique<HeapMemory>(device, bytes, options.storage);
     if (!options_.superblock_bytes)
-        options_.superblock_bytes = std::bit_floor(std::clamp<std::uint64_t>(bytes / 512, 4096, 2 << 20));
+        options_.superblock_bytes = std::bit_floor(std::clamp<std::uint64_t>(bytes / 128, 4096, 2 << 20));
     const std::string name = std::string("kma_") + name_of(options_.kind) + "_init_kernel";
     run(device_, kernels(device_, options_), name, [&](cl::Kernel &kernel) {
         set_arg(kernel, 0);

@@ -96,13 +96,13 @@ static inline void kma_sb_settle(global kma_superblock *heap, uint sb)
 }
 
 // Adds `blocks` to the credit of `sb`, of class `size_class`; they were the caller's own until now. Release: what was
-// done with them is seen by whoever gets them. Acquire: the caller may become the keeper.
+// done with them is seen by whoever gets them.
 static inline void kma_sb_give(global kma_superblock *heap, uint sb, uint size_class, uint blocks)
 {
     global kma_sb_state *state = kma_sb_state_of(heap, sb);
     global kma_sb_class *cls = &heap->classes[size_class];
     const uint slots = cls->slots;
-    const uint before = kma_fetch_add_u32(&state->credit, blocks, KMA_ACQ_REL);
+    const uint before = kma_fetch_add_u32(&state->credit, blocks, KMA_RELEASE);
     if (before == 0) { // FULL till now, and others may have been the first as well since: one of them keeps it
         if ((kma_fetch_or_u32(&state->credit, KMA_SB_KEPT, KMA_ACQ_REL) & KMA_SB_KEPT) == 0)
             kma_sb_settle(heap, sb);

@@ -86,7 +86,8 @@ typedef struct kma_sb_plan {
 typedef struct kma_superblock {
     kma_heap_header header;
     kma_sb_plan plan;
-    ulong pad[14];
+    kma_atomic_u32 in_hand; // superblocks that somebody is about to offer or to give back
+    uint pad[27];
     kma_sb_class classes[KMA_CLASSES];
 } kma_superblock;
 

@@ -6,10 +6,11 @@
 // superblock that has meanwhile gone to another class, because a ticket not yet used keeps the superblock from being
 // all free, and so from leaving the class.
 //
-// An offer of fewer blocks than slots begins with drawn = slots - blocks. Spent means drawn >= slots. The ticket that
+// An offer of fewer blocks than slots begins with drawn = slots - blocks. Spent means drawn >= slots. The draw that
 // spends the offer, d <= slots < d + n, elects its holder to renew it; from then on drawn > slots says that somebody
-// was elected. Spent offers are replaced by compare-and-swap, which takes no note of how the same word came about:
-// whenever a class has the spent offer {s, d}, s is its active superblock and has nothing more on offer.
+// was elected. A renewal that finds no memory marks the offer dry, which elects everybody. Spent offers are replaced by
+// compare-and-swap, which takes no note of how the same word came about: whenever a class has the spent offer {s, d},
+// s is its active superblock and has nothing more on offer.
 //
 // Without 64-bit atomics, drawn stops at slots + 1, and a draw is a compare-and-swap.
 #ifndef KMA_HEAP_SUPERBLOCK_OFFER_CL
@@ -25,6 +26,8 @@ typedef struct kma_sb_offer {
 
 #if KMA_HAS_ATOMIC64
 // `drawn` has 32 bits, far more than lanes that can be between looking at an offer and adding to it.
+#define KMA_SB_DRY(slots) 0x80000000u
+
 static inline kma_sb_offer_word kma_sb_offer_pack(global kma_superblock *heap, kma_sb_offer offer)
 {
     (void)heap;
@@ -44,7 +47,9 @@ static inline kma_sb_offer kma_sb_offer_unpack(global kma_superblock *heap, kma_
 #define kma_sb_offer_store kma_store_u64
 #define kma_sb_offer_cas kma_cas_u64
 #else
-// drawn <= 2^shift + 1 has shift + 1 bits; all ones in what is left stand for KMA_SB_NONE.
+// drawn <= 2^shift + 2 has shift + 1 bits; all ones in what is left stand for KMA_SB_NONE.
+#define KMA_SB_DRY(slots) ((slots) + 2)
+
 static inline kma_sb_offer_word kma_sb_offer_pack(global kma_superblock *heap, kma_sb_offer offer)
 {
     return (offer.superblock << (heap->plan.shift + 1)) | offer.drawn;
@@ -81,13 +86,35 @@ static inline uint kma_sb_left(kma_sb_offer offer, uint slots)
     return offer.drawn < slots ? slots - offer.drawn : 0;
 }
 
-// Acquire, as in the draw: what is said of the superblock is seen by who gets a ticket of it.
+// Relaxed: who acts on what he sees does it by a draw or a replacement.
 static inline kma_sb_offer kma_sb_look(global kma_superblock *heap, uint size_class)
 {
-    return kma_sb_offer_unpack(heap, kma_sb_offer_load(&heap->classes[size_class].offer, KMA_ACQUIRE));
+    return kma_sb_offer_unpack(heap, kma_sb_offer_load(&heap->classes[size_class].offer, KMA_RELAXED));
 }
 
-// Adds `want` to an offer that was just seen as `seen`, not overdrawn; returns the offer before.
+// The first look of a malloc: none where a draw costs no more than a look. If the offer turns out to be overdrawn, the
+// draw has only added to what nobody reads exactly; after 2^30 such in a row the mark for dry is set anew.
+static inline kma_sb_offer kma_sb_first_look(global kma_superblock *heap, uint size_class)
+{
+#if KMA_HAS_ATOMIC64
+    kma_sb_offer unseen;
+    unseen.superblock = unseen.drawn = 0;
+    (void)heap;
+    (void)size_class;
+    return unseen;
+#else
+    return kma_sb_look(heap, size_class);
+#endif
+}
+
+static inline bool kma_sb_marked_dry(kma_sb_offer offer, uint slots)
+{
+    (void)slots;
+    return offer.drawn - KMA_SB_DRY(slots) < 0x40000000u;
+}
+
+// Adds `want` to an offer that was last seen as `seen`, with drawn <= slots; returns the offer before. Acquire: what
+// was done with the superblock until it was offered is before what the ticket's holder does.
 static inline kma_sb_offer kma_sb_draw(global kma_superblock *heap, uint size_class, kma_sb_offer seen, uint want)
 {
     global kma_sb_offer_atomic *const word = &heap->classes[size_class].offer;

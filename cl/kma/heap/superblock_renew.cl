@@ -3,13 +3,18 @@
 #ifndef KMA_HEAP_SUPERBLOCK_RENEW_CL
 #define KMA_HEAP_SUPERBLOCK_RENEW_CL
 
+#include "kma/platform/pause.cl"
 #include "kma/heap/superblock_credit.cl"
 #include "kma/heap/superblock_offer.cl"
 
-// How often who was not elected looks whether the offer was renewed, before he does it himself. For speed alone: many
-// who renew at once get in each other's way. It takes the elected two or three microseconds.
+// How often who was not elected looks whether the offer was renewed, before he does it himself, and for how many
+// nanoseconds he keeps away at most in between. For speed alone: where thousands renew at once, or look all the time,
+// the one who was elected hardly gets at the memory. He needs five to ten microseconds on a GPU.
 #ifndef KMA_SB_PATIENCE
-#define KMA_SB_PATIENCE 32u
+#define KMA_SB_PATIENCE 24u
+#endif
+#ifndef KMA_SB_LONGEST_PAUSE
+#define KMA_SB_LONGEST_PAUSE 8192u
 #endif
 
 // Puts `blocks` of `sb`, which the caller has in hand, on offer. The superblock is either the one of the spent offer,
@@ -76,32 +81,57 @@ static inline uint kma_sb_take_free(global kma_superblock *heap, uint size_class
     }
 }
 
-// Makes the class offer blocks, where the offer `spent` was seen last. False if it has none and could get none.
-static inline bool kma_sb_renew(global kma_superblock *heap, uint size_class, kma_sb_offer spent)
+// Takes a superblock that has blocks for the class, as its keeper, and `*blocks` of it in hand; KMA_SB_NONE if there is
+// none. Counted in `in_hand` until the caller has put it on offer or back.
+static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uint *blocks)
 {
     global kma_sb_class *cls = &heap->classes[size_class];
-    if (kma_sb_renew_same(heap, size_class, spent.superblock))
-        return true;
-    uint blocks = 0;
-    uint sb = KMA_SB_NONE;
-    while (blocks == 0) { // once more only if another took the credit of a partly free superblock
-        sb = kma_bitmap_take_any(&cls->partial, kma_sb_set(heap, size_class), heap->plan.set_words);
+    for (;;) { // once more only if another took the credit of a partly free superblock
+        const uint sb = kma_bitmap_take_any(&cls->partial, kma_sb_set(heap, size_class), heap->plan.set_words);
         if (sb == KMA_BITMAP_NONE)
             break;
-        blocks = kma_sb_take_credit(heap, sb);
-        if (blocks == 0)
-            kma_sb_settle(heap, sb);
+        kma_fetch_add_u32(&heap->in_hand, 1, KMA_RELAXED);
+        *blocks = kma_sb_take_credit(heap, sb);
+        if (*blocks != 0)
+            return sb;
+        kma_sb_settle(heap, sb);
+        kma_fetch_add_u32(&heap->in_hand, ~0u, KMA_RELAXED);
     }
-    if (blocks == 0) {
-        sb = kma_sb_take_free(heap, size_class);
-        if (sb == KMA_SB_NONE)
-            return kma_sb_left(kma_sb_look(heap, size_class), cls->slots) != 0;
-        kma_store_u32(&kma_sb_state_of(heap, sb)->content, size_class, KMA_RELAXED);
-        blocks = cls->slots;
+    const uint sb = kma_sb_take_free(heap, size_class);
+    if (sb == KMA_SB_NONE)
+        return KMA_SB_NONE;
+    kma_fetch_add_u32(&heap->in_hand, 1, KMA_RELAXED);
+    kma_store_u32(&kma_sb_state_of(heap, sb)->content, size_class, KMA_RELAXED);
+    *blocks = cls->slots;
+    return sb;
+}
+
+#define KMA_SB_RENEWED   0u // by the caller or another: look again
+#define KMA_SB_CONTENDED 1u // nothing to be found, but others have superblocks in hand
+#define KMA_SB_EMPTY     2u // out of memory; the offer is marked dry
+
+// Makes the class offer blocks, where the offer `spent` was seen last.
+static inline uint kma_sb_renew(global kma_superblock *heap, uint size_class, kma_sb_offer spent)
+{
+    if (kma_sb_renew_same(heap, size_class, spent.superblock))
+        return KMA_SB_RENEWED;
+    uint blocks = 0;
+    const uint sb = kma_sb_find(heap, size_class, &blocks);
+    if (sb != KMA_SB_NONE) {
+        if (!kma_sb_put_on_offer(heap, size_class, sb, blocks, false))
+            kma_sb_return(heap, sb, blocks);
+        kma_fetch_add_u32(&heap->in_hand, ~0u, KMA_RELAXED);
+        return KMA_SB_RENEWED;
     }
-    if (!kma_sb_put_on_offer(heap, size_class, sb, blocks, false))
-        kma_sb_return(heap, sb, blocks);
-    return true;
+    const uint slots = heap->classes[size_class].slots;
+    const kma_sb_offer offer = kma_sb_look(heap, size_class);
+    if (kma_sb_left(offer, slots) != 0)
+        return KMA_SB_RENEWED;
+    if (kma_load_u32(&heap->in_hand, KMA_RELAXED) != 0)
+        return KMA_SB_CONTENDED;
+    if (!kma_sb_marked_dry(offer, slots))
+        kma_sb_replace(heap, size_class, offer, kma_sb_offer_of(offer.superblock, KMA_SB_DRY(slots)));
+    return KMA_SB_EMPTY;
 }
 
 // Up to `want` tickets of a class.
@@ -111,31 +141,39 @@ typedef struct kma_sb_share {
     uint count; // 0: out of memory
 } kma_sb_share;
 
-// The way of a malloc: look, draw, and renew what is spent.
-static inline kma_sb_share kma_sb_reserve(global kma_superblock *heap, uint size_class, uint want)
+// The way of a malloc, for a class of `slots` blocks in a superblock: draw, and renew what is spent.
+static inline kma_sb_share kma_sb_reserve(global kma_superblock *heap, uint size_class, uint slots, uint want)
 {
-    const uint slots = heap->classes[size_class].slots;
     kma_sb_share share;
-    uint patience = KMA_SB_PATIENCE;
-    for (;;) { // once more only if another drew what was offered, or is about to renew it and patience lasts
-        kma_sb_offer offer = kma_sb_look(heap, size_class);
-        const bool overdrawn = offer.drawn > slots;
-        if (!overdrawn)
+    uint seen = KMA_SB_NONE; // the superblock that was on offer at the last look
+    uint looked = 0;         // and how often
+    bool renews = false;     // the caller: elected, or out of patience
+    kma_sb_offer offer = kma_sb_first_look(heap, size_class);
+    for (;;) { // once more only if another drew what was offered, or has superblocks in hand and patience lasts
+        if (offer.drawn <= slots)
             offer = kma_sb_draw(heap, size_class, offer, want);
         share.superblock = offer.superblock;
         share.first = offer.drawn;
         share.count = min(kma_sb_left(offer, slots), want);
-        const bool elected = offer.drawn <= slots && share.count < want;
         if (share.count == want)
             return share;
-        if (elected || patience == 0) {
-            const bool renewed = kma_sb_renew(heap, size_class, offer);
-            if (share.count != 0 || !renewed)
-                return share;
-            patience = KMA_SB_PATIENCE;
+        if (offer.superblock != seen)
+            looked = 0;
+        seen = offer.superblock;
+        renews = renews || offer.drawn <= slots || offer.drawn >= KMA_SB_DRY(slots) || looked == KMA_SB_PATIENCE;
+        uint result = KMA_SB_CONTENDED;
+        if (renews)
+            result = kma_sb_renew(heap, size_class, offer);
+        const bool gives_up = result == KMA_SB_EMPTY || (result == KMA_SB_CONTENDED && looked == 2 * KMA_SB_PATIENCE);
+        if (share.count != 0 || gives_up)
+            return share;
+        if (result == KMA_SB_RENEWED) {
+            renews = false;
         } else {
-            patience--;
+            kma_pause(min(64u << min(looked, 16u), KMA_SB_LONGEST_PAUSE));
+            looked++;
         }
+        offer = kma_sb_look(heap, size_class);
     }
 }
 

@@ -56,10 +56,10 @@ static inline uint kma_sb_claim_in(global kma_atomic_u32 *bitmap, uint word, uin
 // hits a full word, the search goes on where the last one ended. Each round over all words without success means that
 // others have claimed every bit that was clear when it was looked at, and freed others behind the search; so many
 // rounds happen only if the bitmap does not match the credit any more, because a kernel wrote over it.
-static inline uint kma_sb_search(global kma_superblock *heap, uint sb, uint slots, uint ticket)
+static inline uint kma_sb_search(global kma_superblock *heap, global kma_atomic_u32 *bitmap, uint sb, uint slots,
+                                 uint ticket)
 {
     global kma_sb_state *state = kma_sb_state_of(heap, sb);
-    global kma_atomic_u32 *bitmap = kma_sb_bitmap(heap, sb);
     const uint words = kma_bitmap_words(slots);
     const uint offered = clamp(kma_load_u32(&state->offered, KMA_RELAXED), 1u, slots);
     const uint first = slots - offered;
@@ -76,14 +76,15 @@ static inline uint kma_sb_search(global kma_superblock *heap, uint sb, uint slot
     return KMA_SB_NO_SLOT;
 }
 
-// The slot for `ticket` of superblock `sb`. Of an offer of all blocks, ticket i gets slot i at once: nobody else is led
+// The slot for `ticket` of superblock `sb`, whose bitmap is `bitmap`. Of an offer of all blocks, ticket i gets slot i at once: nobody else is led
 // there, so that work-items which allocate together lie together.
-static inline uint kma_sb_claim(global kma_superblock *heap, uint sb, uint slots, uint ticket)
+static inline uint kma_sb_claim(global kma_superblock *heap, global kma_atomic_u32 *bitmap, uint sb, uint slots,
+                                uint ticket)
 {
     uint word;
-    if (kma_sb_set_bit(kma_sb_bitmap(heap, sb), ticket, &word))
+    if (kma_sb_set_bit(bitmap, ticket, &word))
         return ticket;
-    return kma_sb_search(heap, sb, slots, ticket);
+    return kma_sb_search(heap, bitmap, sb, slots, ticket);
 }
 
 #endif

@@ -8,19 +8,45 @@
 
 #define KMA_SB_DAMAGED 0xffffffffu // instead of a ref: a ticket without a block
 
-static inline kma_ref kma_sb_block(global kma_superblock *heap, uint size_class, uint sb, uint ticket)
+// What every malloc needs of the plan, read before its first atomic: an acquire may empty the cache.
+typedef struct kma_sb_shape {
+    uint begin;
+    uint shift;
+    uint bitmaps;
+    uint bitmap_words;
+    uint units; // of a block of the class
+    uint slots;
+} kma_sb_shape;
+
+static inline kma_sb_shape kma_sb_shape_of(global kma_superblock *heap, uint size_class)
 {
-    const uint slot = kma_sb_claim(heap, sb, heap->classes[size_class].slots, ticket);
+    kma_sb_shape shape;
+    shape.begin = heap->plan.begin;
+    shape.shift = heap->plan.shift;
+    shape.bitmaps = heap->plan.bitmaps;
+    shape.bitmap_words = heap->plan.bitmap_words;
+    shape.units = kma_class_units(size_class);
+    shape.slots = (1u << shape.shift) / shape.units;
+    return shape;
+}
+
+// The block for a ticket of superblock `sb`.
+static inline kma_ref kma_sb_block(global kma_superblock *heap, kma_sb_shape shape, uint sb, uint ticket)
+{
+    global kma_atomic_u32 *bitmap = (global kma_atomic_u32 *)((global uchar *)heap + (size_t)shape.bitmaps * KMA_UNIT) +
+                                    (size_t)sb * shape.bitmap_words;
+    const uint slot = kma_sb_claim(heap, bitmap, sb, shape.slots, ticket);
     if (slot == KMA_SB_NO_SLOT)
         return KMA_SB_DAMAGED;
-    return heap->plan.begin + (sb << heap->plan.shift) + slot * kma_class_units(size_class);
+    return shape.begin + (sb << shape.shift) + slot * shape.units;
 }
 
 // A block for the caller alone; KMA_NULL at out of memory.
 static inline kma_ref kma_sb_take_alone(global kma_superblock *heap, uint size_class)
 {
-    const kma_sb_share share = kma_sb_reserve(heap, size_class, 1);
-    return share.count != 0 ? kma_sb_block(heap, size_class, share.superblock, share.first) : KMA_NULL;
+    const kma_sb_shape shape = kma_sb_shape_of(heap, size_class);
+    const kma_sb_share share = kma_sb_reserve(heap, size_class, shape.slots, 1);
+    return share.count != 0 ? kma_sb_block(heap, shape, share.superblock, share.first) : KMA_NULL;
 }
 
 // For each lane of the group a block of its class (KMA_CLASSES: it wants none), KMA_NULL at out of memory. In each
@@ -28,6 +54,7 @@ static inline kma_ref kma_sb_take_alone(global kma_superblock *heap, uint size_c
 // gives only some of them tickets has spent an offer.
 static inline kma_ref kma_sb_take(global kma_superblock *heap, kma_lanes group, uint size_class)
 {
+    const kma_sb_shape shape = kma_sb_shape_of(heap, min(size_class, KMA_CLASSES - 1));
     const kma_lanes alike = kma_lanes_match(group, size_class, 7);
     kma_ref block = KMA_NULL;
     bool waits = size_class < KMA_CLASSES;
@@ -40,14 +67,14 @@ static inline kma_ref kma_sb_take(global kma_superblock *heap, kma_lanes group, 
         kma_sb_share share;
         share.superblock = share.first = share.count = 0;
         if (waits && kma_lane_id() == leader)
-            share = kma_sb_reserve(heap, size_class, kma_lanes_count(waiting));
+            share = kma_sb_reserve(heap, size_class, shape.slots, kma_lanes_count(waiting));
         const uint sb = kma_lanes_shuffle(group, share.superblock, leader);
         const uint first = kma_lanes_shuffle(group, share.first, leader);
         const uint count = kma_lanes_shuffle(group, share.count, leader);
         kma_lanes_sync(group); // what the leader acquired, all need: the superblock may have had another class
         const uint rank = kma_lane_rank(waiting);
         if (waits && rank < count)
-            block = kma_sb_block(heap, size_class, sb, first + rank);
+            block = kma_sb_block(heap, shape, sb, first + rank);
         waits = waits && count != 0 && rank >= count;
     }
 }
