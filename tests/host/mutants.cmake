@@ -291,3 +291,10 @@ kma_mutant(lanes_alike_reads_half_a_key FILE ${lanes}
   FIND [[low == (uint)key && high == (uint)(key >> 32)]]
   REPLACE [[low == (uint)key]]
   FOUND_BY yield.lanes.acqrel64.w4)
+
+# The others are told what the leader saw by a meeting that orders nothing.
+kma_mutant(lanes_sync_orders_nothing FILE ${lanes}
+  FIND [[static inline uint kma_lanes_count(]]
+  REPLACE [[#define kma_lanes_sync(group) ((void)kma_lanes_ballot(group, true))
+static inline uint kma_lanes_count(]]
+  FOUND_BY relacy.lanes.acqrel64.w4)

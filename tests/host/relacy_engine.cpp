@@ -47,7 +47,11 @@ template <uint threads> struct suite : rl::test_suite<suite<threads>, threads> {
         mine = place(); // what follows on this fiber, `after` perhaps, runs alone
     }
 
-    void after() { steps.after(); }
+    void after()
+    {
+        steps.after();
+        objects.destroy_all(); // the shim has some of its own
+    }
 };
 
 template <uint threads> rl::test_result_e explore(rl::test_params &params, rl::ostringstream &state)

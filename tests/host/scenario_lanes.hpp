@@ -7,8 +7,10 @@ template <uint threads> class scenario {
 public:
     void before()
     {
-        for (uint id = 0; id < threads; id++)
+        for (uint id = 0; id < threads; id++) {
             inputs_[id] = 0;
+            told_[id] = 0;
+        }
         variant_ = shim::random(1 << 15);
     }
 
@@ -28,6 +30,7 @@ public:
             kma_lanes_ballot(group, true);
             check_set(group);
             check_values(group, brought);
+            check_sync(group, me, brought);
         }
     }
 
@@ -98,6 +101,20 @@ private:
         shim::check(kma_lanes_alike(group, key) == alike, "alike");
     }
 
+    // Plain fields: under Relacy a defect unless the first sync orders the writes before the reads, and the second the
+    // reads before the next round's writes, for every pair of lanes.
+    void check_sync(kma_lanes group, uint me, const uint (&brought)[64])
+    {
+        const uint first_of_group = shim::self().group ? me - shim::self().slot : me;
+        told_[me] = brought[kma_lane_id()];
+        kma_lanes_sync(group);
+        for (uint lane = 0; lane < 64; lane++)
+            if (group >> lane & 1)
+                shim::check(told_[first_of_group + slot_of(lane)] == brought[lane], "sync");
+        kma_lanes_sync(group);
+    }
+
+    KMA_PLAIN(uint) told_[threads];
     std::atomic<uint> inputs_[threads]; // the test's own, no order asked of it
     uint variant_ = 0;
 };

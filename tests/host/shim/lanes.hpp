@@ -3,10 +3,11 @@
 // kma_lanes_active gathers: the first lane at a call site opens a gathering, waits a random while, often short, and
 // closes it; who came to the same site meanwhile is in the set. So every set that independent thread scheduling allows
 // can occur. Shuffle and ballot are rendezvous of exactly the lanes of the set, as the .sync instructions are. Under
-// Relacy all state here is plain C++, which orders no memory, as shuffles on a GPU order none.
+// Relacy all state here is plain C++, which orders no memory, as shuffles on a GPU order none; the meetings of
+// kma_lanes_sync alone do, by a word of each set that every lane releases before and acquires after.
 #pragma once
 
-#include "types.hpp"
+#include "objects.hpp"
 
 #define KMA_LANES 0 // KMA_LANES_SUPPLIED
 
@@ -40,9 +41,11 @@ public:
         uint of[group_lanes];
     };
 
-    // Forgets lanes that a failed execution left behind.
+    // Forgets lanes that a failed execution left behind, and words that the end of each destroys.
     void reset()
     {
+        for (synchronizer &each : synchronizers_)
+            each.made = each.ready = nullptr;
         for (uint slot = 0; slot < group_lanes; slot++) {
             gatherings_[slot].open = false;
             gathered_[slot] = 0;
@@ -98,6 +101,16 @@ public:
         return result;
     }
 
+    // A meeting after which each lane knows what all had done before. (On threads the lock orders all meetings.)
+    void sync(uint set, uint slot, location site)
+    {
+        if constexpr (is_model_checker)
+            synchronizer_of(set, site).fetch_add(1, KMA_RELEASE, site);
+        meet(set, slot, 0, site);
+        if constexpr (is_model_checker)
+            synchronizer_of(set, site).fetch_add(1, KMA_ACQUIRE, site);
+    }
+
 private:
     struct gathering {
         bool open = false;
@@ -111,6 +124,26 @@ private:
         location site;
         values brought{};
     };
+
+    // Made by the first who asks, since few scenarios do.
+    struct synchronizer {
+        word<uint> *made = nullptr;
+        word<uint> *ready = nullptr;
+        alignas(word<uint>) uchar memory[sizeof(word<uint>)];
+    };
+
+    word<uint> &synchronizer_of(uint set, location site)
+    {
+        synchronizer &mine = synchronizers_[set];
+        if (!mine.made) {
+            mine.made = objects.construct<word<uint>>(mine.memory);
+            mine.made->store(0, KMA_RELAXED, site);
+            mine.ready = mine.made;
+        }
+        while (!mine.ready)
+            pause();
+        return *mine.ready;
+    }
 
     void let_others_run()
     {
@@ -139,6 +172,7 @@ private:
     gathering gatherings_[group_lanes];     // by the slot that opened it
     uint gathered_[group_lanes] = {};       // what each slot waits for; 0 while it waits
     meeting meetings_[1u << group_lanes]{}; // by set
+    synchronizer synchronizers_[1u << group_lanes];
 };
 
 } // namespace shim
@@ -176,4 +210,11 @@ inline ulong kma_lanes_ballot(ulong group, bool mine, shim::location site = shim
         if (shim::inside(group) >> slot & 1 && brought.of[slot])
             ones |= 1u << slot;
     return shim::outside(ones);
+}
+
+inline void kma_lanes_sync(ulong group, shim::location site = shim::location::current())
+{
+    const shim::place me = shim::self();
+    if (me.group)
+        me.group->sync(shim::inside(group), me.slot, site);
 }

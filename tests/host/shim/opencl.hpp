@@ -37,6 +37,11 @@ template <class T> constexpr T max(T a, T b)
     return a < b ? b : a;
 }
 
+template <class T> constexpr T clamp(T value, T low, T high)
+{
+    return min(max(value, low), high);
+}
+
 template <class T> constexpr T popcount(T bits)
 {
     return static_cast<T>(std::popcount(bits));
