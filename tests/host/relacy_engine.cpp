@@ -27,7 +27,7 @@ template <uint threads> struct suite : rl::test_suite<suite<threads>, threads> {
         if (chosen.bound != 0 && iteration == chosen.seed + chosen.iterations - 1)
             rl::ctx().rl_until("enough", RL_INFO);
         iteration++;
-        if (iteration % 1024 == 0)
+        if (iteration % 64 == 0)
             start_watchdog();
         for (lane_group &group : groups)
             group.reset();

@@ -131,14 +131,20 @@ static inline kma_sb_plan kma_sb_plan_of(uint superblocks, uint shift, ulong *en
 // The plan with the most superblocks that `bytes` have room for, up to kma_sb_most; 0 superblocks if there is none.
 static inline kma_sb_plan kma_sb_plan_for(ulong bytes, uint shift, bool atomic64)
 {
-    const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu); // as far as refs reach
+    const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu);                    // as far as refs reach
+    uint superblocks = 0;                                                             // fit
+    uint beyond = (uint)min(units >> shift, (ulong)kma_sb_most(shift, atomic64)) + 1; // do not, or may not be
     ulong end;
-    uint superblocks = (uint)min(units >> shift, (ulong)kma_sb_most(shift, atomic64));
     kma_sb_plan plan = kma_sb_plan_of(superblocks, shift, &end);
-    while (end > units && superblocks != 0) { // a few steps: each takes off most of what is too much, and no more
-        const ulong excess = (end - units) >> shift;
-        superblocks -= (uint)min((ulong)superblocks, excess - excess / 16 + (excess < 16 ? 1 : 0));
-        plan = kma_sb_plan_of(superblocks, shift, &end);
+    while (beyond - superblocks > 1) { // 32 steps at most
+        const uint middle = superblocks + (beyond - superblocks) / 2;
+        const kma_sb_plan larger = kma_sb_plan_of(middle, shift, &end);
+        if (end > units) {
+            beyond = middle;
+        } else {
+            superblocks = middle;
+            plan = larger;
+        }
     }
     return plan;
 }

@@ -4,6 +4,8 @@
 
 #include "types.hpp"
 
+#include "../options.hpp"
+
 #include <relacy/relacy.hpp>
 
 // Relacy takes these words for itself; the device files and the tests mean the language's own.
@@ -67,6 +69,31 @@ inline void pause()
 // Where a test wants to be overtaken: every atomic operation is such a place already.
 inline void linger() {}
 
+// A random schedule gives all fibers the same pace. In half of the executions of a scenario that asks for it, one of
+// them sleeps for once, before some atomic operation, long enough for the others to do much.
+struct nap_plan {
+    const place *who = nullptr;
+    uint operations = 0; // before it
+    uint length = 0;
+};
+inline nap_plan nap;
+
+inline void plan_nap(uint threads)
+{
+    nap = {};
+    if (chosen.bound == 0 && random(2) == 0)
+        nap = {&places[random(threads)], random(1u << (3 + random(5))), 1u << (3 + random(6))};
+}
+
+inline void maybe_nap()
+{
+    if (nap.who != &self() || nap.operations-- != 0)
+        return;
+    nap.who = nullptr;
+    for (uint left = nap.length; left != 0; left--)
+        rl::ctx().sched();
+}
+
 // One fiber runs at a time, and a real lock would order memory, which lane operations must not.
 struct lock {
     void acquire() {}
@@ -84,39 +111,46 @@ public:
     T load(kma_order order, location where) const
     {
         check((order & KMA_RELEASE) == 0, "a load cannot release", where);
+        maybe_nap();
         return value_.load(to_model(order), info_of(where));
     }
 
     void store(T value, kma_order order, location where)
     {
         check((order & KMA_ACQUIRE) == 0, "a store cannot acquire", where);
+        maybe_nap();
         value_.store(value, to_model(order), info_of(where));
     }
 
     T exchange(T value, kma_order order, location where)
     {
+        maybe_nap();
         return value_.exchange(value, to_model(order), info_of(where));
     }
 
     // A failed one acquires if `order` does.
     T cas(T expected, T desired, kma_order order, location where)
     {
+        maybe_nap();
         value_.compare_exchange_strong(expected, desired, to_model(order), info_of(where));
         return expected;
     }
 
     T fetch_add(T value, kma_order order, location where)
     {
+        maybe_nap();
         return value_.fetch_add(value, to_model(order), info_of(where));
     }
 
     T fetch_or(T value, kma_order order, location where)
     {
+        maybe_nap();
         return value_.fetch_or(value, to_model(order), info_of(where));
     }
 
     T fetch_and(T value, kma_order order, location where)
     {
+        maybe_nap();
         return value_.fetch_and(value, to_model(order), info_of(where));
     }
 

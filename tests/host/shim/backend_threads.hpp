@@ -61,6 +61,8 @@ inline void linger()
             std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
+inline void plan_nap(uint) {} // threads do that anyway
+
 class lock {
 public:
     void acquire() { mutex_.lock(); }
