@@ -69,13 +69,4 @@ inline std::vector<cl_uint> request(const kma::Program &program, const kma::Heap
     return refs.read();
 }
 
-/// The flavours that a heap's tests run in: both widths, and single lanes where the default is not.
-inline Flavours heap_flavours()
-{
-    Flavours all = widths();
-    if (paths().lanes != single_lanes)
-        all.push_back({single_lanes_name, "-DKMA_LANES=1", paths().atomic64 != 0});
-    return all;
-}
-
 } // namespace test

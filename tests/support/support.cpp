@@ -7,8 +7,9 @@
 
 namespace test {
 
-/// The .cl files of this folder, embedded by the build.
+/// The .cl files of the executable's folder and of this one, embedded by the build.
 const std::vector<kma::Source> &kernels();
+const std::vector<kma::Source> &support_kernels();
 
 const kma::Device &device()
 {
@@ -38,6 +39,11 @@ kma::Program program(const std::string &file, const std::string &options, int de
     kma::ProgramOptions build;
     build.options = options;
     build.debug = debug;
+    return program(file, build);
+}
+
+kma::Program program(const std::string &file, kma::ProgramOptions build)
+{
     std::vector<kma::Source> units;
     for (const kma::Source &source : kernels())
         (source.name == file ? units : build.headers).push_back(source);
@@ -49,7 +55,9 @@ kma::Program program(const std::string &file, const std::string &options, int de
 Paths paths(const std::string &options)
 {
     const Array<Paths> out(1, {});
-    launch(program("paths.cl", options), "paths", {1, 1}, out);
+    kma::ProgramOptions build;
+    build.options = options;
+    launch(kma::Program(device(), support_kernels(), build), "paths", {1, 1}, out);
     return out.read()[0];
 }
 
@@ -71,6 +79,14 @@ Flavours widths()
     Flavours all = {{"32-bit atomics", "-DKMA_HAS_ATOMIC64=0", false}};
     if (paths().atomic64)
         all.insert(all.begin(), {"64-bit atomics", "", true});
+    return all;
+}
+
+Flavours heap_flavours()
+{
+    Flavours all = widths();
+    if (paths().lanes != single_lanes)
+        all.push_back({single_lanes_name, "-DKMA_LANES=1", paths().atomic64 != 0});
     return all;
 }
 

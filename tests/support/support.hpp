@@ -1,4 +1,4 @@
-// What the device tests share: the device, the scale, programs in several flavours, launches and arrays.
+// What the tests on a device share: the device, the scale, programs in several flavours, launches and arrays.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,12 @@ Flavours flavours();
 /// The flavours that differ in the atomics' width only, as far as the device has both.
 Flavours widths();
 
-/// A kernel file of this folder, built.
+/// The flavours that a heap's tests run in: both widths, and single lanes where the default is not.
+Flavours heap_flavours();
+
+/// A kernel file that the test executable embeds, built; it may include the others.
 kma::Program program(const std::string &file, const std::string &options = {}, int debug = 0);
+kma::Program program(const std::string &file, kma::ProgramOptions build);
 
 /// 1, 7, 37, 64, 256: less and more than any device's lanes, and numbers that fill none.
 const std::vector<std::size_t> &group_sizes();
