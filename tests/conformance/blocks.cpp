@@ -1,0 +1,198 @@
+#include "blocks.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "adapter.hpp"
+#include "catch.hpp"
+
+using namespace test;
+
+namespace conformance {
+namespace {
+
+constexpr std::size_t group_size = 64;
+
+Shape at_least(std::size_t work_items, std::size_t group = group_size)
+{
+    return {(work_items + group - 1) / group * group, group};
+}
+
+std::vector<std::string> none()
+{
+    return {};
+}
+
+} // namespace
+
+Blocks::Blocks(const Subject &subject, const kma::Heap &heap, const std::vector<cl_ulong> &sizes)
+    : subject_(&subject), heap_(&heap), program_(subject.program("blocks.cl")), sizes_(sizes), refs_(sizes.size(), 0),
+      addresses_(sizes.size(), 0)
+{
+}
+
+void Blocks::take(Call call, std::size_t group)
+{
+    launch(program_, "take", at_least(refs_.size(), group), *heap_, sizes_, refs_, addresses_,
+           static_cast<cl_uint>(refs_.size()), static_cast<cl_uint>(call));
+}
+
+std::size_t Blocks::fill(std::uint64_t bytes, std::size_t work_items)
+{
+    // Slots are handed out in order, so the empty ones must all be behind those with a block.
+    const Array<cl_uint> used(1, static_cast<cl_uint>(held().size()));
+    const auto slots = static_cast<cl_uint>(refs_.size());
+    for (const Shape shape : {at_least(work_items), Shape{1, 1}})
+        launch(program_, "fill", shape, *heap_, static_cast<cl_ulong>(bytes), refs_, sizes_, used, slots);
+    const std::size_t count = used.read()[0];
+    REQUIRE(count < slots); // else there are more blocks than memory, or they stopped for want of slots
+    return count;
+}
+
+void Blocks::give(std::vector<cl_uint> order)
+{
+    if (order.empty())
+        return;
+    const auto count = static_cast<cl_uint>(order.size());
+    launch(program_, "give", at_least(count), *heap_, refs_, Array<cl_uint>(order), count);
+}
+
+void Blocks::give_all(std::uint32_t seed)
+{
+    const std::vector<cl_uint> slots = held();
+    std::vector<cl_uint> order;
+    for (const cl_uint i : random_order(slots.size(), seed))
+        order.push_back(slots[i]);
+    give(std::move(order));
+}
+
+std::uint64_t Blocks::wrong_bytes() const
+{
+    const Array<cl_uint> wrong(refs_.size(), 0);
+    launch(program_, "verify", at_least(refs_.size()), *heap_, sizes_, refs_, wrong,
+           static_cast<cl_uint>(refs_.size()));
+    const std::vector<cl_uint> all = wrong.read();
+    return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+}
+
+std::vector<cl_uint> Blocks::held() const
+{
+    std::vector<cl_uint> slots;
+    const std::vector<cl_uint> all = refs();
+    for (cl_uint slot = 0; slot < all.size(); slot++)
+        if (all[slot] != 0)
+            slots.push_back(slot);
+    return slots;
+}
+
+std::uint64_t own_bytes(const Subject &subject, std::uint64_t bytes)
+{
+    const std::uint64_t in_front = subject.block_bytes(1) - 16; // the smallest block has 16 bytes of its own
+    return bytes == 0 ? 0 : subject.block_bytes(bytes) - in_front;
+}
+
+void check_apart(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
+                 const std::vector<cl_ulong> &sizes)
+{
+    struct Interval {
+        std::uint64_t begin, end;
+    };
+    std::vector<Interval> intervals;
+    for (std::size_t i = 0; i < refs.size(); i++)
+        if (refs[i] != 0)
+            intervals.push_back({refs[i] * kma::ref_unit, refs[i] * kma::ref_unit + own_bytes(subject, sizes[i])});
+    std::ranges::sort(intervals, {}, &Interval::begin);
+    const kma::HeapStats stats = heap.stats();
+    std::uint64_t end = stats.bytes - stats.capacity > 1024 ? 1024 : 0; // not in the header and its error log
+    std::size_t overlaps = 0;
+    for (const Interval &one : intervals) {
+        overlaps += one.begin < end ? 1 : 0;
+        end = std::max(end, one.end);
+    }
+    CHECK(overlaps == 0);
+    CHECK(end <= stats.bytes);
+}
+
+void check_apart(const Blocks &blocks)
+{
+    check_apart(*blocks.subject_, *blocks.heap_, blocks.refs(), blocks.sizes_.read());
+}
+
+void check_books(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
+                 const std::vector<cl_ulong> &sizes)
+{
+    CHECK(findings(heap) == none());
+    std::uint64_t blocks = 0, bytes = 0;
+    for (std::size_t i = 0; i < refs.size(); i++)
+        if (refs[i] != 0) {
+            blocks++;
+            bytes += subject.block_bytes(sizes[i]);
+        }
+    const kma::HeapStats stats = heap.stats();
+    if (subject.can(Ability::reuse))
+        CHECK(stats.used == bytes);
+    else
+        CHECK(stats.used >= bytes);
+    if (!subject.can(Ability::know_blocks))
+        return;
+    if (const auto counted = living_blocks(stats))
+        CHECK(*counted == blocks);
+    if (const auto left = leaks(heap))
+        CHECK(left->blocks == blocks);
+}
+
+void check_books(const Blocks &blocks)
+{
+    check_books(*blocks.subject_, *blocks.heap_, blocks.refs(), blocks.sizes_.read());
+}
+
+void check_empty(const Subject &subject, const kma::Heap &heap)
+{
+    check_books(subject, heap, {}, {});
+}
+
+std::size_t request(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::size_t work_items)
+{
+    const Shape shape = work_items == 1 ? Shape{1, 1} : at_least(work_items);
+    const Array<cl_uint> refs(shape.work_items, 0);
+    launch(subject.program("blocks.cl"), "request", shape, heap, static_cast<cl_ulong>(bytes), refs);
+    const std::vector<cl_uint> all = refs.read();
+    return static_cast<std::size_t>(std::ranges::count_if(all, [](cl_uint ref) { return ref != 0; }));
+}
+
+std::vector<cl_uint> random_order(std::size_t n, std::uint32_t seed)
+{
+    std::vector<cl_uint> order(n);
+    std::iota(order.begin(), order.end(), 0u);
+    for (std::size_t i = n; i > 1; i--)
+        std::swap(order[i - 1], order[mix32(seed + static_cast<std::uint32_t>(i)) % i]);
+    return order;
+}
+
+std::uint64_t count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes,
+                              std::uint64_t superblock_bytes)
+{
+    const std::uint64_t capacity = heap.stats().capacity;
+    const Room room{0, capacity, superblock_bytes, std::vector<std::uint64_t>(capacity / superblock_bytes)};
+    return subject.type->model(room, subject.debug)->count_when_full(bytes);
+}
+
+std::vector<cl_ulong> slots_beyond(std::uint64_t blocks)
+{
+    return std::vector<cl_ulong>(blocks + 512, 0);
+}
+
+std::uint64_t count_of(const kma::Heap &heap, kma::ErrorCode code)
+{
+    return heap.stats().errors[static_cast<std::size_t>(code)];
+}
+
+std::uint64_t ample_room(const Subject &subject, const std::vector<cl_ulong> &sizes, std::uint64_t superblock_bytes)
+{
+    std::uint64_t sum = 0;
+    for (const cl_ulong bytes : sizes)
+        sum += subject.block_bytes(bytes) + 64; // 64: aligned_alloc's
+    return 2 * sum + 128 * superblock_bytes;
+}
+
+} // namespace conformance

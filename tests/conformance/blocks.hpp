@@ -1,0 +1,93 @@
+// Blocks of one heap that outlive their kernel, by slots; and what must be true of a heap at the end of a test.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "heaps.hpp"
+#include "support.hpp"
+
+namespace conformance {
+
+/// Which call takes a block; the numbers of blocks.cl.
+enum class Call : cl_uint { malloc = 0, mixed = 4 };
+
+class Blocks {
+public:
+    /// A slot for each size, all empty. The heap outlives this.
+    Blocks(const Subject &subject, const kma::Heap &heap, const std::vector<cl_ulong> &sizes);
+
+    /// Fills all slots, one block per work-item.
+    void take(Call call = Call::malloc, std::size_t group = 64);
+
+    /// Many work-items take blocks of `bytes` into empty slots until each gets NULL; then a lone caller takes what is
+    /// left, if anything is: those who come together may be refused what another has in hand. Returns how many blocks
+    /// there are; the slots must be more than the heap can fill.
+    std::size_t fill(std::uint64_t bytes, std::size_t work_items);
+
+    /// Frees these slots, or all of them in random order, each by another work-item than the one that took it.
+    void give(std::vector<cl_uint> order);
+    void give_all(std::uint32_t seed);
+
+    /// Bytes of all blocks that are not as their owners left them.
+    std::uint64_t wrong_bytes() const;
+
+    /// The slots with a block.
+    std::vector<cl_uint> held() const;
+    std::vector<cl_uint> refs() const { return refs_.read(); }
+    std::vector<cl_ulong> sizes() const { return sizes_.read(); }
+    std::vector<cl_ulong> addresses() const { return addresses_.read(); }
+
+    /// For kernels of other files, which must keep to the slots' rules.
+    const test::Array<cl_uint> &ref_array() const { return refs_; }
+    const test::Array<cl_ulong> &size_array() const { return sizes_; }
+
+private:
+    friend void check_apart(const Blocks &blocks);
+    friend void check_books(const Blocks &blocks);
+
+    const Subject *subject_;
+    const kma::Heap *heap_;
+    kma::Program program_;
+    test::Array<cl_ulong> sizes_;
+    test::Array<cl_uint> refs_;
+    test::Array<cl_ulong> addresses_;
+};
+
+/// That the blocks, each with all the bytes that are its own, lie within the heap and do not overlap.
+void check_apart(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
+                 const std::vector<cl_ulong> &sizes);
+void check_apart(const Blocks &blocks);
+
+/// That check() finds nothing, and that exactly these blocks live, as far as the heap knows.
+void check_books(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
+                 const std::vector<cl_ulong> &sizes);
+void check_books(const Blocks &blocks);
+
+/// The end of every test: check() clean, no block alive, no memory lost.
+void check_empty(const Subject &subject, const kma::Heap &heap);
+
+/// One malloc of `bytes` by each of `work_items`: how many were served. Nobody frees them.
+std::size_t request(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::size_t work_items);
+
+/// The bytes that belong to a block's owner, from the ref on; and what is in front of it.
+std::uint64_t own_bytes(const Subject &subject, std::uint64_t bytes);
+
+/// 0 … n-1 in random order.
+std::vector<cl_uint> random_order(std::size_t n, std::uint32_t seed);
+
+/// How many blocks for `bytes` the heap has when it is empty.
+std::uint64_t count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes,
+                              std::uint64_t superblock_bytes);
+
+/// Sizes for slots that fill() fills, for more blocks than there can be.
+std::vector<cl_ulong> slots_beyond(std::uint64_t blocks);
+
+std::uint64_t count_of(const kma::Heap &heap, kma::ErrorCode code);
+
+/// Room with which even many that come together need not be refused: twice what the blocks need, and superblocks for
+/// all the classes, several times.
+std::uint64_t ample_room(const Subject &subject, const std::vector<cl_ulong> &sizes, std::uint64_t superblock_bytes);
+
+} // namespace conformance

@@ -1,0 +1,76 @@
+// Blocks of every size keep what their owners wrote, alone, aligned, over launches.
+#include <algorithm>
+
+#include "blocks.hpp"
+#include "catch.hpp"
+
+using namespace conformance;
+using namespace test;
+
+namespace {
+
+constexpr std::uint64_t superblock_bytes = 65536;
+
+// 0, 1, 2 … 4096, and 200 larger ones up to what every heap here serves, in an order that puts different sizes next to
+// each other; fewer of them at a small scale.
+std::vector<cl_ulong> all_sizes()
+{
+    std::vector<cl_ulong> sizes;
+    const std::size_t stride = 4097 / scaled(4097) | 1;
+    for (std::size_t i = 0; i <= 4096; i += stride)
+        sizes.push_back(i * 1031 % 4097); // 4097 = 17 * 241
+    const auto larger = static_cast<std::uint32_t>(scaled(200, 10));
+    for (std::uint32_t i = 0; i < larger; i++) // the last one is a whole superblock
+        sizes.push_back(i + 1 < larger ? 4097 + mix32(i) % (superblock_bytes - 4097) : superblock_bytes);
+    std::vector<cl_ulong> mixed;
+    for (const cl_uint i : random_order(sizes.size(), 1))
+        mixed.push_back(sizes[i]);
+    return mixed;
+}
+
+void check_all_sizes(const Subject &subject, Call call, std::size_t group)
+{
+    INFO(subject.name() << ", work-groups of " << group << ", calls " << static_cast<cl_uint>(call));
+    const std::vector<cl_ulong> sizes = all_sizes();
+    const kma::Heap heap = subject.heap(ample_room(subject, sizes, superblock_bytes), superblock_bytes);
+    Blocks blocks(subject, heap, sizes);
+    blocks.take(call, group);
+    CHECK(heap.error_text() == "");
+    CHECK(blocks.wrong_bytes() == 0);
+    check_apart(blocks);
+    const std::vector<cl_uint> refs = blocks.refs();
+    const std::vector<cl_ulong> addresses = blocks.addresses();
+    std::size_t misplaced = 0;
+    for (std::size_t i = 0; i < sizes.size(); i++)
+        misplaced += (refs[i] != 0) != (sizes[i] != 0) || addresses[i] % 16 != 0 ? 1 : 0;
+    CHECK(misplaced == 0);
+    if (call == Call::malloc) // aligned_alloc may take more than the size says
+        check_books(blocks);
+
+    // Half of them go, in random order; the others must not notice.
+    std::vector<cl_uint> order = random_order(sizes.size(), 2);
+    order.resize(order.size() / 2);
+    blocks.give(order);
+    CHECK(blocks.wrong_bytes() == 0);
+    if (call == Call::malloc)
+        check_books(blocks);
+    blocks.give_all(3);
+    CHECK(heap.error_text() == "");
+    check_empty(subject, heap);
+}
+
+} // namespace
+
+TEST_CASE("blocks of every size keep their bytes")
+{
+    for (const Subject &subject : subjects(Breadth::all))
+        check_all_sizes(subject, Call::malloc, 64);
+}
+
+TEST_CASE("blocks from diverged callers keep their bytes")
+{
+    for (const Subject &subject : subjects(thorough() ? Breadth::all : Breadth::fast))
+        for (const std::size_t group : group_sizes())
+            if (thorough() || group >= 37)
+                check_all_sizes(subject, Call::mixed, group);
+}

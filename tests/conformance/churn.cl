@@ -1,0 +1,96 @@
+// Many work-items that take and give back blocks of mixed sizes, holding several at a time, for many rounds.
+// Work-item i owns the slots [i * per_item, (i + 1) * per_item); the pattern's owner is the slot.
+#include "kma/kma.cl"
+#include "pattern.cl"
+
+typedef struct counts {
+    uint served;
+    uint refused;
+    uint freed;
+    uint wrong; // bytes that were not as painted
+} counts;
+
+// Mostly small, some up to `most` bytes; never 0.
+static inline uint size_of(uint random, uint most)
+{
+    return random % 8 != 0 ? 1 + (random >> 8) % min(most, 96u) : 1 + (random >> 8) % most;
+}
+
+static inline void took(global kma_heap *heap, global void *block, global kma_ref *ref, global ulong *size, uint slot,
+                        uint bytes, counts *count)
+{
+    *ref = kma_ref_of(heap, block);
+    *size = bytes;
+    if (block)
+        paint((global uchar *)block, bytes, slot);
+    count->served += block ? 1 : 0;
+    count->refused += block ? 0 : 1;
+}
+
+static inline void look_over(const global uchar *block, ulong bytes, uint slot, counts *count)
+{
+    if (block)
+        count->wrong += count_wrong(block, bytes, slot);
+    count->freed += block ? 1 : 0;
+}
+
+// Converged: in each round all lanes call malloc at the same place and free at the same place; who has nothing to do
+// there asks for 0 bytes or frees NULL.
+kernel void churn(global kma_heap *heap, global kma_ref *refs, global ulong *sizes, uint per_item, uint rounds,
+                  uint most, uint seed, global counts *results)
+{
+    const uint me = (uint)get_global_id(0);
+    counts count = {0, 0, 0, 0};
+    for (uint round = 0; round < rounds; round++) {
+        const uint random = kma_mix32(kma_mix32(me + seed) + round);
+        const uint slot = me * per_item + (random >> 4) % per_item;
+        global uchar *old = (global uchar *)kma_deref(heap, refs[slot]);
+        const uint bytes = old ? 0 : size_of(kma_mix32(random), most);
+        look_over(old, sizes[slot], slot, &count);
+        kma_free(heap, old);
+        global void *block = kma_malloc(heap, bytes);
+        if (old)
+            refs[slot] = KMA_NULL;
+        else
+            took(heap, block, &refs[slot], &sizes[slot], slot, bytes, &count);
+    }
+    results[me] = count;
+}
+
+// Diverged: lanes take while others give back, by different calls, in loops of different length.
+kernel void churn_diverged(global kma_heap *heap, global kma_ref *refs, global ulong *sizes, uint per_item, uint rounds,
+                           uint most, uint seed, global counts *results)
+{
+    const uint me = (uint)get_global_id(0);
+    counts count = {0, 0, 0, 0};
+    for (uint round = 0; round < rounds;) {
+        const uint random = kma_mix32(kma_mix32(me + seed) + round);
+        const uint burst = min(1 + random % 5, rounds - round); // the inner loop is of another length for each lane
+        for (uint i = 0; i < burst; i++) {
+            const uint dice = kma_mix32(random + i);
+            const uint slot = me * per_item + (dice >> 4) % per_item;
+            global uchar *old = (global uchar *)kma_deref(heap, refs[slot]);
+            if (old) {
+                look_over(old, sizes[slot], slot, &count);
+                kma_free(heap, old);
+                refs[slot] = KMA_NULL;
+            } else {
+                const uint bytes = size_of(kma_mix32(dice), most);
+                global void *block;
+                switch (dice % 4) {
+                case 0:
+                    block = kma_calloc(heap, bytes, 1);
+                    break;
+                case 1:
+                    block = kma_aligned_alloc(heap, 32, bytes);
+                    break;
+                default:
+                    block = kma_malloc(heap, bytes);
+                }
+                took(heap, block, &refs[slot], &sizes[slot], slot, bytes, &count);
+            }
+        }
+        round += burst;
+    }
+    results[me] = count;
+}

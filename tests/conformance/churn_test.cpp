@@ -1,0 +1,165 @@
+// Many work-items take and give back at once, in one kernel and in two kernels that run at the same time.
+#include <cstdio>
+
+#include "blocks.hpp"
+#include "catch.hpp"
+
+using namespace conformance;
+using namespace test;
+
+namespace {
+
+constexpr cl_uint per_item = 4; // blocks that a work-item may hold
+constexpr cl_uint most = 1500;  // bytes of the largest
+constexpr std::uint64_t superblock_bytes = 4096;
+
+struct Counts { // of churn.cl
+    cl_uint served, refused, freed, wrong;
+};
+
+Counts sum(const Array<Counts> &results)
+{
+    Counts all{};
+    for (const Counts &one : results.read()) {
+        all.served += one.served;
+        all.refused += one.refused;
+        all.freed += one.freed;
+        all.wrong += one.wrong;
+    }
+    return all;
+}
+
+struct Churn {
+    const Subject &subject;
+    const kma::Heap &heap;
+    std::size_t work_items;
+    Blocks blocks{subject, heap, std::vector<cl_ulong>(work_items *per_item, 0)};
+    Array<Counts> results{work_items, Counts{}};
+
+    cl::Kernel kernel(const std::string &name, cl_uint rounds, cl_uint seed) const
+    {
+        cl::Kernel made = subject.program("churn.cl").kernel(name);
+        cl_uint index = 0;
+        set_arg(made, index++, heap);
+        set_arg(made, index++, blocks.ref_array());
+        set_arg(made, index++, blocks.size_array());
+        set_arg(made, index++, per_item);
+        set_arg(made, index++, rounds);
+        set_arg(made, index++, most);
+        set_arg(made, index++, seed);
+        set_arg(made, index++, results);
+        return made;
+    }
+
+    // What must be true after any churn.
+    Counts check() const
+    {
+        const Counts count = sum(results);
+        CHECK(count.wrong == 0);
+        CHECK(count.served - count.freed == blocks.held().size());
+        CHECK(blocks.wrong_bytes() == 0);
+        return count;
+    }
+};
+
+void run(const cl::Kernel &kernel, Shape shape)
+{
+    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
+                                          cl::NDRange(shape.work_group));
+    device().queue().finish();
+}
+
+// Ample: two superblocks for each slot, so that some are empty at any time and nobody may be refused. Tight: the heap
+// is full most of the time.
+void check_churn(const Subject &subject, std::size_t group, const char *kernel, bool tight)
+{
+    INFO(subject.name() << ", work-groups of " << group << ", " << kernel << (tight ? ", tight" : ", ample"));
+    const std::size_t work_items = scaled(1024) / group * group + group;
+    const std::uint64_t superblocks = tight ? work_items / 8 + 2 : 2 * work_items * per_item;
+    const kma::Heap heap = subject.heap(superblocks * superblock_bytes, superblock_bytes);
+    Churn churn{subject, heap, work_items};
+    const auto rounds = static_cast<cl_uint>(thorough() ? 400 : 120);
+    run(churn.kernel(kernel, rounds, 1), {work_items, group});
+    const Counts count = churn.check();
+    CHECK(count.served > 0);
+    check_apart(churn.blocks);
+    if (!tight && subject.can(Ability::reuse))
+        CHECK(count.refused == 0);
+    if (tight)
+        CHECK(count.refused > 0);
+    // Who comes next finds a heap in order: some blocks freed by others, and once more.
+    churn.blocks.give_all(static_cast<std::uint32_t>(group));
+    check_empty(subject, heap);
+    if (subject.can(Ability::reuse)) {
+        run(churn.kernel(kernel, rounds, 77), {work_items, group});
+        churn.check();
+        churn.blocks.give_all(5);
+        check_empty(subject, heap);
+        const std::uint64_t expected = count_when_full(subject, heap, 48, superblock_bytes);
+        Blocks all(subject, heap, slots_beyond(expected));
+        CHECK(all.fill(48, 256) == expected);
+        all.give_all(1);
+        check_empty(subject, heap);
+    }
+    CHECK(count_of(heap, kma::ErrorCode::invalid_free) + count_of(heap, kma::ErrorCode::double_free) == 0);
+}
+
+} // namespace
+
+TEST_CASE("churn of mixed sizes keeps all blocks and loses none")
+{
+    for (const Subject &subject : subjects(Breadth::all))
+        for (const std::size_t group : group_sizes()) {
+            // The first flavour at all work-group sizes; the others at one, unless there is time.
+            const bool first = subject.debug == 0 && subject.flavour.name == heap_flavours()[0].name;
+            if (!thorough() && group != 64 && !first)
+                continue;
+            check_churn(subject, group, "churn", true);
+            check_churn(subject, group, "churn_diverged", true);
+            if (thorough() || group == 37) {
+                check_churn(subject, group, "churn", false);
+                check_churn(subject, group, "churn_diverged", false);
+            }
+        }
+}
+
+TEST_CASE("two kernels at once on one heap")
+{
+    const cl::CommandQueue queues[2] = {
+        {device().context(), device().device(), CL_QUEUE_PROFILING_ENABLE},
+        {device().context(), device().device(), CL_QUEUE_PROFILING_ENABLE},
+    };
+    for (const Subject &subject : subjects(Breadth::all)) {
+        INFO(subject.name());
+        const std::size_t work_items = scaled(8) * 64;
+        const kma::Heap heap = subject.heap(work_items / 4 * superblock_bytes, superblock_bytes);
+        const Churn churns[2] = {{subject, heap, work_items}, {subject, heap, work_items}};
+        const cl::Kernel kernels[2] = {churns[0].kernel("churn", 200, 1), churns[1].kernel("churn_diverged", 200, 2)};
+        cl::UserEvent start(device().context()); // what a driver does at enqueueing shall not part them
+        const std::vector<cl::Event> after = {start};
+        cl::Event events[2];
+        for (int i : {0, 1}) {
+            queues[i].enqueueNDRangeKernel(kernels[i], cl::NullRange, cl::NDRange(work_items), cl::NDRange(64), &after,
+                                           &events[i]);
+            queues[i].flush();
+        }
+        start.setStatus(CL_COMPLETE);
+        for (const cl::CommandQueue &queue : queues)
+            queue.finish();
+        const auto begin = [&](int i) { return events[i].getProfilingInfo<CL_PROFILING_COMMAND_START>(); };
+        const auto end = [&](int i) { return events[i].getProfilingInfo<CL_PROFILING_COMMAND_END>(); };
+        std::printf("two kernels, %s: %s\n", subject.name().c_str(),
+                    begin(0) < end(1) && begin(1) < end(0) ? "at the same time" : "one after the other");
+
+        CHECK(churns[0].check().served + churns[1].check().served > 0);
+        std::vector<cl_uint> refs = churns[0].blocks.refs();
+        std::vector<cl_ulong> sizes = churns[0].blocks.sizes();
+        std::ranges::copy(churns[1].blocks.refs(), std::back_inserter(refs));
+        std::ranges::copy(churns[1].blocks.sizes(), std::back_inserter(sizes));
+        check_apart(subject, heap, refs, sizes);
+        for (Churn churn : churns)
+            churn.blocks.give_all(1);
+        check_empty(subject, heap);
+        CHECK(count_of(heap, kma::ErrorCode::invalid_free) + count_of(heap, kma::ErrorCode::double_free) == 0);
+    }
+}

@@ -1,0 +1,163 @@
+// A full heap: NULL for all, soon; and full service once something was freed.
+#include <algorithm>
+#include <cstdio>
+
+#include "blocks.hpp"
+#include "catch.hpp"
+
+using namespace conformance;
+using namespace test;
+
+namespace {
+
+constexpr std::uint64_t superblock_bytes = 4096;
+constexpr std::uint64_t superblocks = 48;
+constexpr std::uint64_t payload = superblocks * superblock_bytes;
+
+// How many blocks of `bytes` an empty heap of this size has.
+std::uint64_t capacity_of(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes)
+{
+    return count_when_full(subject, heap, bytes, superblock_bytes);
+}
+
+constexpr std::uint64_t wanted_sizes[] = {1, 16, 40, 100, 1000, 4096};
+
+// Work-items that come together: several groups, more than lanes.
+std::size_t crowd()
+{
+    return scaled(1024, 64);
+}
+
+} // namespace
+
+TEST_CASE("a full heap has handed out all its memory and refuses everybody")
+{
+    for (const Subject &subject : subjects(Breadth::all))
+        for (const std::uint64_t bytes : wanted_sizes) {
+            INFO(subject.name() << ", blocks of " << bytes);
+            kma::Heap heap = subject.heap(payload, superblock_bytes);
+            REQUIRE(heap.stats().capacity >= payload);
+            const std::uint64_t expected = capacity_of(subject, heap, bytes);
+            Blocks blocks(subject, heap, slots_beyond(expected));
+            CHECK(blocks.fill(bytes, crowd()) == expected);
+            CHECK(blocks.wrong_bytes() == 0);
+            check_apart(blocks);
+            check_books(blocks);
+
+            const std::uint64_t before = count_of(heap, kma::ErrorCode::out_of_memory);
+            CHECK(before > 0);
+            CHECK(request(subject, heap, bytes, crowd()) == 0);
+            CHECK(request(subject, heap, bytes, 1) == 0);
+            CHECK(count_of(heap, kma::ErrorCode::out_of_memory) > before + crowd());
+            CHECK(blocks.wrong_bytes() == 0);
+            CHECK(count_of(heap, kma::ErrorCode::invalid_free) + count_of(heap, kma::ErrorCode::double_free) == 0);
+
+            blocks.give_all(1);
+            check_empty(subject, heap);
+            heap.reset();
+            CHECK(heap.stats().used == 0);
+            CHECK(blocks.fill(bytes, crowd()) == expected);
+        }
+}
+
+TEST_CASE("what was freed is served again, all of it and no more")
+{
+    for (const Subject &subject : subjects(Breadth::all, {Ability::reuse}))
+        for (const std::uint64_t bytes : wanted_sizes)
+            for (const std::size_t freed : {1, 5}) {
+                INFO(subject.name() << ", " << freed << " blocks of " << bytes);
+                const kma::Heap heap = subject.heap(payload, superblock_bytes);
+                const std::uint64_t expected = capacity_of(subject, heap, bytes);
+                Blocks blocks(subject, heap, slots_beyond(expected));
+                REQUIRE(blocks.fill(bytes, crowd()) == expected);
+                std::vector<cl_uint> order = random_order(expected, static_cast<std::uint32_t>(bytes));
+                order.resize(freed);
+                blocks.give(order);
+                check_books(blocks);
+                // Those that come together get no more than that, and leave nothing to a lone caller beyond it.
+                std::size_t served = request(subject, heap, bytes, crowd());
+                CHECK(served <= freed);
+                while (request(subject, heap, bytes, 1) == 1 && served <= freed)
+                    served++;
+                CHECK(served == freed);
+                CHECK(request(subject, heap, bytes, crowd()) == 0);
+                CHECK(blocks.wrong_bytes() == 0);
+            }
+}
+
+TEST_CASE("ten times full and empty gives the same count")
+{
+    for (const Subject &subject : subjects(Breadth::all, {Ability::reuse}))
+        for (const std::uint64_t bytes : {16, 100, 1000}) {
+            INFO(subject.name() << ", blocks of " << bytes);
+            const kma::Heap heap = subject.heap(payload, superblock_bytes);
+            const std::uint64_t expected = capacity_of(subject, heap, bytes);
+            Blocks blocks(subject, heap, slots_beyond(expected));
+            for (std::uint32_t round = 0; round < 10; round++) {
+                INFO("round " << round);
+                REQUIRE(blocks.fill(bytes, crowd()) == expected);
+                CHECK(blocks.wrong_bytes() == 0);
+                blocks.give_all(round);
+                check_empty(subject, heap);
+            }
+        }
+}
+
+TEST_CASE("memory goes from one size to another and back")
+{
+    for (const Subject &subject : subjects(Breadth::all, {Ability::reuse})) {
+        INFO(subject.name());
+        const kma::Heap heap = subject.heap(payload, superblock_bytes);
+        Blocks blocks(subject, heap, slots_beyond(capacity_of(subject, heap, 16)));
+        for (const std::uint64_t bytes : {48, 1000, 48, 16, 4096, 16, 300, 4096, 48}) {
+            INFO("blocks of " << bytes);
+            CHECK(blocks.fill(bytes, crowd()) == capacity_of(subject, heap, bytes));
+            CHECK(blocks.wrong_bytes() == 0);
+            check_apart(blocks);
+            blocks.give_all(static_cast<std::uint32_t>(bytes));
+            check_empty(subject, heap);
+        }
+    }
+}
+
+TEST_CASE("a million requests on a full heap are refused in bounded time")
+{
+    const bool is_gpu = device().device().getInfo<CL_DEVICE_TYPE>() == CL_DEVICE_TYPE_GPU;
+    const std::size_t work_items = scaled(std::size_t{1} << 20) / 256 * 256 + (is_gpu ? 0 : 256);
+    const cl::CommandQueue queue(device().context(), device().device(), CL_QUEUE_PROFILING_ENABLE);
+    for (const Subject &subject : subjects(Breadth::fast))
+        for (const std::uint64_t filled : {16, 1000})
+            for (const cl_ulong bytes : {cl_ulong{16}, cl_ulong{1000}, cl_ulong{4096}}) {
+                const kma::Heap heap = subject.heap(payload, superblock_bytes);
+                Blocks blocks(subject, heap, slots_beyond(capacity_of(subject, heap, filled)));
+                REQUIRE(blocks.fill(filled, crowd()) > 0);
+                while (request(subject, heap, bytes, 1) != 0) {
+                    // What is left beside blocks of another size.
+                }
+                const Array<cl_uint> served(1, 0);
+                cl::Kernel kernel = subject.program("blocks.cl").kernel("request_many");
+                set_arg(kernel, 0, heap);
+                set_arg(kernel, 1, bytes);
+                set_arg(kernel, 2, served);
+                cl_ulong nanoseconds = 0;
+                for (int run = 0; run < 2; run++) { // the first one may compile
+                    cl::Event event;
+                    queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items), cl::NDRange(256),
+                                               nullptr, &event);
+                    queue.finish();
+                    nanoseconds = event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
+                                  event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
+                }
+                INFO(subject.name() << ", full of blocks of " << filled << ", requests of " << bytes);
+                CHECK(served.read()[0] == 0);
+                const double milliseconds = static_cast<double>(nanoseconds) * 1e-6;
+                const double per_mi = milliseconds * (1 << 20) / static_cast<double>(work_items);
+                std::printf("full of %llu bytes, %s: 1 Mi requests of %llu bytes refused in %.3f ms\n",
+                            static_cast<unsigned long long>(filled), subject.name().c_str(),
+                            static_cast<unsigned long long>(bytes), per_mi);
+                if (is_gpu)
+                    CHECK(per_mi <= 5);
+                else // no promise there; but a request that takes 20 microseconds goes through the whole heap
+                    CHECK(milliseconds <= 0.02 * static_cast<double>(work_items) + 1000);
+            }
+}

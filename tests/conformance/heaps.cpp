@@ -1,0 +1,139 @@
+#include "heaps.hpp"
+
+#include <cstdio>
+#include <set>
+#include <stdexcept>
+
+#include "adapter.hpp"
+#include "catch.hpp"
+
+namespace conformance {
+namespace {
+
+constexpr const char *ability_names[abilities] = {"reuse of freed memory", "knowledge of blocks",
+                                                  "one block of the whole heap"};
+
+std::vector<HeapType> make_types()
+{
+    std::vector<HeapType> types;
+    types.push_back({
+        .kind = kma::HeapKind::bump,
+        .exemptions = {{Ability::reuse, always, "memory comes back by Heap::reset() only"},
+                       {Ability::know_blocks, 1, "without KMA_DEBUG nothing is stored with a block"}},
+        .largest_alignment = std::uint64_t{1} << 31,
+        .block_bytes = BumpModel::block_bytes,
+        .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
+            return std::make_unique<BumpModel>(room, debug);
+        },
+    });
+#ifdef KMA_CONFORMANCE_SUPERBLOCK
+    types.push_back({
+        .kind = kma::HeapKind::superblock,
+        .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
+        .largest_alignment = 4096,
+        .block_bytes = [](std::uint64_t bytes, int) { return SuperblockModel::class_bytes(bytes); },
+        .model = [](const Room &room, int) -> std::unique_ptr<Model> {
+            return std::make_unique<SuperblockModel>(room);
+        },
+    });
+#endif
+    return types;
+}
+
+const Exemption *exemption(const HeapType &type, Ability ability, int debug)
+{
+    for (const Exemption &one : type.exemptions)
+        if (one.ability == ability && debug < one.below_debug)
+            return &one;
+    return nullptr;
+}
+
+void print(const std::vector<HeapType> &types)
+{
+    std::printf("exemptions of the heap kinds:\n");
+    for (const HeapType &type : types)
+        for (std::size_t i = 0; i < abilities; i++) {
+            const auto ability = static_cast<Ability>(i);
+            const Exemption *one = exemption(type, ability, 0);
+            const char *verdict = !one ? "yes" : one->below_debug == always ? "exempt" : "with KMA_DEBUG";
+            std::printf("  %-12s %-28s %-15s%s\n", type.name(), ability_names[i], verdict, one ? one->reason : "");
+        }
+    const test::Paths paths = test::paths();
+    std::printf("paths: KMA_MEMORY %u, KMA_LANES %u, KMA_HAS_ATOMIC64 %u\n", paths.memory, paths.lanes, paths.atomic64);
+}
+
+} // namespace
+
+const std::vector<HeapType> &heap_types()
+{
+    static const std::vector<HeapType> types = [] {
+        std::vector<HeapType> made = make_types();
+        print(made);
+        return made;
+    }();
+    return types;
+}
+
+bool Subject::can(Ability ability) const
+{
+    return exemption(*type, ability, debug) == nullptr;
+}
+
+std::string Subject::name() const
+{
+    return std::string(type->name()) + ", " + flavour.name + (debug ? ", KMA_DEBUG " + std::to_string(debug) : "");
+}
+
+kma::Heap Subject::heap(std::uint64_t payload, std::uint64_t superblock_bytes) const
+{
+    return {test::device(), kma::Heap::bytes_for(type->kind, payload),
+            heap_options(type->kind, debug, superblock_bytes, flavour.options)};
+}
+
+kma::Program Subject::program(const std::string &file, const std::string &more_options) const
+{
+    kma::ProgramOptions build;
+    build.options = flavour.options + " " + more_options;
+    build.heap = type->kind;
+    build.debug = debug;
+    return test::program(file, build);
+}
+
+bool thorough()
+{
+    return test::scaled(100) >= 200;
+}
+
+std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs)
+{
+    static const test::Flavours flavours = test::heap_flavours();
+    static std::set<std::string> told;
+    const std::string test_name = Catch::getResultCapture().getCurrentTestName();
+    std::vector<Subject> all;
+    const auto add = [&](const Subject &subject) {
+        for (const Ability need : needs)
+            if (const Exemption *one = exemption(*subject.type, need, subject.debug)) {
+                if (told.insert(test_name + subject.type->name() + std::to_string(subject.debug)).second)
+                    std::printf("exempt: %s%s from \"%s\": %s\n", subject.type->name(),
+                                subject.debug ? " with KMA_DEBUG" : "", test_name.c_str(), one->reason);
+                return;
+            }
+        all.push_back(subject);
+    };
+    for (const HeapType &type : heap_types()) {
+        add({&type, flavours.front(), 0});
+        if (breadth == Breadth::fast)
+            continue;
+        for (std::size_t i = 1; i < flavours.size(); i++)
+            add({&type, flavours[i], 0});
+        add({&type, flavours.front(), 1});
+        if (thorough())
+            for (std::size_t i = 1; i < flavours.size(); i++)
+                add({&type, flavours[i], 1});
+    }
+    if (all.empty() && heap_types().size() > 1)
+        FAIL("every kind is exempt from this test: it tests nothing");
+    return all;
+}
+
+} // namespace conformance

@@ -1,0 +1,74 @@
+// The table of heap kinds: what each can do, what it is exempt from and why, and how its books add up. A new heap joins
+// the suite by one entry in heaps.cpp; no test names a kind.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kma/kma.hpp"
+#include "model.hpp"
+#include "support.hpp"
+
+namespace conformance {
+
+/// What not every heap can do.
+enum class Ability {
+    reuse,       ///< freed memory is handed out again without a reset
+    know_blocks, ///< usable_size, realloc, leaks; double and invalid frees are reported
+    whole_heap,  ///< one request may have all the memory that the heap has
+};
+inline constexpr std::size_t abilities = 3;
+
+struct Exemption {
+    Ability ability;
+    int below_debug; ///< holds for KMA_DEBUG less than this
+    const char *reason;
+};
+inline constexpr int always = 1000;
+
+struct HeapType {
+    kma::HeapKind kind;
+    std::vector<Exemption> exemptions;
+    std::uint64_t largest_alignment;
+    /// What a request takes from the heap's room; 0 for none.
+    std::uint64_t (*block_bytes)(std::uint64_t bytes, int debug);
+    /// The heap's rules for a lone caller, on the host.
+    std::unique_ptr<Model> (*model)(const Room &room, int debug);
+
+    const char *name() const { return kma::name_of(kind); }
+};
+
+/// All of them. The first call prints the table of exemptions.
+const std::vector<HeapType> &heap_types();
+
+/// What a test runs with: a kind of heap in a flavour of the device code.
+struct Subject {
+    const HeapType *type;
+    test::Flavour flavour;
+    int debug;
+
+    bool can(Ability ability) const;
+    std::string name() const;
+
+    std::uint64_t block_bytes(std::uint64_t bytes) const { return type->block_bytes(bytes, debug); }
+
+    /// A heap with room for `payload` bytes of blocks. For heaps of superblocks these are its superblocks.
+    kma::Heap heap(std::uint64_t payload, std::uint64_t superblock_bytes = 4096) const;
+
+    /// A kernel file of this folder in this flavour, where kma_malloc and so on are the kind's.
+    kma::Program program(const std::string &file, const std::string &more_options = {}) const;
+};
+
+/// Which flavours of device code: only what users get first; or also 32-bit atomics, single lanes, and KMA_DEBUG.
+enum class Breadth { fast, all };
+
+/// Whether this run takes its time (KMA_TEST_SCALE of 2 or more): then all combinations, not a choice of them.
+bool thorough();
+
+/// The subjects that can do all that a test `needs`. Those that cannot are named in the output with the table's reason.
+/// Fails the test if nobody can, although the table has a kind that should (bump alone is exempt from a lot).
+std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs = {});
+
+} // namespace conformance

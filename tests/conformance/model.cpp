@@ -1,0 +1,103 @@
+#include "model.hpp"
+
+#include <algorithm>
+
+namespace conformance {
+
+std::uint64_t BumpModel::block_bytes(std::uint64_t bytes, int debug)
+{
+    return bytes == 0 ? 0 : (bytes + 15) / 16 * 16 + (debug ? 16 : 0);
+}
+
+bool BumpModel::fits(std::uint64_t bytes) const
+{
+    return block_bytes(bytes, prefix_ != 0) <= room_.capacity - used_;
+}
+
+std::optional<std::string> BumpModel::take(kma::Ref ref, std::uint64_t bytes)
+{
+    const std::uint64_t expected = room_.begin + used_ + prefix_;
+    if (ref * kma::ref_unit != expected)
+        return "a block at " + std::to_string(ref * kma::ref_unit) + " and not behind the last one, at " +
+               std::to_string(expected);
+    used_ += block_bytes(bytes, prefix_ != 0);
+    return {};
+}
+
+std::uint64_t BumpModel::count_when_full(std::uint64_t bytes) const
+{
+    return room_.capacity / block_bytes(bytes, prefix_ != 0);
+}
+
+std::uint64_t SuperblockModel::class_bytes(std::uint64_t bytes)
+{
+    if (bytes <= 64)
+        return (bytes + 15) / 16 * 16;
+    std::uint64_t power = 64; // power < bytes <= 2 * power
+    while (2 * power < bytes)
+        power *= 2;
+    const std::uint64_t step = power / 4;
+    return (bytes + step - 1) / step * step;
+}
+
+bool SuperblockModel::fits(std::uint64_t bytes) const
+{
+    const std::uint64_t size = class_bytes(bytes);
+    return size <= room_.superblock_bytes && std::ranges::any_of(superblocks_, [&](const Superblock &superblock) {
+               return superblock.blocks.empty() ||
+                      (superblock.class_bytes == size && superblock.blocks.size() < room_.superblock_bytes / size);
+           });
+}
+
+std::optional<std::size_t> SuperblockModel::index_of(std::uint64_t offset) const
+{
+    const auto behind = std::ranges::upper_bound(room_.superblocks, offset);
+    if (behind == room_.superblocks.begin() || offset >= *(behind - 1) + room_.superblock_bytes)
+        return {};
+    return static_cast<std::size_t>(behind - room_.superblocks.begin()) - 1;
+}
+
+std::optional<std::string> SuperblockModel::take(kma::Ref ref, std::uint64_t bytes)
+{
+    const std::uint64_t offset = ref * kma::ref_unit, size = class_bytes(bytes);
+    const std::string block = "a block of " + std::to_string(size) + " at " + std::to_string(offset);
+    const auto index = index_of(offset);
+    if (!index)
+        return block + " in no superblock";
+    Superblock &superblock = superblocks_[*index];
+    const std::uint64_t within = offset - room_.superblocks[*index];
+    if (within + size > room_.superblock_bytes)
+        return block + " that leaves its superblock";
+    if (!superblock.blocks.empty() && superblock.class_bytes != size)
+        return block + " in a superblock of class " + std::to_string(superblock.class_bytes);
+    const auto next = superblock.blocks.lower_bound(offset);
+    const bool overlaps = (next != superblock.blocks.end() && next->first < offset + size) ||
+                          (next != superblock.blocks.begin() && std::prev(next)->first + size > offset);
+    if (overlaps)
+        return block + " that overlaps another";
+    superblock.class_bytes = size;
+    superblock.blocks.emplace(offset, size);
+    return {};
+}
+
+void SuperblockModel::give(kma::Ref ref)
+{
+    const std::uint64_t offset = ref * kma::ref_unit;
+    if (const auto index = index_of(offset))
+        superblocks_[*index].blocks.erase(offset);
+}
+
+std::uint64_t SuperblockModel::count_when_full(std::uint64_t bytes) const
+{
+    return superblocks_.size() * (room_.superblock_bytes / class_bytes(bytes));
+}
+
+std::uint64_t SuperblockModel::used() const
+{
+    std::uint64_t sum = 0;
+    for (const Superblock &superblock : superblocks_)
+        sum += superblock.blocks.size() * superblock.class_bytes;
+    return sum;
+}
+
+} // namespace conformance

@@ -1,0 +1,82 @@
+// What a lone caller must get, by kind of heap: the host's account of which memory is taken.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kma/kma.hpp"
+
+namespace conformance {
+
+/// The room of an empty heap, as the test found it.
+struct Room {
+    std::uint64_t begin;            ///< offset of the first byte that a block may have
+    std::uint64_t capacity;         ///< bytes for blocks
+    std::uint64_t superblock_bytes; ///< 0 where there are none
+    /// Offsets of the superblocks, for heaps that have them; see lone_caller_test.cpp for how they are found.
+    std::vector<std::uint64_t> superblocks;
+};
+
+class Model {
+public:
+    virtual ~Model() = default;
+
+    /// Whether a lone caller must get a block for `bytes`; if not, it must get NULL.
+    virtual bool fits(std::uint64_t bytes) const = 0;
+    /// The heap handed out `ref`. Returns what is wrong with that, or nothing.
+    virtual std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) = 0;
+    virtual void give(kma::Ref ref) = 0;
+    /// How many blocks for `bytes` the empty heap has.
+    virtual std::uint64_t count_when_full(std::uint64_t bytes) const = 0;
+    /// Bytes handed out now, as Heap::stats() counts them.
+    virtual std::uint64_t used() const = 0;
+};
+
+/// One block behind the other; nothing comes back.
+class BumpModel : public Model {
+public:
+    BumpModel(const Room &room, int debug) : room_(room), prefix_(debug ? 16 : 0) {}
+
+    static std::uint64_t block_bytes(std::uint64_t bytes, int debug);
+
+    bool fits(std::uint64_t bytes) const override;
+    std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
+    void give(kma::Ref) override {}
+    std::uint64_t count_when_full(std::uint64_t bytes) const override;
+    std::uint64_t used() const override { return used_; }
+
+private:
+    Room room_;
+    std::uint64_t prefix_;
+    std::uint64_t used_ = 0;
+};
+
+/// Superblocks of one size, each either free or with blocks of one class.
+class SuperblockModel : public Model {
+public:
+    explicit SuperblockModel(const Room &room) : room_(room), superblocks_(room.superblocks.size()) {}
+
+    /// The smallest class for `bytes`: 16, 32, 48, 64, then four for each power of two.
+    static std::uint64_t class_bytes(std::uint64_t bytes);
+
+    bool fits(std::uint64_t bytes) const override;
+    std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
+    void give(kma::Ref ref) override;
+    std::uint64_t count_when_full(std::uint64_t bytes) const override;
+    std::uint64_t used() const override;
+
+private:
+    struct Superblock {
+        std::uint64_t class_bytes = 0;
+        std::map<std::uint64_t, std::uint64_t> blocks; // offset of each living block, and its class size
+    };
+    std::optional<std::size_t> index_of(std::uint64_t offset) const;
+
+    Room room_;
+    std::vector<Superblock> superblocks_; // in the order of room_.superblocks, which is sorted
+};
+
+} // namespace conformance
