@@ -75,7 +75,7 @@ void check_churn(const Subject &subject, std::size_t group, const char *kernel, 
 {
     INFO(subject.name() << ", work-groups of " << group << ", " << kernel << (tight ? ", tight" : ", ample"));
     const std::size_t work_items = scaled(1024) / group * group + group;
-    const std::uint64_t superblocks = tight ? work_items / 8 + 2 : 2 * work_items * per_item;
+    const std::uint64_t superblocks = tight ? work_items / 32 + 2 : 2 * work_items * per_item;
     const kma::Heap heap = subject.heap(superblocks * superblock_bytes, superblock_bytes);
     Churn churn{subject, heap, work_items};
     const auto rounds = static_cast<cl_uint>(thorough() ? 400 : 120);
@@ -85,7 +85,7 @@ void check_churn(const Subject &subject, std::size_t group, const char *kernel, 
     check_apart(churn.blocks);
     if (!tight && subject.can(Ability::reuse))
         CHECK(count.refused == 0);
-    if (tight)
+    if (tight && work_items >= 512) // a few superblocks are enough for fewer
         CHECK(count.refused > 0);
     // Who comes next finds a heap in order: some blocks freed by others, and once more.
     churn.blocks.give_all(static_cast<std::uint32_t>(group));

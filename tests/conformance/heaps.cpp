@@ -26,7 +26,6 @@ std::vector<HeapType> make_types()
             return std::make_unique<BumpModel>(room, debug);
         },
     });
-#ifdef KMA_CONFORMANCE_SUPERBLOCK
     types.push_back({
         .kind = kma::HeapKind::superblock,
         .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
@@ -36,7 +35,6 @@ std::vector<HeapType> make_types()
             return std::make_unique<SuperblockModel>(room);
         },
     });
-#endif
     return types;
 }
 
@@ -86,8 +84,12 @@ std::string Subject::name() const
 
 kma::Heap Subject::heap(std::uint64_t payload, std::uint64_t superblock_bytes) const
 {
-    return {test::device(), kma::Heap::bytes_for(type->kind, payload),
-            heap_options(type->kind, debug, superblock_bytes, flavour.options)};
+    kma::HeapOptions options;
+    options.kind = type->kind;
+    options.debug = debug;
+    options.superblock_bytes = superblock_bytes;
+    options.build_options = flavour.options;
+    return heap_with_room(test::device(), payload, options);
 }
 
 kma::Program Subject::program(const std::string &file, const std::string &more_options) const
