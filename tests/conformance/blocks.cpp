@@ -160,6 +160,14 @@ std::size_t request(const Subject &subject, const kma::Heap &heap, std::uint64_t
     return static_cast<std::size_t>(std::ranges::count_if(all, [](cl_uint ref) { return ref != 0; }));
 }
 
+std::size_t while_served(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes)
+{
+    std::size_t count = 0;
+    while (request(subject, heap, bytes, 1) != 0)
+        REQUIRE(++count <= 1000); // a heap that never ends is broken, and shall not stop the suite
+    return count;
+}
+
 std::vector<cl_uint> random_order(std::size_t n, std::uint32_t seed)
 {
     std::vector<cl_uint> order(n);

@@ -71,7 +71,10 @@ void check_empty(const Subject &subject, const kma::Heap &heap);
 /// One malloc of `bytes` by each of `work_items`: how many were served. Nobody frees them.
 std::size_t request(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::size_t work_items);
 
-/// The bytes that belong to a block's owner, from the ref on; and what is in front of it.
+/// A lone caller takes blocks of `bytes` until it gets NULL: how many. Fails the test at more than a thousand.
+std::size_t while_served(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes);
+
+/// The bytes that belong to a block's owner, from the ref on.
 std::uint64_t own_bytes(const Subject &subject, std::uint64_t bytes);
 
 /// 0 … n-1 in random order.

@@ -77,8 +77,7 @@ TEST_CASE("what was freed is served again, all of it and no more")
                 // Those that come together get no more than that, and leave nothing to a lone caller beyond it.
                 std::size_t served = request(subject, heap, bytes, crowd());
                 CHECK(served <= freed);
-                while (request(subject, heap, bytes, 1) == 1 && served <= freed)
-                    served++;
+                served += while_served(subject, heap, bytes);
                 CHECK(served == freed);
                 CHECK(request(subject, heap, bytes, crowd()) == 0);
                 CHECK(blocks.wrong_bytes() == 0);
@@ -131,9 +130,7 @@ TEST_CASE("a million requests on a full heap are refused in bounded time")
                 const kma::Heap heap = subject.heap(payload, superblock_bytes);
                 Blocks blocks(subject, heap, slots_beyond(capacity_of(subject, heap, filled)));
                 REQUIRE(blocks.fill(filled, crowd()) > 0);
-                while (request(subject, heap, bytes, 1) != 0) {
-                    // What is left beside blocks of another size.
-                }
+                while_served(subject, heap, bytes); // what is left beside blocks of another size
                 const Array<cl_uint> served(1, 0);
                 cl::Kernel kernel = subject.program("blocks.cl").kernel("request_many");
                 set_arg(kernel, 0, heap);

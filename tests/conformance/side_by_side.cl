@@ -22,15 +22,25 @@ kernel void alternate(global FIRST() *first, global SECOND() *second, global con
             global FIRST() *mine = me & 1 ? second : first;
             block = FIRST(_malloc)(mine, sizes[me]);
 #else
-            if (me & 1)
+            // The ref is made in the arm of its heap, and the pointer from the ref. A pointer that both arms set gets the
+            // wrong heap's address in it on Intel's CPU runtime 2026.2 with sub-groups (not with -DKMA_LANES=1).
+            kma_ref ref;
+            if (me & 1) {
                 block = SECOND(_malloc)(second, sizes[me]);
-            else
+                ref = SECOND(_ref_of)(second, block);
+            } else {
                 block = FIRST(_malloc)(first, sizes[me]);
+                ref = FIRST(_ref_of)(first, block);
+            }
+            refs[me] = ref;
+            block = me & 1 ? SECOND(_deref)(second, ref) : FIRST(_deref)(first, ref);
 #endif
             if (block)
                 paint((global uchar *)block, sizes[me], me);
             if (round + 1 == rounds) {
+#ifdef KMA_SAME_KIND
                 refs[me] = me & 1 ? SECOND(_ref_of)(second, block) : FIRST(_ref_of)(first, block);
+#endif
                 break;
             }
 #ifdef KMA_SAME_KIND

@@ -24,10 +24,10 @@ void check_pair(const Subject &first, const Subject &second, std::size_t group, 
         all_rounds.insert(all_rounds.end(), sizes.begin(), sizes.end());
     const kma::Heap heaps[2] = {first.heap(ample_room(first, all_rounds, 4096)),
                                 second.heap(second_is_full ? 4096 : ample_room(second, all_rounds, 4096))};
-    std::size_t taken = 0;
-    if (second_is_full)
-        while (request(second, heaps[1], 4000, 1) + request(second, heaps[1], 1, 1) != 0)
-            taken++;
+    if (second_is_full) {
+        while_served(second, heaps[1], 4000);
+        while_served(second, heaps[1], 1);
+    }
 
     kma::ProgramOptions build;
     build.options = first.flavour.options + " -DKMA_FIRST=" + first.type->name() +
@@ -63,8 +63,6 @@ void check_pair(const Subject &first, const Subject &second, std::size_t group, 
     if (!second_is_full) {
         CHECK(heaps[1].error_text() == "");
         check_empty(second, heaps[1]);
-    } else {
-        CHECK(taken > 0);
     }
 }
 
