@@ -74,4 +74,15 @@ void HeapMemory::read(const cl::CommandQueue &queue, std::uint64_t offset, std::
     unmap(queue, mapped);
 }
 
+void HeapMemory::write(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes, const void *from) const
+{
+    if (!svm_) {
+        queue.enqueueWriteBuffer(buffer_, CL_TRUE, offset, bytes, from);
+        return;
+    }
+    void *mapped = map(queue, offset, bytes);
+    std::memcpy(mapped, from, bytes);
+    unmap(queue, mapped);
+}
+
 } // namespace kma

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "kma/heap.hpp"
+#include "kma/device.hpp"
+#include "kma/heap_options.hpp"
 
 namespace kma {
 
@@ -22,6 +23,9 @@ public:
 
     /// Copies a range to the host; waits.
     void read(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes, void *to) const;
+
+    /// Copies a range from the host; waits.
+    void write(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes, const void *from) const;
 
     /// Maps a range for reading and writing; waits.
     void *map(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes) const;

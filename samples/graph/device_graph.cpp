@@ -48,15 +48,13 @@ LaunchShape launch_shape(std::uint32_t work_items, std::uint32_t work_group)
 std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges, std::uint64_t nodes,
                                     std::uint32_t work_items, bool keep_node)
 {
-    const auto block = [&](std::uint64_t bytes) { // as Heap::bytes_for counts
-        return (bytes + kma::ref_unit - 1) / kma::ref_unit * kma::ref_unit + (options.debug ? kma::ref_unit : 0);
-    };
     // An edge asks for two nodes at most. A work-item asks once at most for each id, since that is in the tree from
     // then on. And if it keeps losers, all its nodes but one are in the tree.
     std::uint64_t node_blocks = std::min(2 * edges, nodes * work_items);
     if (keep_node)
         node_blocks = std::min(node_blocks, nodes + work_items);
-    return kma::Heap::bytes_for(options.heap.kind, edges * block(sizeof(Link)) + node_blocks * block(sizeof(Node)));
+    return kma::Heap::bytes_for({.kind = options.heap.kind, .debug = options.debug},
+                                {{sizeof(Link), edges}, {sizeof(Node), node_blocks}});
 }
 
 DeviceGraph::DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes,

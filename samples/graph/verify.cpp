@@ -22,7 +22,7 @@ namespace {
 class Verifier {
 public:
     Verifier(const kma::Snapshot &snapshot, const Reference &reference)
-        : snapshot_(snapshot), reference_(reference), units_(snapshot.bytes().size() / kma::ref_unit + 2, Unit::free)
+        : snapshot_(snapshot), reference_(reference), units_(snapshot.end() / kma::ref_unit + 2, Unit::free)
     {
     }
 

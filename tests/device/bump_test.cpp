@@ -40,10 +40,9 @@ void check_snapshot(const kma::Heap &heap, const std::vector<cl_uint> &refs, con
     for (std::size_t owner = 0; owner < refs.size(); owner++) {
         if (refs[owner] == 0)
             continue;
-        const std::size_t start = refs[owner] * kma::ref_unit;
-        REQUIRE(start + sizes[owner] <= snapshot.bytes().size());
-        for (std::size_t i = 0; i < sizes[owner]; i++)
-            wrong += std::to_integer<cl_uchar>(snapshot.bytes()[start + i]) != pattern(owner, i) ? 1 : 0;
+        const std::span<const std::byte> block = snapshot.bytes(refs[owner], sizes[owner]);
+        for (std::size_t i = 0; i < block.size(); i++)
+            wrong += std::to_integer<cl_uchar>(block[i]) != pattern(owner, i) ? 1 : 0;
     }
     CHECK(wrong == 0);
 }

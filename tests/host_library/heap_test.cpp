@@ -116,9 +116,9 @@ TEST_CASE("a fresh heap is empty", "[heap]")
         CHECK(heap.errors().empty());
         CHECK(heap.error_text() == "");
         const kma::Snapshot snapshot = heap.snapshot();
-        CHECK(snapshot.bytes().size() == stats.bytes - stats.capacity);
+        CHECK(snapshot.copied_bytes() == 0);
         CHECK(snapshot.deref<int>(0) == nullptr);
-        CHECK_THROWS_AS(snapshot.deref<int>(static_cast<kma::Ref>(snapshot.bytes().size() / 16)), kma::Error);
+        CHECK_THROWS_AS(snapshot.deref<int>(static_cast<kma::Ref>(metadata / 16)), kma::Error);
     }
 }
 
@@ -167,7 +167,11 @@ TEST_CASE("blocks are in the books and in the snapshot", "[heap]")
         write_word(heap, first, 1); // the copy stays
         CHECK(*snapshot.deref<cl_uint>(first) == 1234);
         CHECK(*snapshot.deref<cl_uint>(second) == 5678);
-        CHECK(snapshot.bytes().size() == metadata + 48);
+        CHECK(snapshot.copied_bytes() == 48);
+        CHECK(snapshot.end() == metadata + 48);
+        CHECK(snapshot.bytes(first, 48).size() == 48);
+        CHECK_THROWS_AS(snapshot.bytes(first, 49), kma::Error);
+        CHECK_THROWS_AS(snapshot.deref<char>(first - 1), kma::Error); // metadata
     }
 }
 
@@ -176,14 +180,30 @@ TEST_CASE("a snapshot refuses refs that lead outside", "[heap]")
     struct Wide {
         char bytes[32];
     };
-    const kma::Snapshot snapshot(std::vector<std::byte>(100));
+    const kma::Snapshot snapshot({{0, std::vector<std::byte>(100)}});
     CHECK(snapshot.deref<Wide>(0) == nullptr);
-    CHECK(reinterpret_cast<const std::byte *>(snapshot.deref<Wide>(4)) == snapshot.bytes().data() + 64);
+    CHECK(snapshot.bytes(0, 5).empty());
+    CHECK(reinterpret_cast<const std::byte *>(snapshot.deref<Wide>(4)) == snapshot.extents()[0].bytes.data() + 64);
     CHECK_THAT(message_of<kma::Error>([&] { snapshot.deref<Wide>(5); }), contains("ref 5") && contains("bytes 0 to 100"));
     CHECK(snapshot.deref<cl_uint>(6) != nullptr);
     CHECK_THROWS_AS(snapshot.deref<cl_uint>(7), kma::Error);
     CHECK_THROWS_AS(snapshot.deref<char>(0xffffffff), kma::Error);
     CHECK_THROWS_AS(kma::Snapshot({}).deref<char>(1), kma::Error);
+    CHECK(kma::Snapshot({}).end() == 0);
+}
+
+TEST_CASE("a snapshot of several ranges knows what lies between them", "[heap]")
+{
+    const kma::Snapshot snapshot({{64, std::vector<std::byte>(32, std::byte{1})}, {160, std::vector<std::byte>(16, std::byte{2})}});
+    CHECK(snapshot.copied_bytes() == 48);
+    CHECK(snapshot.end() == 176);
+    CHECK(*snapshot.deref<char>(4) == 1);
+    CHECK(*snapshot.deref<char>(5) == 1);
+    CHECK(*snapshot.deref<std::array<char, 16>>(10) == std::array<char, 16>{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
+    for (const kma::Ref outside : {3u, 6u, 9u, 11u, 0xffffffffu})
+        CHECK_THAT(message_of<kma::Error>([&] { snapshot.deref<char>(outside); }),
+                   contains("ref " + std::to_string(outside)) && contains("2 ranges in bytes 64 to 176"));
+    CHECK_THROWS_AS(snapshot.bytes(5, 17), kma::Error); // its first 16 are there
 }
 
 TEST_CASE("what the host writes into a mapped range kernels read, and back", "[heap]")

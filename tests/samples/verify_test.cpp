@@ -78,7 +78,7 @@ public:
         return static_cast<Ref>(start / kma::ref_unit);
     }
 
-    graph::Verdict verify() const { return graph::verify(kma::Snapshot(bytes), root, reference, from, results); }
+    graph::Verdict verify() const { return graph::verify(kma::Snapshot({{0, bytes}}), root, reference, from, results); }
 
     const graph::Reference reference{edges};
     std::vector<std::byte> bytes = std::vector<std::byte>(1024); // in front of the first block: metadata

@@ -18,6 +18,13 @@ kernel void kma_superblock_init_kernel(global kma_superblock *heap, ulong bytes,
         kma_superblock_init(heap, bytes, shift, false, get_global_id(0), get_global_size(0));
 }
 
+// Tells the host what superblocks a heap of this program may have (kma_sb_most).
+kernel void kma_superblock_width_kernel(global uint *atomic64)
+{
+    if (get_global_id(0) == 0)
+        *atomic64 = KMA_HAS_ATOMIC64;
+}
+
 // Frees all blocks at once; every ref and pointer is void. The error log stays.
 kernel void kma_superblock_reset_kernel(global kma_superblock *heap)
 {
@@ -40,6 +47,8 @@ static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap
             sum.superblocks_free++;
             continue;
         }
+        if (content >= heap->plan.size_classes) // damage, which the host's check() names
+            continue;
         const uint slots = heap->classes[content].slots;
         const kma_sb_offer offer = kma_sb_look(heap, content);
         const uint on_offer = offer.superblock == sb ? kma_sb_left(offer, slots) : 0;
@@ -104,15 +113,10 @@ kernel void kma_superblock_census_kernel(global kma_superblock *heap, global kma
         census[sb].content = content;
         census[sb].taken = taken;
         census[sb].stray = stray;
-        uint sets = 0; // partial sets that it is in, and whether one is that of its class
-        for (uint c = 0; c < heap->plan.size_classes; c++)
-            if ((kma_load_u32(&kma_sb_set(heap, c)[sb / 32], KMA_RELAXED) >> (sb % 32)) & 1u)
-                sets += c == content ? KMA_SB_IN_OWN_SET : 1;
-        census[sb].sets = sets;
     }
 }
 
-// Offers and partial sets of all classes: {superblock, drawn} and the set's count.
+// The offers of all classes and the counts of their partial sets.
 kernel void kma_superblock_classes_kernel(global kma_superblock *heap, global kma_sb_class_census *census)
 {
     for (size_t c = get_global_id(0); c < heap->plan.size_classes; c += get_global_size(0)) {
@@ -124,7 +128,7 @@ kernel void kma_superblock_classes_kernel(global kma_superblock *heap, global km
     }
 }
 
-// The free queue's nodes as {next, item, carrier} and, in the last entry, {head, tail, 0}.
+// The free queue's nodes as {next, item, carrier} and, in the last entry, {head, tail, capacity}.
 kernel void kma_superblock_queue_kernel(global kma_superblock *heap, global kma_queue_census *census)
 {
     global kma_queue *queue = kma_sb_queue(heap);
@@ -138,7 +142,7 @@ kernel void kma_superblock_queue_kernel(global kma_superblock *heap, global kma_
     if (get_global_id(0) == 0) {
         census[nodes].next = kma_queue_index(kma_queue_load(&queue->head, KMA_RELAXED));
         census[nodes].item = kma_queue_index(kma_queue_load(&queue->tail, KMA_RELAXED));
-        census[nodes].carrier = 0;
+        census[nodes].carrier = queue->capacity;
     }
 }
 

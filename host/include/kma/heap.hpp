@@ -1,110 +1,68 @@
 // A heap that kernels allocate from.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "kma/device.hpp"
-#include "kma/heap_kind.hpp"
+#include "kma/heap_errors.hpp"
+#include "kma/heap_options.hpp"
+#include "kma/heap_stats.hpp"
+#include "kma/leak_report.hpp"
+#include "kma/mapped_range.hpp"
 #include "kma/snapshot.hpp"
 
 namespace kma {
 
-class HeapMemory;
-
-/// Where the heap's memory comes from: a cl_mem buffer, or coarse-grained shared virtual memory, in which raw pointers
-/// too mean the same on both sides.
-enum class Storage { buffer, svm };
-
-struct HeapOptions {
-    HeapKind kind = default_heap_kind;
-    Storage storage = Storage::buffer;
-    /// KMA_DEBUG of the programs that will use the heap. A program with more of it notices a heap with less; the other
-    /// way round nobody does.
-    int debug = 0;
-    /// Superblock heap: bytes of a superblock, the largest request: a power of two from 4 KiB to 2 MiB. 0: by the heap's
-    /// size, about 1/128 of it.
-    std::uint64_t superblock_bytes = 0;
-    /// More compiler options for the heap's own kernels. Those that change what lies in the heap (KMA_HAS_ATOMIC64) must
-    /// be the same in all programs that use it.
-    std::string build_options = {};
-};
-
-/// What a kernel can do wrong, as the heap's error log has it.
-enum class ErrorCode : std::uint32_t {
-    out_of_memory,
-    too_large,
-    bad_alignment,
-    invalid_free,
-    double_free,
-    bad_heap,
-    damaged,
-};
-inline constexpr std::size_t error_codes = 7;
-
-/// One error in detail.
-struct ErrorRecord {
-    ErrorCode code;
-    std::uint64_t work_item; ///< linear global id
-    std::uint64_t size;      ///< bytes asked for; the alignment of bad_alignment; the heap's KMA_DEBUG of bad_heap
-    Ref ref;                 ///< the block of a free, else 0
-};
-
-struct HeapStats {
-    HeapKind kind;
-    int debug;
-    std::uint64_t bytes;                              ///< the whole buffer
-    std::uint64_t capacity;                           ///< bytes of it for blocks
-    std::uint64_t used;                               ///< bytes of the capacity that are handed out
-    std::uint64_t blocks;                             ///< blocks handed out
-    std::array<std::uint64_t, error_codes> errors{};  ///< how often each ErrorCode happened, up to about 2^31
-
-    std::uint64_t available() const noexcept { return capacity - used; }
-};
-
-/// Heap memory mapped for the host; unmapped on destruction. Kernels must not use the heap meanwhile.
-class MappedRange {
-public:
-    MappedRange(MappedRange &&other) noexcept;
-    MappedRange &operator=(MappedRange &&other) noexcept;
-    ~MappedRange();
-
-    std::span<std::byte> bytes() const noexcept { return bytes_; }
-
-    /// The same bytes as objects of a trivially copyable T.
-    template <class T> std::span<T> as() const noexcept
-    {
-        static_assert(std::is_trivially_copyable_v<T>);
-        return {reinterpret_cast<T *>(bytes_.data()), bytes_.size() / sizeof(T)};
-    }
-
-private:
-    friend class Heap;
-    struct Unmap;
-    MappedRange(std::span<std::byte> bytes, std::unique_ptr<Unmap> unmap);
-    std::span<std::byte> bytes_;
-    std::unique_ptr<Unmap> unmap_;
-};
+class HeapDriver;
 
 /// A heap in device memory. Owns the memory; move-only. All host calls go through the device's queue and wait for it,
 /// so they see what kernels enqueued there before have done; kernels on other queues must have ended.
+///
+/// What reads the heap throws Error if its metadata are not those of this heap (a kernel wrote over them); check() says
+/// in what they differ.
 class Heap {
 public:
-    /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block need
-    /// (1,680, with debug 1,696), more than the device or the kind allows, or if SVM is asked for where there is none.
+    /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block, or one
+    /// superblock, need (bump: 1,680, with debug 1,696), more than the device or the kind allows, if
+    /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, or if
+    /// SVM is asked for where there is none. The messages name a size that would do.
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
     Heap(Heap &&) noexcept;
     Heap &operator=(Heap &&) noexcept;
     ~Heap();
 
-    /// The buffer size that leaves `payload` bytes for blocks; sizes of blocks count rounded up to 16 (and 16 more with
-    /// debug).
+    /// The buffer size that leaves `payload` bytes for blocks (HeapStats::capacity), metadata beside. Bump: sizes of
+    /// blocks count rounded up to 16, and 16 more with debug. Superblocks: whole ones; which blocks these bytes suffice
+    /// for, only the sizes of all of them tell, see below. Of `options`, kind and superblock_bytes count.
+    static std::uint64_t bytes_for(const HeapOptions &options, std::uint64_t payload);
     static std::uint64_t bytes_for(HeapKind kind, std::uint64_t payload);
+
+    /// A buffer size that suffices for all of these blocks to live at once, in whatever order they are asked for and
+    /// freed; in the bump heap, for as many to be asked for from one reset to the next. `options` are those that the
+    /// heap will be made with: kind, debug and superblock_bytes count. Blocks of 0 bytes need nothing.
+    ///
+    /// Superblock heap: each size has superblocks of its own, and one more than it fills, because a work-group that
+    /// gets a superblock while another gets one for the same size holds it for a moment.
+    ///
+    /// The result may be more than any device allows; the largest number stands for more than 2^64 bytes. Throws Error
+    /// for a block larger than options.superblock_bytes, or than 2 MiB where that is 0 (superblock heap only).
+    static std::uint64_t bytes_for(const HeapOptions &options, const std::vector<BlockDemand> &blocks);
+
+    /// Writes the heap to a file: its metadata and the memory handed out, so that a heap with little in it makes a
+    /// small file. A file of that name is replaced once the new one is complete. The file is for machines of the same
+    /// byte order. Throws Error if it cannot be written.
+    void save(const std::filesystem::path &path) const;
+
+    /// A heap with what save() wrote: kind, size, debug and superblocks are the file's, all refs mean the same, and
+    /// malloc and free go on. `build_options` as in HeapOptions. Throws Error if the file is no heap, damaged or of
+    /// another version, if it has superblocks and was saved with atomics of the other width than the kernels of
+    /// `device` have, or as the constructor does.
+    static Heap load(const Device &device, const std::filesystem::path &path, Storage storage = Storage::buffer,
+                     const std::string &build_options = {});
 
     /// Makes the heap argument number `index` of `kernel`, whose parameter is a `global kma_heap *`.
     /// Throws Error if the kernel has no such argument or it is no pointer.
@@ -116,8 +74,20 @@ public:
     /// The memory's address, the same on device and host. Throws Error for Storage::buffer.
     void *svm() const;
 
-    /// Reads the metadata. Throws Error if they are not those of a heap (a kernel wrote over them).
+    /// The options it was made with; superblock_bytes is what was chosen.
+    const HeapOptions &options() const noexcept;
+
+    /// The heap in numbers; runs a kernel that counts.
     HeapStats stats() const;
+
+    /// Walks every structure of the metadata of a heap at rest and says of each invariant that is broken, in a
+    /// sentence, which and by what numbers; of one kind the first ten, and how many more. Empty: all is well. Blocks
+    /// are not looked at. Damage does not make it throw; only an OpenCL error does.
+    std::vector<std::string> check() const;
+
+    /// The blocks that are handed out and not freed, the first `most` of them one by one. Throws Error for the bump
+    /// heap, which does not know.
+    LeakReport leaks(std::size_t most = 100) const;
 
     /// The first eight errors of each code, code by code.
     std::vector<ErrorRecord> errors() const;
@@ -131,19 +101,15 @@ public:
     /// Empties the error log.
     void clear_errors();
 
-    /// A copy of all memory handed out so far.
+    /// A copy of all memory handed out: the bump heap's blocks, or all superblocks that are not free.
     Snapshot snapshot() const;
 
     /// Maps `bytes` from `ref` on for reading and writing. Throws Error if they are not within the heap.
     MappedRange map(Ref ref, std::uint64_t bytes) const;
 
 private:
-    Device device_;
-    HeapOptions options_;
-    std::unique_ptr<HeapMemory> memory_;
+    explicit Heap(std::unique_ptr<HeapDriver> driver);
+    std::unique_ptr<HeapDriver> driver_;
 };
-
-/// What a code means and what to do about it, as one sentence.
-const char *explain(ErrorCode code) noexcept;
 
 } // namespace kma

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,31 +16,46 @@ namespace kma {
 using Ref = std::uint32_t;
 inline constexpr std::uint64_t ref_unit = 16;
 
-/// A copy of a heap from its start to the end of the memory handed out. Independent of the heap and the device.
+/// A copy of the memory that a heap has handed out, as ranges of it: the bump heap's blocks, the superblocks that are
+/// not free. Independent of the heap and the device.
 class Snapshot {
 public:
-    /// `begin`: bytes of metadata at the start, where no ref leads.
-    explicit Snapshot(std::vector<std::byte> bytes, std::uint64_t begin = 0) : bytes_(std::move(bytes)), begin_(begin) {}
+    /// Adjacent memory of the heap.
+    struct Extent {
+        std::uint64_t offset; ///< from the heap's start, in bytes
+        std::vector<std::byte> bytes;
+    };
+
+    /// In ascending order, none overlapping another.
+    explicit Snapshot(std::vector<Extent> extents) : extents_(std::move(extents)) {}
 
     /// The T at `ref`, nullptr for ref 0. Throws Error if any byte of it lies outside the memory handed out, so that
-    /// damaged refs are found and not followed.
+    /// damaged refs are found and not followed. (A block that is free in a superblock that is not is no such memory.)
     template <class T> const T *deref(Ref ref) const
     {
         static_assert(std::is_trivially_copyable_v<T>);
-        if (ref == 0)
-            return nullptr;
-        const std::uint64_t offset = ref * ref_unit;
-        if (offset < begin_ || offset > bytes_.size() || bytes_.size() - offset < sizeof(T))
-            throw Error("ref " + std::to_string(ref) + " leads outside the memory that the heap has handed out, bytes " +
-                        std::to_string(begin_) + " to " + std::to_string(bytes_.size()) + ": a kernel wrote a wrong ref");
-        return reinterpret_cast<const T *>(bytes_.data() + offset);
+        return ref == 0 ? nullptr : reinterpret_cast<const T *>(find(ref, sizeof(T)));
     }
 
-    const std::vector<std::byte> &bytes() const noexcept { return bytes_; }
+    /// The bytes from `ref` on; none for ref 0. Throws as deref does.
+    std::span<const std::byte> bytes(Ref ref, std::uint64_t count) const
+    {
+        return ref == 0 ? std::span<const std::byte>() : std::span(find(ref, count), count);
+    }
+
+    const std::vector<Extent> &extents() const noexcept { return extents_; }
+
+    /// How many bytes were copied, in all extents together.
+    std::uint64_t copied_bytes() const noexcept;
+
+    /// Bytes from the heap's start to the end of the last extent; every ref that leads into the copy is below
+    /// end() / ref_unit. 0 if nothing was copied.
+    std::uint64_t end() const noexcept;
 
 private:
-    std::vector<std::byte> bytes_;
-    std::uint64_t begin_;
+    const std::byte *find(Ref ref, std::uint64_t bytes) const;
+
+    std::vector<Extent> extents_;
 };
 
 } // namespace kma

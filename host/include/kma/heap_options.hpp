@@ -1,0 +1,35 @@
+// What a heap shall be like.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "kma/heap_kind.hpp"
+
+namespace kma {
+
+/// Where the heap's memory comes from: a cl_mem buffer, or coarse-grained shared virtual memory, in which raw pointers
+/// too mean the same on both sides.
+enum class Storage { buffer, svm };
+
+struct HeapOptions {
+    HeapKind kind = default_heap_kind;
+    Storage storage = Storage::buffer;
+    /// KMA_DEBUG of the programs that will use the heap. A program with more of it notices a heap with less; the other
+    /// way round nobody does.
+    int debug = 0;
+    /// Superblock heap: bytes of a superblock, the largest request: a power of two from 4 KiB to 2 MiB. 0: by the
+    /// heap's size, the power of two not above 1/512 of it, within these bounds. Other heaps do not look at it.
+    std::uint64_t superblock_bytes = 0;
+    /// More compiler options for the heap's own kernels. Those that change what lies in the heap (KMA_HAS_ATOMIC64)
+    /// must be the same in all programs that use it.
+    std::string build_options = {};
+};
+
+/// So many blocks of one size that live at the same time; for Heap::bytes_for.
+struct BlockDemand {
+    std::uint64_t size;  ///< bytes that the kernels ask for, at alignments up to 16
+    std::uint64_t count; ///< blocks
+};
+
+} // namespace kma

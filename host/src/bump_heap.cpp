@@ -1,0 +1,108 @@
+// The bump heap (cl/kma/heap/bump.cl) as the host sees it.
+#include <algorithm>
+#include <limits>
+
+#include "heap_driver.hpp"
+#include "kma/error.hpp"
+
+namespace kma {
+namespace {
+
+// Enough to fill the error log in one step each; the rest of the metadata is a few words.
+constexpr std::uint64_t work_items = 64;
+
+constexpr std::uint64_t begin_units = (sizeof(layout::kma_bump) + KMA_UNIT - 1) / KMA_UNIT;
+constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+
+// a + b and a * b, or the largest number.
+std::uint64_t add_up(std::uint64_t a, std::uint64_t b)
+{
+    return a > most - b ? most : a + b;
+}
+std::uint64_t multiply(std::uint64_t a, std::uint64_t b)
+{
+    return b != 0 && a > most / b ? most : a * b;
+}
+
+std::uint64_t round_up(std::uint64_t bytes)
+{
+    return add_up(bytes, KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT;
+}
+
+std::uint64_t bytes_for_payload(const HeapOptions &, std::uint64_t payload)
+{
+    return add_up(begin_units * KMA_UNIT, round_up(payload));
+}
+
+std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<BlockDemand> &blocks)
+{
+    std::uint64_t payload = 0;
+    for (const BlockDemand &demand : blocks)
+        if (demand.size != 0)
+            payload =
+                add_up(payload, multiply(demand.count, add_up(round_up(demand.size), options.debug ? KMA_UNIT : 0)));
+    return bytes_for_payload(options, payload);
+}
+
+class BumpHeap final : public HeapDriver {
+public:
+    BumpHeap(Parts parts, Expected expected) : HeapDriver(std::move(parts), expected) {}
+
+    static std::unique_ptr<HeapDriver> make(const Device &device, std::uint64_t bytes, const HeapOptions &options)
+    {
+        const std::uint64_t least = (begin_units + (options.debug ? 2 : 1)) * KMA_UNIT;
+        if (bytes < least)
+            throw Error(say("a heap of ", bytes, " bytes is too small: its metadata and one block need ", least));
+        check_largest(device, bytes);
+        HeapOptions completed = options;
+        completed.superblock_bytes = 0;
+        return std::make_unique<BumpHeap>(
+            Parts{device, completed, build(device, completed),
+                  std::make_unique<HeapMemory>(device, bytes, options.storage)},
+            Expected{static_cast<std::uint32_t>(begin_units), static_cast<std::uint32_t>(bytes / KMA_UNIT), 0});
+    }
+
+    void init() override { run("init", work_items, static_cast<cl_ulong>(memory().bytes())); }
+    void reset() override { run("reset", work_items); }
+    bool depends_on_width() const override { return false; } // the head's upper half is 0 where it is not used
+
+    std::vector<ByteRange> used() const override
+    {
+        std::vector<ByteRange> ranges;
+        append(ranges, {begin(), head() * KMA_UNIT - begin()});
+        return ranges;
+    }
+
+    std::vector<ByteRange> metadata() const override { return {{0, begin()}}; }
+
+    LeakReport leaks(std::size_t) const override
+    {
+        throw Error("the bump heap does not know which of its blocks live, since it takes none back before a reset; "
+                    "run the program on HeapKind::superblock to see its leaks");
+    }
+
+private:
+    std::uint64_t head() const
+    {
+        std::uint64_t head;
+        memory().read(device().queue(), offsetof(layout::kma_bump, head), sizeof head, &head);
+        return head;
+    }
+
+    void check_constants(Findings &findings) const override
+    {
+        HeapDriver::check_constants(findings);
+        // The head is none, but all that is done with the blocks follows it.
+        if (const std::uint64_t at = head(); at < begin_units || at > memory().bytes() / KMA_UNIT)
+            findings.add("heads", "the head is at ", at, ", outside the heap's blocks, which begin at ", begin_units,
+                         " and end at ", memory().bytes() / KMA_UNIT, ", in units of 16 bytes");
+    }
+
+    void check_structures(Findings &) const override {} // there are no others
+};
+
+} // namespace
+
+const HeapKindEntry bump_heap_kind = {HeapKind::bump, BumpHeap::make, bytes_for_payload, bytes_for_blocks};
+
+} // namespace kma

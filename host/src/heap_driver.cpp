@@ -1,0 +1,152 @@
+// What all heap kinds have in common: their list, their kernels' launches, their headers.
+#include "heap_driver.hpp"
+
+#include "kma/error.hpp"
+
+namespace kma {
+namespace {
+
+const HeapKindEntry *const kinds[] = {&bump_heap_kind, &superblock_heap_kind};
+
+// The size of the groups that heap kernels run in.
+constexpr std::size_t work_group = 64;
+
+constexpr std::uint64_t max_bytes = (std::uint64_t{1} << 36) - 2 * KMA_UNIT;
+
+} // namespace
+
+static_assert(static_cast<unsigned>(HeapKind::bump) == KMA_KIND_BUMP);
+static_assert(static_cast<unsigned>(HeapKind::superblock) == KMA_KIND_SUPERBLOCK);
+
+void append(std::vector<ByteRange> &ranges, ByteRange range)
+{
+    if (range.bytes == 0)
+        return;
+    if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == range.offset)
+        ranges.back().bytes += range.bytes;
+    else
+        ranges.push_back(range);
+}
+
+const HeapKindEntry &entry_of(HeapKind kind)
+{
+    for (const HeapKindEntry *entry : kinds)
+        if (entry->kind == kind)
+            return *entry;
+    throw Error(say("there is no heap kind number ", static_cast<std::uint32_t>(kind)));
+}
+
+Program HeapDriver::build(const Device &device, const HeapOptions &options)
+{
+    ProgramOptions program_options;
+    program_options.debug = options.debug;
+    program_options.options = options.build_options;
+    const std::string kernels = say("#include \"kma/kernels/", name_of(options.kind), "_kernels.cl\"\n");
+    return Program(device, {{"(kernels of the heap)", kernels}}, program_options);
+}
+
+void HeapDriver::check_largest(const Device &device, std::uint64_t bytes)
+{
+    const std::string asked = say("a heap of ", bytes, " bytes is too large");
+    if (bytes > max_bytes)
+        throw Error(say(asked, ": references reach ", max_bytes, " bytes"));
+    if (bytes > device.max_buffer_bytes())
+        throw Error(say(asked, " for ", device.name(), ": its largest buffer is ", device.max_buffer_bytes()));
+}
+
+cl::Kernel HeapDriver::kernel(const std::string &what) const
+{
+    cl::Kernel made = parts_.kernels.kernel(say("kma_", name_of(options().kind), "_", what, "_kernel"));
+    memory().set_arg(made, 0);
+    return made;
+}
+
+void HeapDriver::launch(const cl::Kernel &kernel, std::uint64_t work_items) const
+{
+    const std::uint64_t groups = (work_items + work_group - 1) / work_group;
+    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(groups * work_group),
+                                          cl::NDRange(work_group));
+    device().queue().finish();
+}
+
+layout::kma_heap_header HeapDriver::header() const
+{
+    layout::kma_heap_header header;
+    memory().read(device().queue(), 0, sizeof header, &header);
+    return header;
+}
+
+void HeapDriver::check_constants(Findings &findings) const
+{
+    const layout::kma_heap_header is = header();
+    const auto expect = [&](const char *field, std::uint64_t value, std::uint64_t right) {
+        if (value != right)
+            findings.add("fields of the header", "the header's ", field, " is ", value, ", should be ", right);
+    };
+    expect("magic number", is.magic, KMA_HEAP_MAGIC);
+    expect("layout", is.layout, KMA_HEAP_LAYOUT);
+    expect("kind", is.kind, static_cast<std::uint32_t>(options().kind));
+    expect("debug", is.debug, static_cast<std::uint32_t>(options().debug));
+    expect("size in bytes", is.bytes, memory().bytes());
+    expect("begin of the blocks, in units of 16 bytes,", is.begin, expected_.begin);
+    expect("limit of the blocks, in units of 16 bytes,", is.limit, expected_.limit);
+    if (depends_on_width())
+        expect("atomic64", is.atomic64, expected_.atomic64);
+}
+
+void HeapDriver::require_sound() const
+{
+    Findings findings;
+    check_constants(findings);
+    if (!findings.empty())
+        throw Error(say("the heap's metadata are damaged: a kernel wrote outside its blocks, or initialised the heap "
+                        "anew with other options; Heap::check() has all of it, such as: ",
+                        findings.first()));
+}
+
+std::vector<std::string> HeapDriver::check() const
+{
+    Findings findings;
+    check_constants(findings);
+    if (findings.empty())
+        check_structures(findings);
+    return findings.take();
+}
+
+HeapStats HeapDriver::stats() const
+{
+    require_sound();
+    const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizeof(layout::kma_heap_stats));
+    run("stats", work_group, out); // the kernel is one of one group
+    layout::kma_heap_stats counted;
+    device().queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof counted, &counted);
+    HeapStats stats;
+    stats.kind = options().kind;
+    stats.debug = options().debug;
+#define KMA_HEAP_STATS_COPY(name, meaning) stats.name = counted.name;
+    KMA_HEAP_STATS(KMA_HEAP_STATS_COPY)
+#undef KMA_HEAP_STATS_COPY
+    for (std::size_t code = 0; code < error_codes; code++)
+        stats.errors[code] = counted.errors[code];
+    return stats;
+}
+
+std::vector<ErrorRecord> HeapDriver::errors() const
+{
+    require_sound();
+    const layout::kma_heap_header from = header();
+    std::vector<ErrorRecord> records;
+    for (std::uint32_t i = 0; i < KMA_ERROR_CODES * KMA_ERROR_KEPT; i++) {
+        const layout::kma_error_record &record = from.errors.first[i];
+        if (record.written)
+            records.push_back({static_cast<ErrorCode>(i / KMA_ERROR_KEPT), record.work_item, record.size, record.ref});
+    }
+    return records;
+}
+
+void HeapDriver::clear_errors()
+{
+    run("clear_errors", work_group);
+}
+
+} // namespace kma

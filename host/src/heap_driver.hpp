@@ -1,0 +1,123 @@
+// What differs from one heap kind to the next, behind one interface. A new kind is a class of its own in a file of its
+// own, and one entry in heap_driver.cpp (beside its name in kma/heap_kind.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "findings.hpp"
+#include "heap_memory.hpp"
+#include "kma/heap.hpp"
+#include "kma/program.hpp"
+#include "layout.hpp"
+
+namespace kma {
+
+/// Bytes of a heap, counted from its start.
+struct ByteRange {
+    std::uint64_t offset;
+    std::uint64_t bytes;
+};
+
+/// Appends `range`, or makes the last range longer if this one follows it.
+void append(std::vector<ByteRange> &ranges, ByteRange range);
+
+/// The heap behind the facade: its memory, its kernels, and what its kind says of them.
+class HeapDriver {
+public:
+    virtual ~HeapDriver() = default;
+    HeapDriver(const HeapDriver &) = delete;
+    HeapDriver &operator=(const HeapDriver &) = delete;
+
+    /// Runs the init kernel.
+    virtual void init() = 0;
+    virtual void reset() = 0;
+
+    /// The memory handed out, in ascending order.
+    virtual std::vector<ByteRange> used() const = 0;
+
+    /// The metadata that an init kernel would not write just so, in ascending order; all in front of begin().
+    virtual std::vector<ByteRange> metadata() const = 0;
+
+    virtual LeakReport leaks(std::size_t most) const = 0;
+
+    /// Whether heaps of kernels with 64-bit atomics and without differ in their metadata.
+    virtual bool depends_on_width() const = 0;
+
+    HeapStats stats() const;
+    std::vector<ErrorRecord> errors() const;
+    void clear_errors();
+    std::vector<std::string> check() const;
+
+    /// Throws Error if what kernels rely on is damaged, so that it is safe to run them.
+    void require_sound() const;
+
+    const Device &device() const noexcept { return parts_.device; }
+    const HeapOptions &options() const noexcept { return parts_.options; }
+    const HeapMemory &memory() const noexcept { return *parts_.memory; }
+    std::uint64_t begin() const noexcept { return std::uint64_t{expected_.begin} * KMA_UNIT; }
+
+    /// The header as it is in the heap.
+    layout::kma_heap_header header() const;
+
+protected:
+    struct Parts {
+        Device device;
+        HeapOptions options; ///< completed
+        Program kernels;
+        std::unique_ptr<HeapMemory> memory;
+    };
+    /// What the init kernel writes into the header; the rest of it follows from the options.
+    struct Expected {
+        std::uint32_t begin, limit; ///< in units
+        std::uint32_t atomic64;
+    };
+    HeapDriver(Parts parts, Expected expected) : parts_(std::move(parts)), expected_(expected) {}
+
+    /// The kernels of a kind, in the options' flavour.
+    static Program build(const Device &device, const HeapOptions &options);
+
+    /// Throws Error if no buffer can have that size, or no ref reach it.
+    static void check_largest(const Device &device, std::uint64_t bytes);
+
+    /// Names what is wrong in the constant parts of the metadata, which kernels follow unseen: here the header.
+    virtual void check_constants(Findings &findings) const;
+
+    /// Names what is wrong in the rest; called only if the constants are right.
+    virtual void check_structures(Findings &findings) const = 0;
+
+    /// Runs kma_KIND_`what`_kernel(heap, arguments…) in groups of 64, and waits.
+    template <class... Arguments>
+    void run(const std::string &what, std::uint64_t work_items, const Arguments &...arguments) const
+    {
+        cl::Kernel made = kernel(what);
+        cl_uint index = 1;
+        (made.setArg(index++, arguments), ...);
+        launch(made, work_items);
+    }
+
+private:
+    cl::Kernel kernel(const std::string &what) const;
+    void launch(const cl::Kernel &kernel, std::uint64_t work_items) const;
+
+    Parts parts_;
+    Expected expected_;
+};
+
+/// What a kind has beside its drivers.
+struct HeapKindEntry {
+    HeapKind kind;
+    /// A driver with memory, not initialised yet. Throws Error for what the kind cannot be.
+    std::unique_ptr<HeapDriver> (*make)(const Device &device, std::uint64_t bytes, const HeapOptions &options);
+    /// As Heap::bytes_for.
+    std::uint64_t (*bytes_for_payload)(const HeapOptions &options, std::uint64_t payload);
+    std::uint64_t (*bytes_for_blocks)(const HeapOptions &options, const std::vector<BlockDemand> &blocks);
+};
+extern const HeapKindEntry bump_heap_kind;
+extern const HeapKindEntry superblock_heap_kind;
+
+/// Throws Error for a number that is no kind.
+const HeapKindEntry &entry_of(HeapKind kind);
+
+} // namespace kma

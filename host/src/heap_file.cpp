@@ -1,0 +1,211 @@
+// Heaps on disk: a head, the ranges of the heap that were worth saving, and their bytes one after the other.
+//
+//   | FileHead | ByteRange … (head.ranges) | bytes of the first | bytes of the second | … |
+//
+// What lies in no range is as the init kernel leaves it (metadata), or free (blocks).
+#include "heap_file.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <vector>
+
+#include "kma/error.hpp"
+
+namespace kma {
+namespace {
+
+constexpr std::uint64_t file_magic = 0x0a70616568616d6b; // "kmaheap\n" on the disk of a little-endian machine
+constexpr std::uint32_t file_version = 1;                // raised when this struct, or what follows it, changes
+
+struct FileHead {
+    std::uint64_t magic;
+    std::uint32_t version;
+    std::uint32_t layout; // KMA_HEAP_LAYOUT
+    std::uint32_t kind;
+    std::uint32_t debug;
+    std::uint32_t atomic64;
+    std::uint32_t unused;
+    std::uint64_t bytes; // of the heap
+    std::uint64_t superblock_bytes;
+    std::uint64_t ranges;
+};
+static_assert(sizeof(FileHead) == 56 && sizeof(ByteRange) == 16);
+
+// So much goes through host memory at a time.
+constexpr std::uint64_t chunk_bytes = std::uint64_t{16} << 20;
+
+// Calls move(offset in the heap, bytes, buffer) for all ranges in order, chunk by chunk.
+template <class Move> void for_chunks(const std::vector<ByteRange> &ranges, Move move)
+{
+    std::vector<char> chunk;
+    for (const ByteRange &range : ranges)
+        for (std::uint64_t done = 0; done < range.bytes; done += chunk.size()) {
+            chunk.resize(std::min(range.bytes - done, chunk_bytes));
+            move(range.offset + done, chunk);
+        }
+}
+
+std::vector<ByteRange> ranges_of(const HeapDriver &heap)
+{
+    std::vector<ByteRange> ranges = heap.metadata();
+    for (const ByteRange &range : heap.used())
+        append(ranges, range);
+    return ranges;
+}
+
+void write(const HeapDriver &heap, std::ofstream &file)
+{
+    const std::vector<ByteRange> ranges = ranges_of(heap);
+    const layout::kma_heap_header header = heap.header();
+    const FileHead head = {.magic = file_magic,
+                           .version = file_version,
+                           .layout = header.layout,
+                           .kind = header.kind,
+                           .debug = header.debug,
+                           .atomic64 = header.atomic64,
+                           .unused = 0,
+                           .bytes = header.bytes,
+                           .superblock_bytes = heap.options().superblock_bytes,
+                           .ranges = ranges.size()};
+    const auto put = [&](const void *data, std::uint64_t bytes) {
+        file.write(static_cast<const char *>(data), static_cast<std::streamsize>(bytes));
+    };
+    put(&head, sizeof head);
+    put(ranges.data(), ranges.size() * sizeof ranges[0]);
+    for_chunks(ranges, [&](std::uint64_t offset, std::vector<char> &chunk) {
+        heap.memory().read(heap.device().queue(), offset, chunk.size(), chunk.data());
+        put(chunk.data(), chunk.size());
+    });
+}
+
+// A file that is read from its start, with sentences for what is wrong with it.
+class Reader {
+public:
+    explicit Reader(const std::filesystem::path &path) : path_(path), file_(path, std::ios::binary)
+    {
+        std::error_code error;
+        bytes_ = std::filesystem::file_size(path, error);
+        if (!file_ || error)
+            throw Error(say("cannot read the heap file ", path.string()));
+    }
+
+    template <class... Parts> [[noreturn]] void refuse(const Parts &...why) const
+    {
+        throw Error(say("cannot load a heap from ", path_.string(), ": ", why...));
+    }
+
+    void get(void *to, std::uint64_t bytes)
+    {
+        if (!file_.read(static_cast<char *>(to), static_cast<std::streamsize>(bytes)))
+            refuse("the file cannot be read to its end");
+    }
+
+    FileHead head();
+    std::vector<ByteRange> ranges(const FileHead &head);
+
+private:
+    std::filesystem::path path_;
+    std::ifstream file_;
+    std::uint64_t bytes_ = 0;
+};
+
+FileHead Reader::head()
+{
+    FileHead head{};
+    if (bytes_ >= sizeof head.magic)
+        get(&head.magic, sizeof head.magic);
+    if (head.magic != file_magic)
+        refuse("it is no file that Heap::save wrote on a machine of this byte order");
+    if (bytes_ < sizeof head)
+        refuse("it is truncated: it has ", bytes_, " bytes, and the head alone ", sizeof head);
+    get(&head.version, sizeof head - offsetof(FileHead, version));
+    if (head.version != file_version || head.layout != KMA_HEAP_LAYOUT)
+        refuse("another version of kma wrote it: file version ", head.version, " and heap layout ", head.layout,
+               ", this one reads ", file_version, " and ", KMA_HEAP_LAYOUT);
+    return head;
+}
+
+// Ascending and within the heap, and the file just long enough for all of them.
+std::vector<ByteRange> Reader::ranges(const FileHead &head)
+{
+    if (head.ranges > (bytes_ - sizeof head) / sizeof(ByteRange))
+        refuse("it is truncated: its list of ", head.ranges, " ranges does not fit into ", bytes_, " bytes");
+    std::vector<ByteRange> ranges(head.ranges);
+    get(ranges.data(), ranges.size() * sizeof(ByteRange));
+    std::uint64_t end = 0;
+    std::uint64_t should_be = sizeof head + ranges.size() * sizeof(ByteRange);
+    for (const ByteRange &range : ranges) {
+        if (range.offset < end || range.offset > head.bytes || range.bytes > head.bytes - range.offset)
+            refuse("it is damaged: bytes ", range.offset, " and ", range.bytes,
+                   " more are not a part, behind the one before, of a heap of ", head.bytes);
+        end = range.offset + range.bytes;
+        should_be += range.bytes;
+    }
+    if (bytes_ < should_be)
+        refuse("it is truncated: it has ", bytes_, " bytes, should be ", should_be);
+    if (bytes_ > should_be)
+        refuse("it is damaged: it has ", bytes_, " bytes, should be ", should_be);
+    return ranges;
+}
+
+const char *width_of(bool atomic64)
+{
+    return atomic64 ? "with 64-bit atomics" : "without 64-bit atomics";
+}
+
+} // namespace
+
+void save_heap(const HeapDriver &heap, const std::filesystem::path &path)
+{
+    heap.require_sound();
+    // Beside it, so that the file system can put the one in the other's place in a single step.
+    std::filesystem::path unfinished = path;
+    unfinished += ".unfinished";
+    std::error_code error;
+    try {
+        std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
+        write(heap, file);
+        file.close();
+        if (!file)
+            throw Error(say("cannot write the heap to ", path.string(),
+                            ": is there such a folder, may this program write to it, and is the disk not full?"));
+        std::filesystem::rename(unfinished, path, error);
+        if (error)
+            throw Error(say("cannot write the heap to ", path.string(), ": ", error.message()));
+    } catch (...) { // not handled here: only the half-written file must not stay
+        std::filesystem::remove(unfinished, error);
+        throw;
+    }
+}
+
+std::unique_ptr<HeapDriver> load_heap(const Device &device, const std::filesystem::path &path, Storage storage,
+                                      const std::string &build_options)
+{
+    Reader file(path);
+    const FileHead head = file.head();
+    const std::vector<ByteRange> ranges = file.ranges(head);
+    HeapOptions options;
+    options.kind = static_cast<HeapKind>(head.kind);
+    options.storage = storage;
+    options.debug = static_cast<int>(head.debug);
+    options.superblock_bytes = head.superblock_bytes;
+    options.build_options = build_options;
+    std::unique_ptr<HeapDriver> heap = entry_of(options.kind).make(device, head.bytes, options);
+    heap->init();
+    if (const bool atomic64 = heap->header().atomic64 != 0;
+        heap->depends_on_width() && atomic64 != (head.atomic64 != 0))
+        file.refuse("it was saved ", width_of(head.atomic64 != 0), ", and the kernels of ", device.name(),
+                    " are built ", width_of(atomic64),
+                    "; build heap and programs with -DKMA_HAS_ATOMIC64=", head.atomic64 ? 1 : 0,
+                    " if the device can, or save it from a heap that was built so");
+    for_chunks(ranges, [&](std::uint64_t offset, std::vector<char> &chunk) {
+        file.get(chunk.data(), chunk.size());
+        heap->memory().write(device.queue(), offset, chunk.size(), chunk.data());
+    });
+    if (const std::vector<std::string> wrong = heap->check(); !wrong.empty())
+        file.refuse("it is damaged: ", wrong.front());
+    return heap;
+}
+
+} // namespace kma

@@ -1,0 +1,19 @@
+// Heaps on disk.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "heap_driver.hpp"
+
+namespace kma {
+
+/// As Heap::save.
+void save_heap(const HeapDriver &heap, const std::filesystem::path &path);
+
+/// As Heap::load.
+std::unique_ptr<HeapDriver> load_heap(const Device &device, const std::filesystem::path &path, Storage storage,
+                                      const std::string &build_options);
+
+} // namespace kma

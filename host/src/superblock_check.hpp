@@ -1,0 +1,24 @@
+// The invariants of a superblock heap at rest.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "findings.hpp"
+#include "layout.hpp"
+
+namespace kma {
+
+/// All metadata but those that never change and the single blocks' bits, as the census kernels tell them.
+struct SuperblockCensus {
+    std::vector<layout::kma_sb_census> superblocks;
+    std::vector<layout::kma_sb_class_census> classes;
+    std::vector<layout::kma_queue_census> queue; ///< one for each node, and the last for the queue itself
+    std::vector<std::uint32_t> sets;             ///< the bits of the partial sets, class by class
+};
+
+/// Names each invariant that does not hold; cl/kma/heap/superblock_credit.cl, superblock_offer.cl, superblock_slots.cl
+/// and cl/kma/lockfree/ state them.
+void check_superblocks(const layout::kma_sb_plan &plan, const SuperblockCensus &census, Findings &findings);
+
+} // namespace kma

@@ -1,0 +1,147 @@
+// Sizes of superblock heaps. The formulas are the device's own (cl/kma/heap/superblock_layout.cl).
+#include "superblock_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "kma/error.hpp"
+#include "say.hpp"
+
+namespace kma::superblock_plan {
+namespace {
+
+constexpr std::uint64_t smallest = std::uint64_t{KMA_UNIT} << KMA_SB_MIN_SHIFT;
+constexpr std::uint64_t largest = std::uint64_t{KMA_UNIT} << KMA_SB_MAX_SHIFT;
+
+// A heap has so many superblocks where nobody says otherwise, as far as their sizes allow: enough for many size classes
+// side by side, few enough to be of use for large blocks. It keeps their number within what 32-bit atomics can number,
+// in all heaps that those allow.
+constexpr std::uint64_t usual_superblocks = 512;
+
+constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+
+// Bytes of a heap with `superblocks`.
+std::uint64_t heap_bytes(std::uint64_t superblocks, std::uint64_t superblock_bytes)
+{
+    if (superblocks > 0xffffffff)
+        return most;
+    std::uint64_t units;
+    layout::kma_sb_plan_of(static_cast<std::uint32_t>(superblocks), shift_of(superblock_bytes), &units);
+    return units * KMA_UNIT;
+}
+
+// Bytes of a heap that has as many superblocks as `needed` says of their size, none if that size will not do; and
+// whose superblocks have that size, given or chosen by those very bytes.
+using Needed = std::function<std::optional<std::uint64_t>(std::uint64_t superblock_bytes)>;
+std::optional<std::uint64_t> consistent_bytes(const HeapOptions &options, const Needed &needed)
+{
+    if (options.superblock_bytes != 0) {
+        const std::uint64_t given = superblock_bytes(options, 0);
+        const auto superblocks = needed(given);
+        return superblocks ? std::optional(heap_bytes(std::max<std::uint64_t>(*superblocks, 1), given)) : std::nullopt;
+    }
+    for (std::uint64_t size = smallest; size <= largest; size *= 2) {
+        const auto superblocks = needed(size);
+        if (!superblocks)
+            continue;
+        const std::uint64_t bytes = heap_bytes(std::max<std::uint64_t>(*superblocks, 1), size);
+        const std::uint64_t chosen = superblock_bytes(options, bytes);
+        if (chosen <= size) // if smaller, then a larger heap makes this size the chosen one
+            return chosen == size ? bytes : size * usual_superblocks;
+    }
+    return {}; // no size will do: the largest is chosen for any number of bytes that is too large for the others
+}
+
+// Superblocks of a size in which all these blocks find room, one more for each class; none if a block is larger.
+std::optional<std::uint64_t> superblocks_for(const std::vector<BlockDemand> &blocks, std::uint64_t superblock_bytes)
+{
+    std::array<std::uint64_t, KMA_CLASSES> counts{};
+    for (const BlockDemand &demand : blocks) {
+        if (demand.size > superblock_bytes)
+            return {};
+        if (demand.size == 0)
+            continue;
+        std::uint64_t &count =
+            counts[layout::kma_class_of(static_cast<std::uint32_t>(layout::kma_whole_units(demand.size)))];
+        count = demand.count > most - count ? most : count + demand.count;
+    }
+    std::uint64_t superblocks = 0;
+    for (std::uint32_t c = 0; c < KMA_CLASSES; c++) {
+        if (counts[c] == 0)
+            continue;
+        const std::uint64_t slots = superblock_bytes / KMA_UNIT / layout::kma_class_units(c);
+        const std::uint64_t full = counts[c] / slots + (counts[c] % slots != 0 ? 1 : 0);
+        superblocks = full > most - superblocks - 1 ? most : superblocks + full + 1;
+    }
+    return superblocks;
+}
+
+} // namespace
+
+std::uint32_t shift_of(std::uint64_t superblock_bytes) noexcept
+{
+    return static_cast<std::uint32_t>(std::bit_width(superblock_bytes / KMA_UNIT)) - 1;
+}
+
+std::uint64_t superblock_bytes(const HeapOptions &options, std::uint64_t heap_bytes)
+{
+    const std::uint64_t given = options.superblock_bytes;
+    if (given == 0)
+        return std::bit_floor(std::clamp(heap_bytes / usual_superblocks, smallest, largest));
+    if (!std::has_single_bit(given) || given < smallest || given > largest)
+        throw Error(say("superblock_bytes = ", given, " is no size for superblocks: it must be a power of two from ",
+                        smallest, " to ", largest, ", or 0 to have it chosen"));
+    return given;
+}
+
+layout::kma_sb_plan plan(std::uint64_t heap_bytes, std::uint64_t superblock_bytes)
+{
+    const std::uint32_t shift = shift_of(superblock_bytes);
+    const layout::kma_sb_plan plan = layout::kma_sb_plan_for(heap_bytes, shift, true);
+    if (plan.superblocks == 0)
+        throw Error(say("a heap of ", heap_bytes, " bytes is too small: its metadata and one superblock of ",
+                        superblock_bytes, " bytes need ", superblock_plan::heap_bytes(1, superblock_bytes)));
+    return plan;
+}
+
+void check_for_32_bits(std::uint64_t bytes, std::uint64_t size)
+{
+    const auto room = [&](std::uint64_t s) { return layout::kma_sb_plan_for(bytes, shift_of(s), true).superblocks; };
+    const auto allowed = [](std::uint64_t s) { return layout::kma_sb_most(shift_of(s), false); };
+    if (room(size) <= allowed(size))
+        return;
+    std::string advice;
+    std::uint64_t largest_heap = 0;
+    for (std::uint64_t s = smallest; s <= largest; s *= 2) {
+        largest_heap = std::max(largest_heap, heap_bytes(allowed(s), s));
+        if (advice.empty() && room(s) <= allowed(s))
+            advice = say("superblock_bytes = ", s, " would do");
+    }
+    if (advice.empty())
+        advice = say("no size of superblocks would do for more than ", largest_heap, " bytes");
+    throw Error(say("a heap of ", bytes, " bytes has room for ", room(size), " superblocks of ", size,
+                    " bytes, and without 64-bit atomics there can be ", allowed(size), ": ", advice));
+}
+
+std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payload)
+{
+    return *consistent_bytes(options, [&](std::uint64_t size) -> std::optional<std::uint64_t> {
+        return payload / size + (payload % size != 0 ? 1 : 0);
+    });
+}
+
+std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<BlockDemand> &blocks)
+{
+    if (const auto bytes = consistent_bytes(options, [&](std::uint64_t size) { return superblocks_for(blocks, size); }))
+        return *bytes;
+    const std::uint64_t size = std::ranges::max(blocks, {}, &BlockDemand::size).size;
+    throw Error(say("a superblock heap has no blocks of ", size, " bytes: they end at one superblock, ",
+                    options.superblock_bytes != 0 ? options.superblock_bytes : largest, " bytes here, ", largest,
+                    " at most"));
+}
+
+} // namespace kma::superblock_plan
