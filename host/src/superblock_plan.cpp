@@ -20,7 +20,7 @@ constexpr std::uint64_t largest = std::uint64_t{KMA_UNIT} << KMA_SB_MAX_SHIFT;
 // A heap has so many superblocks where nobody says otherwise, as far as their sizes allow: enough for many size classes
 // side by side, few enough to be of use for large blocks. It keeps their number within what 32-bit atomics can number,
 // in all heaps that those allow.
-constexpr std::uint64_t usual_superblocks = 512;
+constexpr std::uint64_t usual_superblocks = 128;
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 

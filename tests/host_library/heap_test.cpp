@@ -2,26 +2,16 @@
 #include <cstring>
 
 #include "catch.hpp"
+#include "heap_support.hpp"
 #include "kma/kma.hpp"
 
 using kma::Heap;
 using kma::HeapKind;
 using kma::Storage;
+using test::device;
+using test::storages;
 
 namespace {
-
-const kma::Device &device()
-{
-    static const kma::Device &selected = *new kma::Device(kma::Device::select()); // not destroyed after the driver is
-    return selected;
-}
-
-std::vector<Storage> storages()
-{
-    if (device().has_svm())
-        return {Storage::buffer, Storage::svm};
-    return {Storage::buffer};
-}
 
 const char *text = R"(#include "kma/kma.cl"
 kernel void take(global kma_heap *heap, ulong bytes, global uint *ref)

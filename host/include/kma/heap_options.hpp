@@ -19,7 +19,7 @@ struct HeapOptions {
     /// way round nobody does.
     int debug = 0;
     /// Superblock heap: bytes of a superblock, the largest request: a power of two from 4 KiB to 2 MiB. 0: by the
-    /// heap's size, the power of two not above 1/512 of it, within these bounds. Other heaps do not look at it.
+    /// heap's size, the power of two not above 1/128 of it, within these bounds. Other heaps do not look at it.
     std::uint64_t superblock_bytes = 0;
     /// More compiler options for the heap's own kernels. Those that change what lies in the heap (KMA_HAS_ATOMIC64)
     /// must be the same in all programs that use it.

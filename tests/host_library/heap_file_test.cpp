@@ -1,0 +1,223 @@
+// Heaps on disk: saved, loaded, gone on with; and files that are none.
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "catch.hpp"
+#include "heap_support.hpp"
+
+using kma::Heap;
+using kma::HeapKind;
+using test::device;
+using test::Kernels;
+using test::superblocks;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path scratch = KMA_SCRATCH_DIR;
+
+// A file that is gone after the test.
+struct File {
+    explicit File(const std::string &name) : path(scratch / (name + ".kma")) { fs::remove(path); }
+    ~File() { fs::remove_all(path); }
+    File(const File &) = delete;
+    File &operator=(const File &) = delete;
+
+    std::string read() const
+    {
+        std::ifstream file(path, std::ios::binary);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    void write(const std::string &bytes) const { std::ofstream(path, std::ios::binary) << bytes; }
+
+    fs::path path;
+};
+
+std::string refusal(const fs::path &path, const std::string &build_options = {})
+{
+    return message_of<kma::Error>([&] { Heap::load(device(), path, kma::Storage::buffer, build_options); });
+}
+
+std::vector<kma::HeapOptions> all_options()
+{
+    std::vector<kma::HeapOptions> all;
+    for (const kma::Storage storage : test::storages())
+        for (const std::string &width : test::widths)
+            for (const int debug : {0, 1}) {
+                all.push_back({HeapKind::bump, storage, debug, 0, width});
+                all.push_back({HeapKind::superblock, storage, debug, 4096, width});
+                all.push_back({HeapKind::superblock, storage, debug, 0, width});
+            }
+    return all;
+}
+
+cl_uint walk(const kma::Snapshot &snapshot, kma::Ref first)
+{
+    cl_uint sum = 0;
+    for (const auto *at = snapshot.deref<test::Item>(first); at; at = snapshot.deref<test::Item>(at->next))
+        sum += at->number;
+    return sum;
+}
+
+} // namespace
+
+TEST_CASE("a heap goes on where it was saved", "[file]")
+{
+    const File file("round_trip");
+    for (const kma::HeapOptions &options : all_options())
+        for (const kma::Storage storage : test::storages()) {
+            CAPTURE(kma::name_of(options.kind), options.debug, options.superblock_bytes, options.build_options);
+            kma::Ref first = 0;
+            kma::HeapStats before{};
+            {
+                const Heap heap(device(), 3 << 20, options);
+                const Kernels kernels(heap);
+                const auto others = kernels.allocate({100, 0, 3000, 1, 17, 4000});
+                first = kernels.push(0, 1000);
+                kernels.free({others[0], others[2], others[5]});
+                kernels.allocate(1, 1 << 30);
+                before = heap.stats();
+                heap.save(file.path);
+                CHECK(heap.stats().used == before.used);
+            }
+            CHECK(!fs::exists(file.path.string() + ".unfinished"));
+            Heap heap = Heap::load(device(), file.path, storage, options.build_options);
+            const kma::HeapStats after = heap.stats();
+            CHECK(kma::to_text(after) == kma::to_text(before));
+            CHECK(after.errors[1] == 1);
+            CHECK(heap.errors().size() == 1);
+            CHECK(heap.options().storage == storage);
+            CHECK(heap.check().empty());
+            CHECK(walk(heap.snapshot(), first) == 999 * 1000 / 2);
+            const Kernels kernels(heap);
+            CHECK(kernels.sum(first) == 999 * 1000 / 2);
+            first = kernels.push(first, 1000);
+            CHECK(walk(heap.snapshot(), first) == 1999 * 2000 / 2);
+            CHECK(kernels.sum(first) == 1999 * 2000 / 2);
+            const auto refs = kernels.allocate(500, 64);
+            CHECK(std::ranges::count(refs, kma::Ref{0}) == 0);
+            kernels.free(refs);
+            kernels.free({first});
+            CHECK(heap.check().empty());
+            if (options.kind == HeapKind::superblock) {
+                CHECK(heap.leaks().blocks == before.blocks + 999);
+                CHECK(heap.error_text().find("free") == std::string::npos);
+            }
+            // Once more, over the file that is there.
+            heap.save(file.path);
+            CHECK(walk(Heap::load(device(), file.path, storage, options.build_options).snapshot(), first) ==
+                  (options.kind == HeapKind::bump ? 1999 * 2000 / 2 : walk(heap.snapshot(), first)));
+            heap.reset();
+            CHECK(heap.check().empty());
+            CHECK(heap.stats().used == 0);
+        }
+}
+
+TEST_CASE("a full heap and a used one come back whole", "[file]")
+{
+    const File file("whole");
+    for (const std::string &width : test::widths)
+        for (const std::uint64_t size : {4096, 65536, 2 << 20}) {
+            const Heap heap(device(), std::max<std::uint64_t>(8 << 20, 4 * size), superblocks(size, width));
+            const Kernels kernels(heap);
+            kernels.churn(1000, 5, 2000);
+            kernels.allocate(8000, 2048);
+            heap.save(file.path);
+            const Heap loaded = Heap::load(device(), file.path, kma::Storage::buffer, width);
+            CHECK(loaded.check().empty());
+            CHECK(kma::to_text(loaded.stats()) == kma::to_text(heap.stats()));
+            CHECK(kma::to_text(loaded.leaks(1 << 20)) == kma::to_text(heap.leaks(1 << 20)));
+            const auto mine = heap.snapshot().extents(), others = loaded.snapshot().extents();
+            CHECK(std::ranges::equal(
+                mine, others, [](const auto &a, const auto &b) { return a.offset == b.offset && a.bytes == b.bytes; }));
+        }
+}
+
+TEST_CASE("a large heap with little in it makes a small file", "[file]")
+{
+    const File file("sparse");
+    const Heap heap(device(), 256 << 20, superblocks(0));
+    test::Kernels(heap).allocate(100, 100);
+    heap.save(file.path);
+    CHECK(fs::file_size(file.path) < (512 << 10) + (64 << 10)); // a superblock, its bitmap, and what is there of each
+    CHECK(Heap::load(device(), file.path).leaks().blocks == 100);
+}
+
+TEST_CASE("files that are no heaps are refused", "[file]")
+{
+    const File file("refused");
+    CHECK_THAT(refusal(file.path), contains("cannot read the heap file") && contains("refused.kma"));
+    fs::create_directory(file.path);
+    CHECK_THAT(refusal(file.path), contains("cannot read the heap file"));
+    fs::remove(file.path);
+    for (const std::string &text : {std::string(), std::string("kmaheap"), std::string(1000, 'x')}) {
+        file.write(text);
+        CHECK_THAT(refusal(file.path), contains("no file that Heap::save wrote"));
+    }
+
+    Heap(device(), 1 << 20, superblocks(4096)).save(file.path);
+    const std::string whole = file.read();
+    CHECK(refusal(file.path) == "no error");
+    for (const std::size_t length : {std::size_t{8}, std::size_t{55}, std::size_t{56}, std::size_t{60}, std::size_t{72},
+                                     whole.size() / 2, whole.size() - 1}) {
+        file.write(whole.substr(0, length));
+        CHECK_THAT(refusal(file.path), contains("is truncated"));
+    }
+    file.write(whole + "x");
+    CHECK_THAT(refusal(file.path), contains("is damaged: it has " + std::to_string(whole.size() + 1) +
+                                            " bytes, should be " + std::to_string(whole.size())));
+
+    const auto with = [&](std::size_t at, std::uint32_t value) {
+        std::string changed = whole;
+        std::memcpy(changed.data() + at, &value, sizeof value);
+        file.write(changed);
+        return refusal(file.path);
+    };
+    CHECK_THAT(with(0, 0), contains("no file that Heap::save wrote"));
+    CHECK_THAT(with(8, 9), contains("another version of kma wrote it: file version 9 and heap layout 2"));
+    CHECK_THAT(with(12, 9), contains("another version of kma wrote it: file version 1 and heap layout 9"));
+    CHECK_THAT(with(16, 9), contains("no heap kind number 9"));
+    CHECK_THAT(with(16, 1), contains("damaged"));
+    CHECK_THAT(with(20, 1), contains("is damaged: the header's debug is 0, should be 1"));
+    CHECK_THAT(with(32, 1 << 19), contains("damaged"));   // bytes of the heap
+    CHECK_THAT(with(40, 8192), contains("is damaged: ")); // of a superblock
+    CHECK_THAT(with(40, 1234), contains("superblock_bytes = 1234"));
+    CHECK_THAT(with(48, 1 << 30), contains("is truncated: its list of 1073741824 ranges"));
+    CHECK_THAT(with(56, 16), contains("damaged")); // where the first range begins
+    CHECK_THAT(with(64, 2 << 20), contains("is damaged: bytes 0 and 2097152 more"));
+    // In the heap's own metadata: the first range's bytes begin at 72, superblock 0's state at 10,000 or so.
+    CHECK_THAT(with(72, 1), contains("is damaged: the header's magic number is 1"));
+    CHECK_THAT(with(72 + 1504, 3), contains("is damaged: the plan's number of superblocks is 3"));
+}
+
+TEST_CASE("a heap with atomics of the other width is refused", "[file]")
+{
+    const File file("width");
+    const std::string narrow = test::widths[1];
+    Heap(device(), 1 << 20, superblocks(4096, narrow)).save(file.path);
+    CHECK(refusal(file.path, narrow) == "no error");
+    if (Heap(device(), 1 << 20, superblocks(4096)).stats().superblocks != 0 && refusal(file.path) != "no error") {
+        CHECK_THAT(refusal(file.path),
+                   contains("saved without 64-bit atomics") && contains("-DKMA_HAS_ATOMIC64=0 if the device can"));
+        Heap(device(), 1 << 20, superblocks(4096)).save(file.path);
+        CHECK_THAT(refusal(file.path, narrow), contains("saved with 64-bit atomics"));
+    }
+    Heap(device(), 1 << 20, {.kind = HeapKind::bump, .build_options = narrow}).save(file.path);
+    CHECK(refusal(file.path) == "no error"); // a bump heap is the same in both
+}
+
+TEST_CASE("a heap that cannot be written leaves nothing behind", "[file]")
+{
+    const Heap heap(device(), 1 << 20, superblocks(4096));
+    const fs::path nowhere = scratch / "no such folder" / "heap.kma";
+    CHECK_THAT(message_of<kma::Error>([&] { heap.save(nowhere); }),
+               contains("cannot write the heap to " + nowhere.string()));
+    const File folder("folder");
+    fs::create_directories(folder.path / "within");
+    CHECK_THAT(message_of<kma::Error>([&] { heap.save(folder.path); }), contains("cannot write the heap to"));
+    CHECK(fs::is_directory(folder.path / "within"));
+    CHECK(!fs::exists(folder.path.string() + ".unfinished"));
+}

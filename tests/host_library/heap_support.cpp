@@ -1,0 +1,239 @@
+// Kernels that allocate, and that damage what the allocator knows.
+#include "heap_support.hpp"
+
+#include <map>
+
+namespace test {
+namespace {
+
+const char *text = R"(#include "kma/kma.cl"
+kernel void allocate(global kma_heap *heap, global const ulong *sizes, global uint *refs, uint each)
+{
+    const size_t first = get_global_id(0) * each;
+    for (size_t i = first; i < first + each; i++)
+        refs[i] = kma_ref_of(heap, kma_malloc(heap, sizes[i]));
+}
+kernel void give(global kma_heap *heap, global const uint *refs)
+{
+    kma_free(heap, kma_deref(heap, refs[get_global_id(0)]));
+}
+#define KEPT 3
+kernel void churn(global kma_heap *heap, uint seed, uint largest, global uint *refs, global ulong *sizes)
+{
+    global uint *mine = refs + get_global_id(0) * KEPT;
+    global ulong *bytes = sizes + get_global_id(0) * KEPT;
+    uint random = kma_mix32(seed + (uint)get_global_id(0));
+    for (uint i = 0; i < KEPT; i++)
+        mine[i] = 0;
+    for (uint round = 0; round < 20; round++) {
+        random = kma_mix32(random + 1);
+        const uint i = random % KEPT;
+        kma_free(heap, kma_deref(heap, mine[i]));
+        random = kma_mix32(random + 1);
+        bytes[i] = random % 4 == 0 ? 0 : 1 + random / 4 % (random % 3 == 0 ? largest : 100);
+        mine[i] = kma_ref_of(heap, kma_malloc(heap, bytes[i]));
+    }
+}
+typedef struct item {
+    kma_ref next;
+    uint number;
+} item;
+kernel void push(global kma_heap *heap, uint first, uint count, global uint *result)
+{
+    for (uint i = 0; i < count; i++) {
+        global item *next = kma_deref(heap, first);
+        global item *mine = KMA_NEW(heap, item);
+        if (!mine)
+            break;
+        mine->next = first;
+        mine->number = next ? next->number + 1 : 0;
+        first = kma_ref_of(heap, mine);
+    }
+    *result = first;
+}
+kernel void sum(global kma_heap *heap, uint first, global uint *result)
+{
+    *result = 0;
+    for (global item *at = kma_deref(heap, first); at; at = kma_deref(heap, at->next))
+        *result += at->number;
+}
+#define NODE kma_queue_nodes(kma_sb_queue(heap))[a]
+kernel void damage(global kma_superblock *heap, uint what, uint a, uint b, uint c)
+{
+    switch (what) {
+    case 0: kma_store_u32(&kma_sb_state_of(heap, a)->credit, b, KMA_RELAXED); break;
+    case 1: kma_store_u32(&kma_sb_state_of(heap, a)->content, b, KMA_RELAXED); break;
+    case 2: kma_fetch_or_u32(&kma_sb_bitmap(heap, a)[b / 32], 1u << (b % 32), KMA_RELAXED); break;
+    case 3: kma_fetch_and_u32(&kma_sb_bitmap(heap, a)[b / 32], ~(1u << (b % 32)), KMA_RELAXED); break;
+    case 4: kma_fetch_or_u32(&kma_sb_set(heap, a)[b / 32], 1u << (b % 32), KMA_RELAXED); break;
+    case 5: kma_fetch_and_u32(&kma_sb_set(heap, a)[b / 32], ~(1u << (b % 32)), KMA_RELAXED); break;
+    case 6: kma_store_u32(&heap->classes[a].partial.count, b, KMA_RELAXED); break;
+    case 7: heap->classes[a].slots = b; break;
+    case 8: kma_sb_offer_store(&heap->classes[a].offer, kma_sb_offer_pack(heap, kma_sb_offer_of(b, c)), KMA_RELAXED); break;
+    case 9: kma_queue_store(&NODE.next, kma_queue_pack(b == 0xffffffffu ? KMA_QUEUE_END : b, 7), KMA_RELAXED); break;
+    case 10: kma_store_u32(&NODE.item, b, KMA_RELAXED); break;
+    case 11: NODE.carrier = b; break;
+    case 12: kma_queue_store(&kma_sb_queue(heap)->head, kma_queue_pack(a, 7), KMA_RELAXED); break;
+    case 13: kma_queue_store(&kma_sb_queue(heap)->tail, kma_queue_pack(a, 7), KMA_RELAXED); break;
+    case 14: kma_sb_queue(heap)->capacity = a; break;
+    case 15: ((global uint *)&heap->plan)[a] = b; break;
+    case 16: ((global uint *)heap)[a] = b; break;
+    }
+}
+)";
+
+const std::map<std::string, cl_uint> damages = {
+    {"credit", 0},     // of superblock a: b
+    {"content", 1},    // of superblock a: b
+    {"set bit", 2},    // b of superblock a's bitmap
+    {"clear bit", 3},  // b of superblock a's bitmap
+    {"put in set", 4}, // of class a: superblock b, not counted
+    {"take out of set", 5},
+    {"set count", 6}, // of class a: b
+    {"slots", 7},     // of class a: b
+    {"offer", 8},     // of class a: superblock b, c drawn
+    {"next", 9},      // of node a: b
+    {"item", 10},     // of node a: b
+    {"carrier", 11},  // of superblock a: b
+    {"head", 12},     // a
+    {"tail", 13},     // a
+    {"queue capacity", 14},
+    {"plan", 15},   // its word a: b
+    {"header", 16}, // its word a: b
+};
+
+kma::Program build(const kma::HeapOptions &heap)
+{
+    kma::ProgramOptions options;
+    options.heap = heap.kind;
+    options.debug = heap.debug;
+    options.options = heap.build_options;
+    return kma::Program(device(), {{"heap_support.cl", text}}, options);
+}
+
+template <class T> cl::Buffer copy_of(const std::vector<T> &values)
+{
+    cl::Buffer buffer(device().context(), CL_MEM_READ_WRITE, values.size() * sizeof(T));
+    device().queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, values.size() * sizeof(T), values.data());
+    return buffer;
+}
+
+template <class T> std::vector<T> read(const cl::Buffer &buffer)
+{
+    std::vector<T> values(buffer.getInfo<CL_MEM_SIZE>() / sizeof(T));
+    device().queue().enqueueReadBuffer(buffer, CL_TRUE, 0, values.size() * sizeof(T), values.data());
+    return values;
+}
+
+} // namespace
+
+const std::vector<std::string> widths = {"", "-DKMA_HAS_ATOMIC64=0"};
+
+const kma::Device &device()
+{
+    static const kma::Device &selected = *new kma::Device(kma::Device::select()); // not destroyed after the driver is
+    return selected;
+}
+
+std::vector<kma::Storage> storages()
+{
+    if (device().has_svm())
+        return {kma::Storage::buffer, kma::Storage::svm};
+    return {kma::Storage::buffer};
+}
+
+kma::HeapOptions superblocks(std::uint64_t superblock_bytes, const std::string &build_options)
+{
+    kma::HeapOptions options;
+    options.kind = kma::HeapKind::superblock;
+    options.superblock_bytes = superblock_bytes;
+    options.build_options = build_options;
+    return options;
+}
+
+Kernels::Kernels(const kma::Heap &heap) : heap_(heap), program_(build(heap.options())) {}
+
+cl::Kernel Kernels::kernel(const std::string &name) const
+{
+    cl::Kernel made = program_.kernel(name);
+    heap_.set_arg(made, 0);
+    return made;
+}
+
+void Kernels::run(const cl::Kernel &kernel, std::size_t work_items) const
+{
+    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items));
+    device().queue().finish();
+}
+
+std::vector<kma::Ref> Kernels::allocate(const std::vector<cl_ulong> &sizes, bool in_order) const
+{
+    cl::Kernel made = kernel("allocate");
+    const cl::Buffer in = copy_of(sizes);
+    const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizes.size() * sizeof(cl_uint));
+    made.setArg(1, in);
+    made.setArg(2, out);
+    made.setArg(3, static_cast<cl_uint>(in_order ? sizes.size() : 1));
+    run(made, in_order ? 1 : sizes.size());
+    return read<kma::Ref>(out);
+}
+
+std::vector<kma::Ref> Kernels::allocate(std::size_t count, cl_ulong size, bool in_order) const
+{
+    return allocate(std::vector<cl_ulong>(count, size), in_order);
+}
+
+void Kernels::free(const std::vector<kma::Ref> &refs) const
+{
+    cl::Kernel made = kernel("give");
+    const cl::Buffer in = copy_of(refs);
+    made.setArg(1, in);
+    run(made, refs.size());
+}
+
+Kernels::Kept Kernels::churn(std::size_t work_items, cl_uint seed, cl_uint largest) const
+{
+    constexpr std::size_t kept = 3;
+    cl::Kernel made = kernel("churn");
+    const cl::Buffer refs = copy_of(std::vector<kma::Ref>(work_items * kept));
+    const cl::Buffer sizes = copy_of(std::vector<cl_ulong>(work_items * kept));
+    made.setArg(1, seed);
+    made.setArg(2, largest);
+    made.setArg(3, refs);
+    made.setArg(4, sizes);
+    run(made, work_items);
+    return {read<kma::Ref>(refs), read<cl_ulong>(sizes)};
+}
+
+kma::Ref Kernels::push(kma::Ref first, cl_uint count) const
+{
+    cl::Kernel made = kernel("push");
+    const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
+    made.setArg(1, first);
+    made.setArg(2, count);
+    made.setArg(3, out);
+    run(made, 1);
+    return read<kma::Ref>(out)[0];
+}
+
+cl_uint Kernels::sum(kma::Ref first) const
+{
+    cl::Kernel made = kernel("sum");
+    const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
+    made.setArg(1, first);
+    made.setArg(2, out);
+    run(made, 1);
+    return read<cl_uint>(out)[0];
+}
+
+void Kernels::damage(const std::string &what, cl_uint a, cl_uint b, cl_uint c) const
+{
+    cl::Kernel made = kernel("damage");
+    made.setArg(1, damages.at(what));
+    made.setArg(2, a);
+    made.setArg(3, b);
+    made.setArg(4, c);
+    run(made, 1);
+}
+
+} // namespace test
