@@ -2,13 +2,9 @@
 // at rest. Superblocks of 2, 4 or 64 units instead of 256 and more, so that a few steps reach every state.
 #pragma once
 
-#include "kma/lockfree/indexed_queue.cl"
-
 inline uint heap_patience = 0; // of the heap under test, new for each execution
 
 #define KMA_SB_ALIGN 64u
-#define KMA_SB_QUEUE_BYTES sizeof(kma_queue)
-#define KMA_SB_NODE_BYTES sizeof(kma_queue_node)
 #define KMA_SB_PATIENCE heap_patience
 #include "kma/heap/superblock.cl"
 

@@ -58,3 +58,7 @@ template <class T> constexpr T add_sat(T a, T b)
     const T sum = static_cast<T>(a + b);
     return sum < a ? std::numeric_limits<T>::max() : sum;
 }
+
+// Relacy's words are larger than a device's.
+#define KMA_SB_QUEUE_BYTES sizeof(kma_queue)
+#define KMA_SB_NODE_BYTES sizeof(kma_queue_node)
