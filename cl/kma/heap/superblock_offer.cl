@@ -16,6 +16,7 @@
 #ifndef KMA_HEAP_SUPERBLOCK_OFFER_CL
 #define KMA_HEAP_SUPERBLOCK_OFFER_CL
 
+#include "kma/platform/bits.cl"
 #include "kma/platform/memory.cl"
 #include "kma/heap/superblock_layout.cl"
 

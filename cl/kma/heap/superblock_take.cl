@@ -3,6 +3,7 @@
 #define KMA_HEAP_SUPERBLOCK_TAKE_CL
 
 #include "kma/platform/lanes.cl"
+#include "kma/heap/ref.cl"
 #include "kma/heap/superblock_renew.cl"
 #include "kma/heap/superblock_slots.cl"
 
