@@ -78,12 +78,11 @@ static inline void kma_sb_settle(global kma_superblock *heap, uint sb)
             if (kma_cas_u32(&state->credit, KMA_SB_KEPT, 0, KMA_ACQ_REL) == KMA_SB_KEPT)
                 return; // FULL
         } else if (kma_sb_count(credit) == cls->slots) {
-            // All free: no more frees can come. The credit could only be taken off by one with an old offer at hand.
-            if (kma_cas_u32(&state->credit, credit, KMA_SB_KEPT, KMA_ACQ_REL) == credit) {
-                kma_store_u32(&state->content, size_class | KMA_SB_FREE, KMA_RELAXED);
-                kma_queue_enqueue(kma_sb_queue(heap), sb);
-                return; // FREE
-            }
+            // All free: no more frees can come, and nobody but its keeper takes credit off.
+            kma_store_u32(&state->credit, KMA_SB_KEPT, KMA_RELAXED);
+            kma_store_u32(&state->content, size_class | KMA_SB_FREE, KMA_RELAXED);
+            kma_queue_enqueue(kma_sb_queue(heap), sb); // releases
+            return; // FREE
         } else {
             kma_bitmap_put(&cls->partial, kma_sb_set(heap, size_class), sb);
             // The last block may have been freed before that, by one who then did not find `sb` in the set: if so,
@@ -112,20 +111,17 @@ static inline void kma_sb_give(global kma_superblock *heap, uint sb, uint size_c
     }
 }
 
-// Takes all credit of `sb` into the caller's hands and returns how many blocks that is. The caller need not be its
-// keeper, nor `sb` of the class he thinks: whose credit it was, it then cannot become free before he gives it back.
+// Its keeper takes all credit of `sb` into his hands; returns how many blocks that is.
 static inline uint kma_sb_take_credit(global kma_superblock *heap, uint sb)
 {
-    global kma_sb_state *state = kma_sb_state_of(heap, sb);
-    if (kma_sb_count(kma_load_u32(&state->credit, KMA_RELAXED)) == 0)
-        return 0;
-    return kma_sb_count(kma_fetch_and_u32(&state->credit, KMA_SB_KEPT, KMA_ACQ_REL));
+    return kma_sb_count(kma_fetch_and_u32(&kma_sb_state_of(heap, sb)->credit, KMA_SB_KEPT, KMA_ACQ_REL));
 }
 
 // Its keeper gives back blocks that he has in hand, and the superblock with them.
 static inline void kma_sb_return(global kma_superblock *heap, uint sb, uint blocks)
 {
-    kma_fetch_add_u32(&kma_sb_state_of(heap, sb)->credit, blocks, KMA_ACQ_REL);
+    if (blocks != 0)
+        kma_fetch_add_u32(&kma_sb_state_of(heap, sb)->credit, blocks, KMA_ACQ_REL);
     kma_sb_settle(heap, sb);
 }
 

@@ -8,9 +8,11 @@
 //
 // An offer of fewer blocks than slots begins with drawn = slots - blocks. Spent means drawn >= slots. The draw that
 // spends the offer, d <= slots < d + n, elects its holder to renew it; from then on drawn > slots says that somebody
-// was elected. A renewal that finds no memory marks the offer dry, which elects everybody. Spent offers are replaced by
-// compare-and-swap, which takes no note of how the same word came about: whenever a class has the spent offer {s, d},
-// s is its active superblock and has nothing more on offer.
+// was elected. A renewal that finds no memory marks the offer dry, which elects everybody.
+//
+// Whoever puts an offer in the place of another gets the other: its superblock to keep, and the blocks that were still
+// on offer. So an exchange will do, whatever was there, and nothing is lost by it. (A compare-and-swap would fail as
+// long as others draw: with thousands at it, ten times as slow on a GPU.)
 //
 // Without 64-bit atomics, drawn stops at slots + 1, and a draw is a compare-and-swap.
 #ifndef KMA_HEAP_SUPERBLOCK_OFFER_CL
@@ -46,6 +48,7 @@ static inline kma_sb_offer kma_sb_offer_unpack(global kma_superblock *heap, kma_
 
 #define kma_sb_offer_load kma_load_u64
 #define kma_sb_offer_store kma_store_u64
+#define kma_sb_offer_exchange kma_exchange_u64
 #define kma_sb_offer_cas kma_cas_u64
 #else
 // drawn <= 2^shift + 2 has shift + 1 bits; all ones in what is left stand for KMA_SB_NONE.
@@ -68,6 +71,7 @@ static inline kma_sb_offer kma_sb_offer_unpack(global kma_superblock *heap, kma_
 
 #define kma_sb_offer_load kma_load_u32
 #define kma_sb_offer_store kma_store_u32
+#define kma_sb_offer_exchange kma_exchange_u32
 #define kma_sb_offer_cas kma_cas_u32
 #endif
 
@@ -137,11 +141,18 @@ static inline kma_sb_offer kma_sb_draw(global kma_superblock *heap, uint size_cl
 #endif
 }
 
-// Puts `next` in the place of `spent` and returns true, or false if the offer is another by now. Release: who draws
-// from `next` sees what its maker did. Acquire: the maker takes over the superblock of `spent`.
-static inline bool kma_sb_replace(global kma_superblock *heap, uint size_class, kma_sb_offer spent, kma_sb_offer next)
+// Puts `next` in the place of the class's offer, which it returns. Release: who draws from `next` sees what its maker
+// did. Acquire: the maker takes over the former offer's superblock.
+static inline kma_sb_offer kma_sb_exchange(global kma_superblock *heap, uint size_class, kma_sb_offer next)
 {
-    const kma_sb_offer_word expected = kma_sb_offer_pack(heap, spent);
+    return kma_sb_offer_unpack(heap, kma_sb_offer_exchange(&heap->classes[size_class].offer,
+                                                           kma_sb_offer_pack(heap, next), KMA_ACQ_REL));
+}
+
+// The same only if the offer is `former` still; whether it was.
+static inline bool kma_sb_replace(global kma_superblock *heap, uint size_class, kma_sb_offer former, kma_sb_offer next)
+{
+    const kma_sb_offer_word expected = kma_sb_offer_pack(heap, former);
     return kma_sb_offer_cas(&heap->classes[size_class].offer, expected, kma_sb_offer_pack(heap, next),
                             KMA_ACQ_REL) == expected;
 }

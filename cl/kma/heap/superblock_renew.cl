@@ -1,5 +1,5 @@
-// What happens when an offer is spent: the class gets another, of the same superblock, of a partly free one, of a free
-// one, or of one that another class keeps in reserve, in this order.
+// What happens when an offer is spent: the class gets another, of a partly free superblock, of a free one, or of one
+// that another class keeps in reserve.
 #ifndef KMA_HEAP_SUPERBLOCK_RENEW_CL
 #define KMA_HEAP_SUPERBLOCK_RENEW_CL
 
@@ -14,40 +14,26 @@
 #define KMA_SB_PATIENCE 24u
 #endif
 #ifndef KMA_SB_LONGEST_PAUSE
-#define KMA_SB_LONGEST_PAUSE 8192u
+#define KMA_SB_LONGEST_PAUSE 4096u
 #endif
 
-// Puts `blocks` of `sb`, which the caller has in hand, on offer. The superblock is either the one of the spent offer,
-// and stays (`kept_by_offer`), or the caller is its keeper, and the class's offer becomes it; then the caller becomes
-// the keeper of the former one. False if the offer is not spent any more, or not of that superblock.
-static inline bool kma_sb_put_on_offer(global kma_superblock *heap, uint size_class, uint sb, uint blocks,
-                                       bool kept_by_offer)
+// Among so many partly free superblocks one is looked for that has a good part of its blocks to give. For speed too: of
+// a class with many almost full superblocks, each offer would be spent at once.
+#ifndef KMA_SB_LOOKS
+#define KMA_SB_LOOKS 16u
+#endif
+#define KMA_SB_GOOD_PART(slots) max((slots) / 8, 1u)
+
+KMA_STATIC_ASSERT(KMA_SB_NONE == KMA_QUEUE_EMPTY && KMA_SB_NONE == KMA_BITMAP_NONE, none_is_none);
+
+// Its keeper puts `blocks` of `sb` that he has in hand on offer (KMA_SB_NONE: the class is to offer nothing), with
+// `drawn` at the start. The offer keeps it now, and the caller settles what was on offer before.
+static inline void kma_sb_put_on_offer(global kma_superblock *heap, uint size_class, uint sb, uint drawn)
 {
     const uint slots = heap->classes[size_class].slots;
-    kma_store_u32(&kma_sb_state_of(heap, sb)->offered, blocks, KMA_RELAXED);
-    for (;;) { // once more only if another drew, or renewed
-        const kma_sb_offer spent = kma_sb_look(heap, size_class);
-        if (kma_sb_left(spent, slots) != 0 || (kept_by_offer && spent.superblock != sb))
-            return false;
-        if (!kma_sb_replace(heap, size_class, spent, kma_sb_offer_of(sb, slots - blocks)))
-            continue;
-        if (!kept_by_offer && spent.superblock != KMA_SB_NONE)
-            kma_sb_settle(heap, spent.superblock);
-        return true;
-    }
-}
-
-// Offers again what has been freed of the spent offer's superblock. False if that is nothing.
-static inline bool kma_sb_renew_same(global kma_superblock *heap, uint size_class, uint sb)
-{
-    if (sb == KMA_SB_NONE)
-        return false;
-    const uint blocks = kma_sb_take_credit(heap, sb);
-    if (blocks == 0)
-        return false;
-    if (!kma_sb_put_on_offer(heap, size_class, sb, blocks, true))
-        kma_sb_give(heap, sb, kma_sb_class_of(heap, sb), blocks);
-    return true;
+    const kma_sb_offer former = kma_sb_exchange(heap, size_class, kma_sb_offer_of(sb, drawn));
+    if (former.superblock != KMA_SB_NONE)
+        kma_sb_return(heap, former.superblock, kma_sb_left(former, slots));
 }
 
 // Frees a superblock that another class has on offer and no block of which is taken. False if there is none.
@@ -69,40 +55,58 @@ static inline bool kma_sb_reclaim(global kma_superblock *heap, uint size_class)
     return false;
 }
 
-// Takes a free superblock, as its keeper; KMA_SB_NONE if there is none.
-static inline uint kma_sb_take_free(global kma_superblock *heap, uint size_class)
+// Takes a partly free superblock of the class, as its keeper; KMA_SB_NONE if there is none. With `good`, one with a
+// good part of its blocks to give, if there is such among the first.
+static inline uint kma_sb_take_partial(global kma_superblock *heap, uint size_class, bool good)
 {
-    for (;;) { // once more only after a superblock was freed
-        const uint sb = kma_queue_dequeue(kma_sb_queue(heap));
-        if (sb != KMA_QUEUE_EMPTY)
-            return sb;
-        if (!kma_sb_reclaim(heap, size_class))
+    global kma_sb_class *cls = &heap->classes[size_class];
+    global kma_atomic_u32 *bits = kma_sb_set(heap, size_class);
+    const uint words = heap->plan.set_words;
+    kma_bitmap_walk walk = kma_bitmap_begin(&cls->partial, bits, words);
+    uint looks = 0;
+    for (;;) { // once more only for another superblock
+        const uint sb = kma_bitmap_next(&walk, bits, words);
+        if (sb == KMA_BITMAP_NONE)
             return KMA_SB_NONE;
+        if (good) {
+            const uint credit = kma_sb_count(kma_load_u32(&kma_sb_state_of(heap, sb)->credit, KMA_RELAXED));
+            if (credit < KMA_SB_GOOD_PART(cls->slots)) {
+                if (++looks == KMA_SB_LOOKS)
+                    return KMA_SB_NONE;
+                continue;
+            }
+        }
+        if (kma_bitmap_take(&cls->partial, bits, sb))
+            return sb;
     }
 }
 
 // Takes a superblock that has blocks for the class, as its keeper, and `*blocks` of it in hand; KMA_SB_NONE if there is
-// none. Counted in `in_hand` until the caller has put it on offer or back.
+// none. Counted in `in_hand` until the caller has put it on offer.
 static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uint *blocks)
 {
-    global kma_sb_class *cls = &heap->classes[size_class];
-    for (;;) { // once more only if another took the credit of a partly free superblock
-        const uint sb = kma_bitmap_take_any(&cls->partial, kma_sb_set(heap, size_class), heap->plan.set_words);
-        if (sb == KMA_BITMAP_NONE)
+    bool is_free = false;
+    uint sb;
+    for (;;) { // once more only after a superblock was freed
+        sb = kma_sb_take_partial(heap, size_class, true);
+        if (sb != KMA_SB_NONE)
             break;
-        kma_fetch_add_u32(&heap->in_hand, 1, KMA_RELAXED);
-        *blocks = kma_sb_take_credit(heap, sb);
-        if (*blocks != 0)
-            return sb;
-        kma_sb_settle(heap, sb);
-        kma_fetch_add_u32(&heap->in_hand, ~0u, KMA_RELAXED);
+        sb = kma_queue_dequeue(kma_sb_queue(heap));
+        is_free = sb != KMA_SB_NONE;
+        if (is_free)
+            break;
+        sb = kma_sb_take_partial(heap, size_class, false);
+        if (sb != KMA_SB_NONE || !kma_sb_reclaim(heap, size_class))
+            break;
     }
-    const uint sb = kma_sb_take_free(heap, size_class);
     if (sb == KMA_SB_NONE)
         return KMA_SB_NONE;
     kma_fetch_add_u32(&heap->in_hand, 1, KMA_RELAXED);
-    kma_store_u32(&kma_sb_state_of(heap, sb)->content, size_class, KMA_RELAXED);
-    *blocks = cls->slots;
+    global kma_sb_state *state = kma_sb_state_of(heap, sb);
+    if (is_free)
+        kma_store_u32(&state->content, size_class, KMA_RELAXED);
+    *blocks = is_free ? heap->classes[size_class].slots : kma_sb_take_credit(heap, sb);
+    kma_store_u32(&state->offered, *blocks, KMA_RELAXED);
     return sb;
 }
 
@@ -110,28 +114,31 @@ static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uin
 #define KMA_SB_CONTENDED 1u // nothing to be found, but others have superblocks in hand
 #define KMA_SB_EMPTY     2u // out of memory; the offer is marked dry
 
-// Makes the class offer blocks, where the offer `spent` was seen last.
-static inline uint kma_sb_renew(global kma_superblock *heap, uint size_class, kma_sb_offer spent)
+// Makes the class offer blocks.
+static inline uint kma_sb_renew(global kma_superblock *heap, uint size_class)
 {
-    if (kma_sb_renew_same(heap, size_class, spent.superblock))
-        return KMA_SB_RENEWED;
-    uint blocks = 0;
-    const uint sb = kma_sb_find(heap, size_class, &blocks);
-    if (sb != KMA_SB_NONE) {
-        if (!kma_sb_put_on_offer(heap, size_class, sb, blocks, false))
-            kma_sb_return(heap, sb, blocks);
-        kma_fetch_add_u32(&heap->in_hand, ~0u, KMA_RELAXED);
-        return KMA_SB_RENEWED;
-    }
     const uint slots = heap->classes[size_class].slots;
-    const kma_sb_offer offer = kma_sb_look(heap, size_class);
-    if (kma_sb_left(offer, slots) != 0)
-        return KMA_SB_RENEWED;
-    if (kma_load_u32(&heap->in_hand, KMA_RELAXED) != 0)
-        return KMA_SB_CONTENDED;
-    if (!kma_sb_marked_dry(offer, slots))
-        kma_sb_replace(heap, size_class, offer, kma_sb_offer_of(offer.superblock, KMA_SB_DRY(slots)));
-    return KMA_SB_EMPTY;
+    for (;;) { // once more only if a superblock was on offer, the credit of which nobody could find
+        uint blocks = 0;
+        const uint sb = kma_sb_find(heap, size_class, &blocks);
+        if (sb != KMA_SB_NONE) {
+            kma_sb_put_on_offer(heap, size_class, sb, slots - blocks);
+            kma_fetch_add_u32(&heap->in_hand, ~0u, KMA_RELAXED);
+            return KMA_SB_RENEWED;
+        }
+        const kma_sb_offer offer = kma_sb_look(heap, size_class);
+        if (kma_sb_left(offer, slots) != 0)
+            return KMA_SB_RENEWED;
+        if (offer.superblock != KMA_SB_NONE) {
+            kma_sb_put_on_offer(heap, size_class, KMA_SB_NONE, slots + 1);
+            continue;
+        }
+        if (kma_load_u32(&heap->in_hand, KMA_RELAXED) != 0)
+            return KMA_SB_CONTENDED;
+        if (!kma_sb_marked_dry(offer, slots))
+            kma_sb_replace(heap, size_class, offer, kma_sb_offer_of(KMA_SB_NONE, KMA_SB_DRY(slots)));
+        return KMA_SB_EMPTY;
+    }
 }
 
 // Up to `want` tickets of a class.
@@ -163,7 +170,7 @@ static inline kma_sb_share kma_sb_reserve(global kma_superblock *heap, uint size
         renews = renews || offer.drawn <= slots || offer.drawn >= KMA_SB_DRY(slots) || looked == KMA_SB_PATIENCE;
         uint result = KMA_SB_CONTENDED;
         if (renews)
-            result = kma_sb_renew(heap, size_class, offer);
+            result = kma_sb_renew(heap, size_class);
         const bool gives_up = result == KMA_SB_EMPTY || (result == KMA_SB_CONTENDED && looked == 2 * KMA_SB_PATIENCE);
         if (share.count != 0 || gives_up)
             return share;

@@ -46,22 +46,46 @@ static inline bool kma_bitmap_take(global kma_bitmap *set, global kma_atomic_u32
     return true;
 }
 
-// Takes out any item; KMA_BITMAP_NONE if no word had one when it was looked at. Looks at each word once; at one word
-// more than once only if others took its items.
+// A walk over the items, each word as it was when the walk came to it.
+typedef struct kma_bitmap_walk {
+    uint word;
+    uint items; // of this word, those still to come
+    uint ahead; // words still to come
+} kma_bitmap_walk;
+
+// Begins where an item was put in last. Of a set that is empty the walk sees no word.
+static inline kma_bitmap_walk kma_bitmap_begin(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words)
+{
+    kma_bitmap_walk walk;
+    walk.ahead = kma_load_u32(&set->count, KMA_RELAXED) != 0 ? words - 1 : 0;
+    walk.word = min(kma_load_u32(&set->recent, KMA_RELAXED), words - 1);
+    walk.items = kma_load_u32(&bits[walk.word], KMA_RELAXED);
+    return walk;
+}
+
+// The next item, KMA_BITMAP_NONE at the end. It need not be in any more: who wants it takes it.
+static inline uint kma_bitmap_next(kma_bitmap_walk *walk, global kma_atomic_u32 *bits, uint words)
+{
+    for (; walk->items == 0; walk->ahead--) {
+        if (walk->ahead == 0)
+            return KMA_BITMAP_NONE;
+        walk->word = walk->word + 1 < words ? walk->word + 1 : 0;
+        walk->items = kma_load_u32(&bits[walk->word], KMA_RELAXED);
+    }
+    const uint item = walk->word * 32 + kma_lowest_bit(walk->items);
+    walk->items &= walk->items - 1;
+    return item;
+}
+
+// Takes out any item; KMA_BITMAP_NONE if no word had one when it was looked at.
 static inline uint kma_bitmap_take_any(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words)
 {
-    if (kma_load_u32(&set->count, KMA_RELAXED) == 0)
-        return KMA_BITMAP_NONE;
-    uint word = min(kma_load_u32(&set->recent, KMA_RELAXED), words - 1);
-    for (uint looked = 0; looked < words; looked++) {
-        for (uint left = kma_load_u32(&bits[word], KMA_RELAXED); left != 0; left &= left - 1) {
-            const uint item = word * 32 + kma_lowest_bit(left);
-            if (kma_bitmap_take(set, bits, item))
-                return item;
-        }
-        word = word + 1 == words ? 0 : word + 1;
+    kma_bitmap_walk walk = kma_bitmap_begin(set, bits, words);
+    for (;;) { // once more only if another took the item
+        const uint item = kma_bitmap_next(&walk, bits, words);
+        if (item == KMA_BITMAP_NONE || kma_bitmap_take(set, bits, item))
+            return item;
     }
-    return KMA_BITMAP_NONE;
 }
 
 #endif
