@@ -42,6 +42,7 @@ static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes,
     for (size_t c = me; c < plan.size_classes; c += work_items) {
         global kma_sb_class *cls = &heap->classes[c];
         cls->slots = (1u << shift) / kma_class_units((uint)c);
+        kma_store_u32(&cls->helpers, 0, KMA_RELAXED);
         // Not through pack(): the plan in the heap may be another work-item's to write.
         kma_sb_offer_store(&cls->offer, kma_sb_offer_none(shift, cls->slots), KMA_RELAXED);
         kma_bitmap_init(&cls->partial, sets + c * plan.set_words, plan.set_words, 0, 1);

@@ -52,7 +52,8 @@ typedef struct kma_sb_class {
     uchar pad_offer[64 - sizeof(kma_sb_offer_atomic)];
     kma_bitmap partial; // superblocks of this class with free blocks that are not on offer
     uint slots;         // blocks of this class in one superblock; constant
-    uint pad[13];
+    kma_atomic_u32 helpers; // who renew the offer though they were not elected
+    uint pad[12];
 } kma_sb_class;
 
 // Of one superblock.

@@ -7,14 +7,18 @@
 #include "kma/heap/superblock_credit.cl"
 #include "kma/heap/superblock_offer.cl"
 
-// How often who was not elected looks whether the offer was renewed, before he does it himself, and for how many
-// nanoseconds he keeps away at most in between. For speed alone: where thousands renew at once, or look all the time,
-// the one who was elected hardly gets at the memory. He needs five to ten microseconds on a GPU.
+// Who was not elected looks so often whether the offer was renewed, and keeps away for so many nanoseconds at most in
+// between. Then a few may help, and after as many looks again everybody renews for himself. Thus nobody depends on the
+// one who was elected; but as a rule he alone takes superblocks: he needs ten microseconds on a GPU, and if thousands
+// took one each to put on offer, others would find none.
 #ifndef KMA_SB_PATIENCE
 #define KMA_SB_PATIENCE 24u
 #endif
 #ifndef KMA_SB_LONGEST_PAUSE
-#define KMA_SB_LONGEST_PAUSE 4096u
+#define KMA_SB_LONGEST_PAUSE 8192u
+#endif
+#ifndef KMA_SB_HELPERS
+#define KMA_SB_HELPERS 4u
 #endif
 
 // Among so many partly free superblocks one is looked for that has a good part of its blocks to give. For speed too: of
@@ -141,6 +145,17 @@ static inline uint kma_sb_renew(global kma_superblock *heap, uint size_class)
     }
 }
 
+// The same for one who was not elected, unless enough do it already.
+static inline uint kma_sb_help(global kma_superblock *heap, uint size_class)
+{
+    global kma_atomic_u32 *const helpers = &heap->classes[size_class].helpers;
+    uint result = KMA_SB_CONTENDED;
+    if (kma_fetch_add_u32(helpers, 1, KMA_RELAXED) < KMA_SB_HELPERS)
+        result = kma_sb_renew(heap, size_class);
+    kma_fetch_add_u32(helpers, ~0u, KMA_RELAXED);
+    return result;
+}
+
 // Up to `want` tickets of a class.
 typedef struct kma_sb_share {
     uint superblock;
@@ -153,8 +168,8 @@ static inline kma_sb_share kma_sb_reserve(global kma_superblock *heap, uint size
 {
     kma_sb_share share;
     uint seen = KMA_SB_NONE; // the superblock that was on offer at the last look
-    uint looked = 0;         // and how often
-    bool renews = false;     // the caller: elected, or out of patience
+    uint looks = 0;          // at that one, spent
+    bool elected = false;
     kma_sb_offer offer = kma_sb_first_look(heap, size_class);
     for (;;) { // once more only if another drew what was offered, or has superblocks in hand and patience lasts
         if (offer.drawn <= slots)
@@ -164,21 +179,22 @@ static inline kma_sb_share kma_sb_reserve(global kma_superblock *heap, uint size
         share.count = min(kma_sb_left(offer, slots), want);
         if (share.count == want)
             return share;
-        if (offer.superblock != seen)
-            looked = 0;
+        looks = offer.superblock == seen ? looks : 0;
         seen = offer.superblock;
-        renews = renews || offer.drawn <= slots || offer.drawn >= KMA_SB_DRY(slots) || looked == KMA_SB_PATIENCE;
+        elected = elected || offer.drawn <= slots || kma_sb_marked_dry(offer, slots);
+        const bool at_last = looks == 2 * KMA_SB_PATIENCE;
         uint result = KMA_SB_CONTENDED;
-        if (renews)
+        if (elected || at_last)
             result = kma_sb_renew(heap, size_class);
-        const bool gives_up = result == KMA_SB_EMPTY || (result == KMA_SB_CONTENDED && looked == 2 * KMA_SB_PATIENCE);
-        if (share.count != 0 || gives_up)
+        else if (looks >= KMA_SB_PATIENCE)
+            result = kma_sb_help(heap, size_class);
+        if (share.count != 0 || result == KMA_SB_EMPTY || (at_last && result == KMA_SB_CONTENDED))
             return share;
         if (result == KMA_SB_RENEWED) {
-            renews = false;
+            elected = false;
         } else {
-            kma_pause(min(64u << min(looked, 16u), KMA_SB_LONGEST_PAUSE));
-            looked++;
+            kma_pause(min(64u << min(looks, 16u), KMA_SB_LONGEST_PAUSE));
+            looks++;
         }
         offer = kma_sb_look(heap, size_class);
     }
