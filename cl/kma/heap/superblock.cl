@@ -32,7 +32,7 @@ static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes,
         kma_error_log_init(&heap->header.errors, me, work_items);
     if (me == 0) {
         heap->plan = plan;
-        kma_store_u32(&heap->in_hand, 0, KMA_RELAXED);
+        kma_store_u32(&heap->moves, 0, KMA_RELAXED);
         kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, plan.begin, plan.limit);
     }
     global uchar *start = (global uchar *)heap;

@@ -102,9 +102,9 @@ static inline void kma_sb_give(global kma_superblock *heap, uint sb, uint size_c
     global kma_sb_class *cls = &heap->classes[size_class];
     const uint slots = cls->slots;
     const uint before = kma_fetch_add_u32(&state->credit, blocks, KMA_RELEASE);
-    if (before == 0) { // FULL till now, and others may have been the first as well since: one of them keeps it
-        if ((kma_fetch_or_u32(&state->credit, KMA_SB_KEPT, KMA_ACQ_REL) & KMA_SB_KEPT) == 0)
-            kma_sb_settle(heap, sb);
+    if (before == 0) { // FULL till now, and this is the only one to see that: the caller is its keeper
+        kma_fetch_or_u32(&state->credit, KMA_SB_KEPT, KMA_RELAXED);
+        kma_sb_settle(heap, sb); // acquires
     } else if (kma_sb_count(before) + blocks == slots) {
         if (kma_bitmap_take(&cls->partial, kma_sb_set(heap, size_class), sb))
             kma_sb_settle(heap, sb);

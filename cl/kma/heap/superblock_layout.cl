@@ -68,6 +68,10 @@ typedef struct kma_sb_state {
 #define KMA_SB_FREE 0x100u      // in `content`
 #define KMA_SB_UNUSED 0x1ffu    // in `content`: free, and never was of any class
 
+// In `moves`: the lower half counts superblocks in somebody's hands, the upper half those put down so far.
+#define KMA_SB_IN_HAND(moves) ((moves) & 0xffffu)
+#define KMA_SB_PUT_DOWN 0x10000u
+
 // Where everything is. Constant after the initialisation.
 typedef struct kma_sb_plan {
     uint superblocks;
@@ -87,7 +91,7 @@ typedef struct kma_sb_plan {
 typedef struct kma_superblock {
     kma_heap_header header;
     kma_sb_plan plan;
-    kma_atomic_u32 in_hand; // superblocks that somebody is about to offer or to give back
+    kma_atomic_u32 moves; // see superblock_renew.cl
     uint pad[27];
     kma_sb_class classes[KMA_CLASSES];
 } kma_superblock;

@@ -30,6 +30,20 @@
 
 KMA_STATIC_ASSERT(KMA_SB_NONE == KMA_QUEUE_EMPTY && KMA_SB_NONE == KMA_BITMAP_NONE, none_is_none);
 
+// While a superblock is in somebody's hands, others may look for one in vain though there is memory. So he counts it, and
+// who finds nothing is out of memory only if nobody had one in hand, nor put one down, while he looked. (Counted just
+// after it was taken: at the brink, a caller that is not alone may still get NULL a moment too early.)
+static inline void kma_sb_pick_up(global kma_superblock *heap)
+{
+    kma_fetch_add_u32(&heap->moves, 1, KMA_RELAXED);
+}
+
+// Release: who sees that it was put down sees where.
+static inline void kma_sb_put_down(global kma_superblock *heap)
+{
+    kma_fetch_add_u32(&heap->moves, KMA_SB_PUT_DOWN - 1, KMA_RELEASE);
+}
+
 // Its keeper puts `blocks` of `sb` that he has in hand on offer (KMA_SB_NONE: the class is to offer nothing), with
 // `drawn` at the start. The offer keeps it now, and the caller settles what was on offer before.
 static inline void kma_sb_put_on_offer(global kma_superblock *heap, uint size_class, uint sb, uint drawn)
@@ -52,7 +66,9 @@ static inline bool kma_sb_reclaim(global kma_superblock *heap, uint size_class)
         const uint credit = kma_load_u32(&kma_sb_state_of(heap, offer.superblock)->credit, KMA_RELAXED);
         if (left + kma_sb_count(credit) == slots &&
             kma_sb_replace(heap, other, offer, kma_sb_offer_of(KMA_SB_NONE, slots))) {
+            kma_sb_pick_up(heap);
             kma_sb_return(heap, offer.superblock, left);
+            kma_sb_put_down(heap);
             return true;
         }
     }
@@ -86,7 +102,7 @@ static inline uint kma_sb_take_partial(global kma_superblock *heap, uint size_cl
 }
 
 // Takes a superblock that has blocks for the class, as its keeper, and `*blocks` of it in hand; KMA_SB_NONE if there is
-// none. Counted in `in_hand` until the caller has put it on offer.
+// none. The caller has picked it up.
 static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uint *blocks)
 {
     bool is_free = false;
@@ -105,7 +121,7 @@ static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uin
     }
     if (sb == KMA_SB_NONE)
         return KMA_SB_NONE;
-    kma_fetch_add_u32(&heap->in_hand, 1, KMA_RELAXED);
+    kma_sb_pick_up(heap);
     global kma_sb_state *state = kma_sb_state_of(heap, sb);
     if (is_free)
         kma_store_u32(&state->content, size_class, KMA_RELAXED);
@@ -115,7 +131,7 @@ static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uin
 }
 
 #define KMA_SB_RENEWED   0u // by the caller or another: look again
-#define KMA_SB_CONTENDED 1u // nothing to be found, but others have superblocks in hand
+#define KMA_SB_CONTENDED 1u // nothing to be found, but others had superblocks in hand
 #define KMA_SB_EMPTY     2u // out of memory; the offer is marked dry
 
 // Makes the class offer blocks.
@@ -123,21 +139,24 @@ static inline uint kma_sb_renew(global kma_superblock *heap, uint size_class)
 {
     const uint slots = heap->classes[size_class].slots;
     for (;;) { // once more only if a superblock was on offer, the credit of which nobody could find
+        const uint moves = kma_load_u32(&heap->moves, KMA_ACQUIRE);
         uint blocks = 0;
         const uint sb = kma_sb_find(heap, size_class, &blocks);
         if (sb != KMA_SB_NONE) {
             kma_sb_put_on_offer(heap, size_class, sb, slots - blocks);
-            kma_fetch_add_u32(&heap->in_hand, ~0u, KMA_RELAXED);
+            kma_sb_put_down(heap);
             return KMA_SB_RENEWED;
         }
         const kma_sb_offer offer = kma_sb_look(heap, size_class);
         if (kma_sb_left(offer, slots) != 0)
             return KMA_SB_RENEWED;
         if (offer.superblock != KMA_SB_NONE) {
+            kma_sb_pick_up(heap);
             kma_sb_put_on_offer(heap, size_class, KMA_SB_NONE, slots + 1);
+            kma_sb_put_down(heap);
             continue;
         }
-        if (kma_load_u32(&heap->in_hand, KMA_RELAXED) != 0)
+        if (KMA_SB_IN_HAND(moves) != 0 || kma_load_u32(&heap->moves, KMA_RELAXED) != moves)
             return KMA_SB_CONTENDED;
         if (!kma_sb_marked_dry(offer, slots))
             kma_sb_replace(heap, size_class, offer, kma_sb_offer_of(KMA_SB_NONE, KMA_SB_DRY(slots)));
