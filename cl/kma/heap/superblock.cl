@@ -64,7 +64,7 @@ static inline uint kma_superblock_class(global kma_superblock *heap, size_t alig
 {
     if (bytes == 0)
         return KMA_CLASSES;
-    if (align > KMA_UNIT && (!kma_is_power_of_two(align) || align > KMA_SB_ALIGN)) {
+    if (!kma_is_power_of_two(align) || align > KMA_SB_ALIGN) {
         kma_report(&heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
         return KMA_CLASSES;
     }
