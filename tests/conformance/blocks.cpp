@@ -1,9 +1,10 @@
 #include "blocks.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <ranges>
 
-#include "adapter.hpp"
 #include "catch.hpp"
 
 using namespace test;
@@ -16,11 +17,6 @@ constexpr std::size_t group_size = 64;
 Shape at_least(std::size_t work_items, std::size_t group = group_size)
 {
     return {(work_items + group - 1) / group * group, group};
-}
-
-std::vector<std::string> none()
-{
-    return {};
 }
 
 } // namespace
@@ -121,24 +117,31 @@ void check_apart(const Blocks &blocks)
 void check_books(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
                  const std::vector<cl_ulong> &sizes)
 {
-    CHECK(findings(heap) == none());
-    std::uint64_t blocks = 0, bytes = 0;
+    CHECK(heap.check() == std::vector<std::string>());
+    std::map<cl_uint, std::uint64_t> living; // ref and bytes
+    std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < refs.size(); i++)
         if (refs[i] != 0) {
-            blocks++;
+            living[refs[i]] = subject.block_bytes(sizes[i]);
             bytes += subject.block_bytes(sizes[i]);
         }
     const kma::HeapStats stats = heap.stats();
     if (subject.can(Ability::reuse)) {
         CHECK(stats.used == bytes);
-        CHECK(stats.blocks == blocks);
+        CHECK(stats.blocks == living.size());
     } else {
         CHECK(stats.used >= bytes);
     }
-    if (!subject.can(Ability::know_blocks))
+    if (!subject.can(Ability::list_blocks))
         return;
-    if (const auto left = leaks(heap))
-        CHECK(left->blocks == blocks);
+    const kma::LeakReport report = heap.leaks(); // the first hundred in full
+    CHECK(report.blocks == living.size());
+    CHECK(report.bytes == bytes);
+    CHECK(report.first.size() == std::min<std::size_t>(living.size(), 100));
+    CHECK(std::ranges::equal(report.first, living | std::views::take(report.first.size()),
+                             [](const kma::LeakReport::Block &block, const auto &one) {
+                                 return block.ref == one.first && block.bytes == one.second;
+                             }));
 }
 
 void check_books(const Blocks &blocks)

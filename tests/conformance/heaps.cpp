@@ -4,14 +4,13 @@
 #include <set>
 #include <stdexcept>
 
-#include "adapter.hpp"
 #include "catch.hpp"
 
 namespace conformance {
 namespace {
 
 constexpr const char *ability_names[abilities] = {"reuse of freed memory", "knowledge of blocks",
-                                                  "one block of the whole heap"};
+                                                  "list of living blocks", "one block of the whole heap"};
 
 std::vector<HeapType> make_types()
 {
@@ -19,7 +18,8 @@ std::vector<HeapType> make_types()
     types.push_back({
         .kind = kma::HeapKind::bump,
         .exemptions = {{Ability::reuse, always, "memory comes back by Heap::reset() only"},
-                       {Ability::know_blocks, 1, "without KMA_DEBUG nothing is stored with a block"}},
+                       {Ability::know_blocks, 1, "without KMA_DEBUG nothing is stored with a block"},
+                       {Ability::list_blocks, always, "Heap::leaks() does not know which blocks live"}},
         .largest_alignment = std::uint64_t{1} << 31,
         .block_bytes = BumpModel::block_bytes,
         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
@@ -89,7 +89,7 @@ kma::Heap Subject::heap(std::uint64_t payload, std::uint64_t superblock_bytes) c
     options.debug = debug;
     options.superblock_bytes = superblock_bytes;
     options.build_options = flavour.options;
-    return heap_with_room(test::device(), payload, options);
+    return {test::device(), kma::Heap::bytes_for(options, payload), options};
 }
 
 kma::Program Subject::program(const std::string &file, const std::string &more_options) const

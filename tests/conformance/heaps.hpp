@@ -16,10 +16,11 @@ namespace conformance {
 /// What not every heap can do.
 enum class Ability {
     reuse,       ///< freed memory is handed out again without a reset
-    know_blocks, ///< usable_size, realloc, leaks; double and invalid frees are reported
+    know_blocks, ///< usable_size and realloc; double and invalid frees are reported
+    list_blocks, ///< Heap::leaks()
     whole_heap,  ///< one request may have all the memory that the heap has
 };
-inline constexpr std::size_t abilities = 3;
+inline constexpr std::size_t abilities = 4;
 
 struct Exemption {
     Ability ability;
