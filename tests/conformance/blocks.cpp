@@ -62,10 +62,10 @@ void Blocks::give_all(std::uint32_t seed)
     give(std::move(order));
 }
 
-std::uint64_t Blocks::wrong_bytes() const
+std::uint64_t Blocks::wrong_bytes(const Array<cl_uint> &refs) const
 {
     const Array<cl_uint> wrong(refs_.size(), 0);
-    launch(program_, "verify", at_least(refs_.size()), *heap_, sizes_, refs_, wrong,
+    launch(program_, "verify", at_least(refs_.size()), *heap_, sizes_, refs, wrong,
            static_cast<cl_uint>(refs_.size()));
     const std::vector<cl_uint> all = wrong.read();
     return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
@@ -149,9 +149,33 @@ void check_books(const Blocks &blocks)
     check_books(*blocks.subject_, *blocks.heap_, blocks.refs(), blocks.sizes_.read());
 }
 
+void check_count(const Subject &subject, const kma::Heap &heap, std::size_t blocks)
+{
+    CHECK(heap.check() == std::vector<std::string>());
+    if (subject.can(Ability::list_blocks))
+        CHECK(heap.leaks().blocks == blocks);
+}
+
 void check_empty(const Subject &subject, const kma::Heap &heap)
 {
     check_books(subject, heap, {}, {});
+}
+
+void check_reset(const Subject &subject, kma::Heap &heap)
+{
+    CHECK(heap.check() == std::vector<std::string>());
+    heap.reset();
+    CHECK(heap.stats().used == 0);
+    check_empty(subject, heap);
+}
+
+void check_refusals_only(const kma::Heap &heap)
+{
+    for (std::size_t code = 0; code < kma::error_codes; code++)
+        if (static_cast<kma::ErrorCode>(code) != kma::ErrorCode::out_of_memory) {
+            INFO(kma::explain(static_cast<kma::ErrorCode>(code)));
+            CHECK(heap.stats().errors[code] == 0);
+        }
 }
 
 std::size_t request(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::size_t work_items)

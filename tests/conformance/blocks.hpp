@@ -30,8 +30,9 @@ public:
     void give(std::vector<cl_uint> order);
     void give_all(std::uint32_t seed);
 
-    /// Bytes of all blocks that are not as their owners left them.
-    std::uint64_t wrong_bytes() const;
+    /// Bytes of all blocks that are not as their owners left them; the same of the blocks that the slots had once.
+    std::uint64_t wrong_bytes() const { return wrong_bytes(refs_); }
+    std::uint64_t wrong_bytes(const test::Array<cl_uint> &refs) const;
 
     /// The slots with a block.
     std::vector<cl_uint> held() const;
@@ -65,8 +66,17 @@ void check_books(const Subject &subject, const kma::Heap &heap, const std::vecto
                  const std::vector<cl_ulong> &sizes);
 void check_books(const Blocks &blocks);
 
+/// That check() finds nothing, and that so many blocks live; where aligned_alloc may have taken more than the sizes say.
+void check_count(const Subject &subject, const kma::Heap &heap, std::size_t blocks);
+
 /// The end of every test: check() clean, no block alive, no memory lost.
 void check_empty(const Subject &subject, const kma::Heap &heap);
+
+/// The same after a test that did not keep its blocks' refs: check() clean, and all there is comes back by a reset.
+void check_reset(const Subject &subject, kma::Heap &heap);
+
+/// That nothing but refusals for want of memory is in the error log.
+void check_refusals_only(const kma::Heap &heap);
 
 /// One malloc of `bytes` by each of `work_items`: how many were served. Nobody frees them.
 std::size_t request(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::size_t work_items);

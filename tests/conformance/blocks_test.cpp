@@ -1,4 +1,4 @@
-// Blocks of every size keep what their owners wrote, alone, aligned, over launches.
+// Blocks of every size keep what their owners wrote, over launches, and when others or they themselves are freed.
 #include <algorithm>
 
 #include "blocks.hpp"
@@ -65,6 +65,22 @@ TEST_CASE("blocks of every size keep their bytes")
 {
     for (const Subject &subject : subjects(Breadth::all))
         check_all_sizes(subject, Call::malloc, 64);
+}
+
+TEST_CASE("free writes nothing into the block")
+{
+    // Another may have it by then.
+    for (const Subject &subject : subjects(Breadth::all)) {
+        INFO(subject.name());
+        const std::vector<cl_ulong> sizes = all_sizes();
+        const kma::Heap heap = subject.heap(ample_room(subject, sizes, superblock_bytes), superblock_bytes);
+        Blocks blocks(subject, heap, sizes);
+        blocks.take();
+        const Array<cl_uint> refs(blocks.refs());
+        blocks.give_all(1);
+        CHECK(blocks.wrong_bytes(refs) == 0);
+        check_empty(subject, heap);
+    }
 }
 
 TEST_CASE("blocks from diverged callers keep their bytes")

@@ -55,6 +55,7 @@ TEST_CASE("calloc clears memory that was used before, and refuses a product that
         CHECK(served(none) == 0);
         CHECK(count_of(heap, ErrorCode::too_large) == 5);
         CHECK(heap.stats().used == used);
+        check_reset(subject, heap);
     }
 }
 
@@ -103,6 +104,7 @@ TEST_CASE("aligned_alloc aligns, and refuses what is no alignment")
         CHECK(served(none) == 0);
         CHECK(count_of(heap, ErrorCode::bad_alignment) == 5);
         CHECK(heap.stats().used == used);
+        check_empty(subject, heap);
     }
 }
 
@@ -198,8 +200,7 @@ TEST_CASE("the largest request is served, and what is above it is too large")
         check_empty(subject, heap);
         CHECK(request(subject, heap, largest, 1) == 1);
         CHECK(count_of(heap, ErrorCode::out_of_memory) == 0);
-        heap.reset();
-        check_empty(subject, heap);
+        check_reset(subject, heap);
     }
 }
 

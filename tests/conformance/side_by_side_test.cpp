@@ -22,7 +22,7 @@ void check_pair(const Subject &first, const Subject &second, std::size_t group, 
     std::vector<cl_ulong> all_rounds; // a heap that does not reuse needs room for all of them
     for (cl_uint i = 0; i < rounds; i++)
         all_rounds.insert(all_rounds.end(), sizes.begin(), sizes.end());
-    const kma::Heap heaps[2] = {first.heap(ample_room(first, all_rounds, 4096)),
+    kma::Heap heaps[2] = {first.heap(ample_room(first, all_rounds, 4096)),
                                 second.heap(second_is_full ? 4096 : ample_room(second, all_rounds, 4096))};
     if (second_is_full) {
         while_served(second, heaps[1], 4000);
@@ -60,7 +60,10 @@ void check_pair(const Subject &first, const Subject &second, std::size_t group, 
     CHECK(std::accumulate(wrongs.begin(), wrongs.end(), std::uint64_t{0}) == 0);
     CHECK(heaps[0].error_text() == "");
     check_empty(first, heaps[0]);
-    if (!second_is_full) {
+    if (second_is_full) {
+        check_refusals_only(heaps[1]);
+        check_reset(second, heaps[1]);
+    } else {
         CHECK(heaps[1].error_text() == "");
         check_empty(second, heaps[1]);
     }

@@ -1,0 +1,47 @@
+// Many requests at the same moment: nobody is refused while there is plenty of memory.
+#include <cstdio>
+
+#include "blocks.hpp"
+#include "catch.hpp"
+
+using namespace conformance;
+using namespace test;
+
+namespace {
+
+constexpr std::uint64_t superblock_bytes = 4096; // the smallest: they are spent, and new ones needed, all the time
+
+void check_burst(const Subject &subject, cl_ulong bytes, std::size_t group)
+{
+    const std::size_t count = scaled(std::size_t{1} << 16, 1024);
+    const kma::Heap heap = subject.heap(2 * count * subject.block_bytes(bytes), superblock_bytes);
+    Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
+    for (std::uint32_t round = 0; round < (subject.can(Ability::reuse) ? 2 : 1); round++) { // on a heap that was used, too
+        INFO(subject.name() << ", blocks of " << bytes << ", work-groups of " << group << ", round " << round);
+        blocks.take(Call::malloc, group);
+        const std::size_t refused = count - blocks.held().size();
+        std::printf("burst of %zu requests of %llu bytes, %s, work-groups of %zu, round %u: %zu refused\n", count,
+                    static_cast<unsigned long long>(bytes), subject.name().c_str(), group, round, refused);
+        CHECK(refused == 0);
+        CHECK(count_of(heap, kma::ErrorCode::out_of_memory) == refused);
+        CHECK(blocks.wrong_bytes() == 0);
+        check_apart(blocks);
+        check_books(blocks);
+        blocks.give_all(round);
+        check_empty(subject, heap);
+        check_refusals_only(heap);
+    }
+}
+
+} // namespace
+
+TEST_CASE("a burst of requests is served where there is twice the room")
+{
+    for (const Subject &subject : subjects(Breadth::all)) {
+        const bool first = subject.debug == 0 && subject.flavour.name == heap_flavours()[0].name;
+        for (const std::size_t group : {64, 256})
+            if (thorough() || first || group == 64)
+                for (const cl_ulong bytes : {16, 64})
+                    check_burst(subject, bytes, group);
+    }
+}
