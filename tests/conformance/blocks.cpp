@@ -65,8 +65,7 @@ void Blocks::give_all(std::uint32_t seed)
 std::uint64_t Blocks::wrong_bytes(const Array<cl_uint> &refs) const
 {
     const Array<cl_uint> wrong(refs_.size(), 0);
-    launch(program_, "verify", at_least(refs_.size()), *heap_, sizes_, refs, wrong,
-           static_cast<cl_uint>(refs_.size()));
+    launch(program_, "verify", at_least(refs_.size()), *heap_, sizes_, refs, wrong, static_cast<cl_uint>(refs_.size()));
     const std::vector<cl_uint> all = wrong.read();
     return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }

@@ -66,7 +66,8 @@ void check_books(const Subject &subject, const kma::Heap &heap, const std::vecto
                  const std::vector<cl_ulong> &sizes);
 void check_books(const Blocks &blocks);
 
-/// That check() finds nothing, and that so many blocks live; where aligned_alloc may have taken more than the sizes say.
+/// That check() finds nothing, and that so many blocks live; where aligned_alloc may have taken more than the sizes
+/// say.
 void check_count(const Subject &subject, const kma::Heap &heap, std::size_t blocks);
 
 /// The end of every test: check() clean, no block alive, no memory lost.

@@ -16,7 +16,8 @@ void check_burst(const Subject &subject, cl_ulong bytes, std::size_t group)
     const std::size_t count = scaled(std::size_t{1} << 16, 1024);
     const kma::Heap heap = subject.heap(2 * count * subject.block_bytes(bytes), superblock_bytes);
     Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
-    for (std::uint32_t round = 0; round < (subject.can(Ability::reuse) ? 2 : 1); round++) { // on a heap that was used, too
+    for (std::uint32_t round = 0; round < (subject.can(Ability::reuse) ? 2 : 1);
+         round++) { // on a heap that was used, too
         INFO(subject.name() << ", blocks of " << bytes << ", work-groups of " << group << ", round " << round);
         blocks.take(Call::malloc, group);
         const std::size_t refused = count - blocks.held().size();

@@ -27,25 +27,44 @@ kernel void call_aligned_alloc(global kma_heap *heap, global const ulong *aligns
         paint(block, sizes[me], me);
 }
 
-// A block of old_sizes[me], painted, then given sizes[me] by realloc_sized or, with KMA_CALL_REALLOC, by realloc.
-// wrong: bytes lost of those that both sizes cover. The block has its old pattern, and the new bytes are painted too.
+// realloc in three steps: a block of old_bytes, painted; the call; and then wrong[me]: bytes lost of those that both
+// sizes cover. The new bytes are painted too.
+static inline global uchar *painted(global kma_heap *heap, ulong old_bytes, uint me)
+{
+    global uchar *block = (global uchar *)kma_malloc(heap, old_bytes);
+    if (block)
+        paint(block, old_bytes, me);
+    return block;
+}
+
+static inline void look_over(global kma_heap *heap, global uchar *moved, ulong old_bytes, ulong bytes, uint me,
+                             global kma_ref *refs, global uint *wrong)
+{
+    wrong[me] = moved ? count_wrong(moved, min(old_bytes, bytes), me) : 0;
+    refs[me] = kma_ref_of(heap, moved);
+    if (moved)
+        paint(moved, bytes, me);
+}
+
+kernel void call_realloc_sized(global kma_heap *heap, global const ulong *old_sizes, global const ulong *sizes,
+                               global kma_ref *refs, global uint *wrong)
+{
+    const uint me = (uint)get_global_id(0);
+    global uchar *block = painted(heap, old_sizes[me], me);
+    block = (global uchar *)kma_realloc_sized(heap, block, old_sizes[me], sizes[me]);
+    look_over(heap, block, old_sizes[me], sizes[me], me, refs, wrong);
+}
+
+#ifdef KMA_KNOWS_BLOCKS
 kernel void call_realloc(global kma_heap *heap, global const ulong *old_sizes, global const ulong *sizes,
                          global kma_ref *refs, global uint *wrong)
 {
     const uint me = (uint)get_global_id(0);
-    global uchar *block = (global uchar *)kma_malloc(heap, old_sizes[me]);
-    if (block)
-        paint(block, old_sizes[me], me);
-#ifdef KMA_CALL_REALLOC
-    global uchar *moved = (global uchar *)kma_realloc(heap, block, sizes[me]);
-#else
-    global uchar *moved = (global uchar *)kma_realloc_sized(heap, block, old_sizes[me], sizes[me]);
-#endif
-    wrong[me] = moved ? count_wrong(moved, min(old_sizes[me], sizes[me]), me) : 0;
-    refs[me] = kma_ref_of(heap, moved);
-    if (moved)
-        paint(moved, sizes[me], me);
+    global uchar *block = painted(heap, old_sizes[me], me);
+    block = (global uchar *)kma_realloc(heap, block, sizes[me]);
+    look_over(heap, block, old_sizes[me], sizes[me], me, refs, wrong);
 }
+#endif
 
 kernel void do_nothing_calls(global kma_heap *heap, global uint *results)
 {
@@ -59,7 +78,7 @@ kernel void do_nothing_calls(global kma_heap *heap, global uint *results)
 }
 
 // What the heap says that the block may use; all of it must be the caller's, so it is painted whole.
-#ifdef KMA_CALL_USABLE_SIZE
+#ifdef KMA_KNOWS_BLOCKS
 kernel void call_usable_size(global kma_heap *heap, global const ulong *sizes, global kma_ref *refs, global ulong *usable)
 {
     const uint me = (uint)get_global_id(0);

@@ -13,6 +13,12 @@ namespace {
 
 constexpr std::uint64_t superblock_bytes = 65536;
 
+// The file's kernels, those for the heaps that know their blocks included where that is so.
+kma::Program calls(const Subject &subject)
+{
+    return subject.program("calls.cl", subject.can(Ability::know_blocks) ? "-DKMA_KNOWS_BLOCKS" : "");
+}
+
 std::size_t served(const Array<cl_uint> &refs)
 {
     return refs.size() - static_cast<std::size_t>(std::ranges::count(refs.read(), 0u));
@@ -36,7 +42,7 @@ TEST_CASE("calloc clears memory that was used before, and refuses a product that
             counts.push_back(i % 13);
             sizes.push_back(i);
         }
-        const kma::Program kernels = subject.program("calls.cl");
+        const kma::Program kernels = calls(subject);
         const Array<cl_uint> refs(128, 0), dirty(128, 0);
         launch(kernels, "call_calloc", {128, 64}, heap, Array<cl_ulong>(counts), Array<cl_ulong>(sizes), refs, dirty);
         CHECK(dirty.read() == std::vector<cl_uint>(128, 0));
@@ -74,7 +80,7 @@ TEST_CASE("aligned_alloc aligns, and refuses what is no alignment")
         const kma::Heap heap = subject.heap(payload, superblock_bytes);
         const Array<cl_uint> refs(sizes.size(), 0);
         const Array<cl_ulong> addresses(sizes.size(), 0);
-        const kma::Program kernels = subject.program("calls.cl");
+        const kma::Program kernels = calls(subject);
         launch(kernels, "call_aligned_alloc", {sizes.size(), 5}, heap, Array<cl_ulong>(aligns), Array<cl_ulong>(sizes),
                refs, addresses);
         const std::vector<cl_uint> places = refs.read();
@@ -110,9 +116,9 @@ TEST_CASE("aligned_alloc aligns, and refuses what is no alignment")
 
 namespace {
 
-void check_realloc(const Subject &subject, const std::string &options)
+void check_realloc(const Subject &subject, const std::string &kernel)
 {
-    INFO(subject.name() << ", " << (options.empty() ? "realloc_sized" : "realloc"));
+    INFO(subject.name() << ", " << kernel);
     std::vector<cl_ulong> old_sizes, sizes;
     for (const cl_ulong old_bytes : {0, 1, 16, 17, 60, 100, 1000, 4000})
         for (const cl_ulong bytes : {0, 1, 15, 16, 33, 64, 65, 113, 1000, 1025, 5000}) {
@@ -124,8 +130,8 @@ void check_realloc(const Subject &subject, const std::string &options)
     const kma::Heap heap = subject.heap(ample_room(subject, both, superblock_bytes), superblock_bytes);
     Blocks blocks(subject, heap, sizes);
     const Array<cl_uint> wrong(sizes.size(), 0);
-    launch(subject.program("calls.cl", options), "call_realloc", {sizes.size(), 11}, heap, Array<cl_ulong>(old_sizes),
-           blocks.size_array(), blocks.ref_array(), wrong);
+    launch(calls(subject), kernel, {sizes.size(), 11}, heap, Array<cl_ulong>(old_sizes), blocks.size_array(),
+           blocks.ref_array(), wrong);
     CHECK(wrong.read() == std::vector<cl_uint>(sizes.size(), 0));
     const std::vector<cl_uint> places = blocks.refs();
     for (std::size_t i = 0; i < sizes.size(); i++) {
@@ -145,13 +151,13 @@ void check_realloc(const Subject &subject, const std::string &options)
 TEST_CASE("realloc_sized keeps what both sizes cover")
 {
     for (const Subject &subject : subjects(Breadth::all))
-        check_realloc(subject, "");
+        check_realloc(subject, "call_realloc_sized");
 }
 
 TEST_CASE("realloc knows the old size")
 {
     for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks}))
-        check_realloc(subject, "-DKMA_CALL_REALLOC");
+        check_realloc(subject, "call_realloc");
 }
 
 TEST_CASE("all of usable_size is the caller's")
@@ -164,8 +170,7 @@ TEST_CASE("all of usable_size is the caller's")
         const kma::Heap heap = subject.heap(ample_room(subject, sizes, superblock_bytes), superblock_bytes);
         const Array<cl_ulong> usable(sizes.size(), 9);
         const Array<cl_uint> refs(sizes.size(), 0);
-        launch(subject.program("calls.cl", "-DKMA_CALL_USABLE_SIZE"), "call_usable_size", {sizes.size(), 1}, heap,
-               Array<cl_ulong>(sizes), refs, usable);
+        launch(calls(subject), "call_usable_size", {sizes.size(), 1}, heap, Array<cl_ulong>(sizes), refs, usable);
         const std::vector<cl_ulong> given = usable.read();
         for (std::size_t i = 0; i < sizes.size(); i++) {
             INFO(sizes[i] << " bytes");
@@ -210,7 +215,7 @@ TEST_CASE("a request for nothing does nothing")
         INFO(subject.name());
         const kma::Heap heap = subject.heap(16 * 4096, 4096);
         const Array<cl_uint> results(6, 0);
-        launch(subject.program("calls.cl"), "do_nothing_calls", {1, 1}, heap, results);
+        launch(calls(subject), "do_nothing_calls", {1, 1}, heap, results);
         CHECK(results.read() == std::vector<cl_uint>(6, 1));
         CHECK(heap.stats().used == 0);
         CHECK(heap.error_text() == "");

@@ -123,11 +123,13 @@ std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs
         all.push_back(subject);
     };
     for (const HeapType &type : heap_types()) {
-        add({&type, flavours.front(), 0});
-        if (breadth == Breadth::fast)
-            continue;
-        for (std::size_t i = 1; i < flavours.size(); i++)
+        const std::size_t fast = breadth == Breadth::fast     ? 1
+                                 : breadth == Breadth::widths ? test::widths().size() // the first of the flavours
+                                                              : flavours.size();
+        for (std::size_t i = 0; i < fast; i++)
             add({&type, flavours[i], 0});
+        if (breadth != Breadth::all)
+            continue;
         add({&type, flavours.front(), 1});
         if (thorough())
             for (std::size_t i = 1; i < flavours.size(); i++)

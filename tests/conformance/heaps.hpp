@@ -62,8 +62,8 @@ struct Subject {
     kma::Program program(const std::string &file, const std::string &more_options = {}) const;
 };
 
-/// Which flavours of device code: only what users get first; or also 32-bit atomics, single lanes, and KMA_DEBUG.
-enum class Breadth { fast, all };
+/// Which flavours of device code: only what users get first; also 32-bit atomics; or single lanes and KMA_DEBUG too.
+enum class Breadth { fast, widths, all };
 
 /// Whether this run takes its time (KMA_TEST_SCALE of 2 or more): then all combinations, not a choice of them.
 bool thorough();

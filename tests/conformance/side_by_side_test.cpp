@@ -23,7 +23,7 @@ void check_pair(const Subject &first, const Subject &second, std::size_t group, 
     for (cl_uint i = 0; i < rounds; i++)
         all_rounds.insert(all_rounds.end(), sizes.begin(), sizes.end());
     kma::Heap heaps[2] = {first.heap(ample_room(first, all_rounds, 4096)),
-                                second.heap(second_is_full ? 4096 : ample_room(second, all_rounds, 4096))};
+                          second.heap(second_is_full ? 4096 : ample_room(second, all_rounds, 4096))};
     if (second_is_full) {
         while_served(second, heaps[1], 4000);
         while_served(second, heaps[1], 1);
