@@ -19,7 +19,7 @@ std::vector<cl_ulong> all_sizes()
     const std::size_t stride = 4097 / scaled(4097) | 1;
     for (std::size_t i = 0; i <= 4096; i += stride)
         sizes.push_back(i * 1031 % 4097); // 4097 = 17 * 241
-    const auto larger = static_cast<std::uint32_t>(scaled(200, 10));
+    const auto larger = static_cast<std::uint32_t>(scaled(200, 2));
     for (std::uint32_t i = 0; i < larger; i++) // the last one is a whole superblock
         sizes.push_back(i + 1 < larger ? 4097 + mix32(i) % (superblock_bytes - 4097) : superblock_bytes);
     std::vector<cl_ulong> mixed;

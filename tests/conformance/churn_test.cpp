@@ -1,4 +1,5 @@
 // Many work-items take and give back at once, in one kernel and in two kernels that run at the same time.
+#include <algorithm>
 #include <cstdio>
 
 #include "blocks.hpp"
@@ -74,7 +75,8 @@ void run(const cl::Kernel &kernel, Shape shape)
 void check_churn(const Subject &subject, std::size_t group, const char *kernel, bool tight)
 {
     INFO(subject.name() << ", work-groups of " << group << ", " << kernel << (tight ? ", tight" : ", ample"));
-    const std::size_t work_items = scaled(1024) / group * group + group;
+    // Of more than 4096, the superblocks of an ample heap would be too many for 32-bit atomics.
+    const std::size_t work_items = std::min<std::size_t>(scaled(1024), 4096) / group * group + group;
     const std::uint64_t superblocks = tight ? work_items / 32 + 2 : 2 * work_items * per_item;
     const kma::Heap heap = subject.heap(superblocks * superblock_bytes, superblock_bytes);
     Churn churn{subject, heap, work_items};

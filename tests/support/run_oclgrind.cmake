@@ -1,6 +1,6 @@
-# Runs TESTS under OCLGRIND, which checks every memory access and always exits with 0: its LOG must stay empty.
+# Runs TESTS under OCLGRIND with OPTIONS, which checks every memory access and always exits with 0: its LOG must stay empty.
 file(REMOVE ${LOG})
-execute_process(COMMAND ${OCLGRIND} --log ${LOG} ${TESTS} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
+execute_process(COMMAND ${OCLGRIND} ${OPTIONS} --log ${LOG} ${TESTS} OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
 message("${output}")
 if(NOT EXISTS ${LOG})
   message(FATAL_ERROR "oclgrind wrote no log")
