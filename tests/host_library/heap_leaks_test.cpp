@@ -211,5 +211,5 @@ TEST_CASE("a snapshot of a large heap with little in it is small", "[leaks]")
     CHECK(heap.snapshot().extents().empty());
     CHECK(heap.snapshot().end() == 0);
     test::Kernels(heap).allocate(100, 100);
-    CHECK(heap.snapshot().copied_bytes() == 512 << 10);
+    CHECK(heap.snapshot().copied_bytes() == 2 << 20);
 }

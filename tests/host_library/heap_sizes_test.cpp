@@ -40,12 +40,13 @@ TEST_CASE("superblock sizes are powers of two from 4 KiB to 2 MiB", "[sizes]")
     }
 }
 
-TEST_CASE("without a wish, superblocks are about 1/512 of the heap", "[sizes]")
+TEST_CASE("without a wish, superblocks are the power of two not above 1/128 of the heap", "[sizes]")
 {
     struct {
         std::uint64_t bytes, chosen;
-    } const cases[] = {{20000, 4096},          {4 << 20, 8192},       {(4 << 20) - 1, 4096}, {(8 << 20) - 1, 8192},
-                       {(8 << 20) + 1, 16384}, {64 << 20, 128 << 10}, {200 << 20, 256 << 10}};
+    } const cases[] = {{20000, 4096},          {1 << 20, 8192},       {(1 << 20) - 1, 4096}, {(2 << 20) - 1, 8192},
+                       {(2 << 20) + 1, 16384}, {16 << 20, 128 << 10}, {50 << 20, 256 << 10}, {256 << 20, 2 << 20},
+                       {600 << 20, 2 << 20}};
     for (const auto &one : cases) {
         const Heap heap(device(), one.bytes, superblocks(0));
         CHECK(heap.options().superblock_bytes == one.chosen);
@@ -79,13 +80,14 @@ TEST_CASE("superblock heaps of impossible sizes are refused", "[sizes]")
 TEST_CASE("more superblocks than 32-bit atomics number are refused with a size that would do", "[sizes]")
 {
     const std::uint64_t most = Heap::bytes_for(superblocks(4096), 65534 * 4096ull);
+    const std::uint64_t more = Heap::bytes_for(superblocks(4096), 65535 * 4096ull);
     if (device().max_buffer_bytes() < 1ull << 30)
         return;
-    const std::string message = refusal(most + 4096 * 2, superblocks(4096, test::widths[1]));
+    const std::string message = refusal(more, superblocks(4096, test::widths[1]));
     CHECK_THAT(message, contains("room for 65535 superblocks of 4096 bytes") &&
                             contains("without 64-bit atomics there can be 65534: superblock_bytes = 8192 would do"));
-    CHECK(refusal(most + 4096 * 2, superblocks(8192, test::widths[1])) == "no error");
-    CHECK(refusal(most + 4096 * 2, superblocks(0, test::widths[1])) == "no error");
+    CHECK(refusal(more, superblocks(8192, test::widths[1])) == "no error");
+    CHECK(refusal(more, superblocks(0, test::widths[1])) == "no error");
     CHECK_THAT(refusal(600 << 20, superblocks(4096, test::widths[1])), contains("superblock_bytes = 16384 would do"));
     // The most there can be, to the last one.
     const Heap heap(device(), most, superblocks(4096, test::widths[1]));
@@ -149,7 +151,7 @@ TEST_CASE("bytes_for chooses the superblocks that the heap will choose", "[sizes
         const std::uint64_t bytes = Heap::bytes_for(superblocks(0), payload);
         CHECK(bytes > payload);
         CHECK(bytes >= before);
-        const std::uint64_t chosen = std::bit_floor(std::clamp<std::uint64_t>(bytes / 512, 4096, 2 << 20));
+        const std::uint64_t chosen = std::bit_floor(std::clamp<std::uint64_t>(bytes / 128, 4096, 2 << 20));
         CHECK(bytes >= Heap::bytes_for(superblocks(chosen), payload));
         if (payload > 10 << 20)
             CHECK(bytes < payload * 1.02 + 2 * chosen);
