@@ -1,9 +1,9 @@
 // The bump heap (cl/kma/heap/bump.cl) as the host sees it.
 #include <algorithm>
-#include <limits>
 
 #include "heap_driver.hpp"
 #include "kma/error.hpp"
+#include "saturating.hpp"
 
 namespace kma {
 namespace {
@@ -12,17 +12,6 @@ namespace {
 constexpr std::uint64_t work_items = 64;
 
 constexpr std::uint64_t begin_units = (sizeof(layout::kma_bump) + KMA_UNIT - 1) / KMA_UNIT;
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-
-// a + b and a * b, or the largest number.
-std::uint64_t add_up(std::uint64_t a, std::uint64_t b)
-{
-    return a > most - b ? most : a + b;
-}
-std::uint64_t multiply(std::uint64_t a, std::uint64_t b)
-{
-    return b != 0 && a > most / b ? most : a * b;
-}
 
 std::uint64_t round_up(std::uint64_t bytes)
 {
@@ -97,8 +86,6 @@ private:
             findings.add("heads", "the head is at ", at, ", outside the heap's blocks, which begin at ", begin_units,
                          " and end at ", memory().bytes() / KMA_UNIT, ", in units of 16 bytes");
     }
-
-    void check_structures(Findings &) const override {} // there are no others
 };
 
 } // namespace

@@ -1,6 +1,8 @@
 // What all heap kinds have in common: their list, their kernels' launches, their headers.
 #include "heap_driver.hpp"
 
+#include <string_view>
+
 #include "kma/error.hpp"
 
 namespace kma {
@@ -92,6 +94,24 @@ void HeapDriver::check_constants(Findings &findings) const
     expect("limit of the blocks, in units of 16 bytes,", is.limit, expected_.limit);
     if (depends_on_width())
         expect("atomic64", is.atomic64, expected_.atomic64);
+}
+
+// The first errors of a code are there in detail, as many as there were or as are kept.
+void HeapDriver::check_structures(Findings &findings) const
+{
+    const layout::kma_heap_header is = header();
+    for (std::uint32_t code = 0; code < KMA_ERROR_CODES; code++) {
+        const std::uint32_t count = is.errors.count[code].word;
+        const std::string_view what = explain(static_cast<ErrorCode>(code));
+        for (std::uint32_t n = 0; n < KMA_ERROR_KEPT; n++) {
+            const std::uint32_t written = is.errors.first[code * KMA_ERROR_KEPT + n].written;
+            const std::uint32_t right = n < count ? 1 : 0;
+            if (written != right)
+                findings.add("marks in the error log", "the error log's mark for record ", n, " of \"",
+                             what.substr(0, what.find(':')), "\" is ", written, ", should be ", right, " after ",
+                             count, " such errors");
+        }
+    }
 }
 
 void HeapDriver::require_sound() const

@@ -84,8 +84,11 @@ protected:
     /// Names what is wrong in the constant parts of the metadata, which kernels follow unseen: here the header.
     virtual void check_constants(Findings &findings) const;
 
-    /// Names what is wrong in the rest; called only if the constants are right.
-    virtual void check_structures(Findings &findings) const = 0;
+    /// Names what is wrong in the rest, here the error log; called only if the constants are right.
+    virtual void check_structures(Findings &findings) const;
+
+    /// Whether the heap was initialised by kernels with 64-bit atomics.
+    bool atomic64() const noexcept { return expected_.atomic64 != 0; }
 
     /// Runs kma_KIND_`what`_kernel(heap, arguments…) in groups of 64, and waits.
     template <class... Arguments>

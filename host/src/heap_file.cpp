@@ -149,6 +149,19 @@ std::vector<ByteRange> Reader::ranges(const FileHead &head)
     return ranges;
 }
 
+// A driver for what the file says. Errors name the file.
+std::unique_ptr<HeapDriver> make_for(const Reader &file, const Device &device, std::uint64_t bytes,
+                                     const HeapOptions &options)
+{
+    try {
+        return entry_of(options.kind).make(device, bytes, options);
+    } catch (const BuildError &) {
+        throw; // the caller's own build options
+    } catch (const Error &error) {
+        file.refuse(error.what());
+    }
+}
+
 const char *width_of(bool atomic64)
 {
     return atomic64 ? "with 64-bit atomics" : "without 64-bit atomics";
@@ -191,7 +204,7 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, const std::filesyste
     options.debug = static_cast<int>(head.debug);
     options.superblock_bytes = head.superblock_bytes;
     options.build_options = build_options;
-    std::unique_ptr<HeapDriver> heap = entry_of(options.kind).make(device, head.bytes, options);
+    std::unique_ptr<HeapDriver> heap = make_for(file, device, head.bytes, options);
     heap->init();
     if (const bool atomic64 = heap->header().atomic64 != 0;
         heap->depends_on_width() && atomic64 != (head.atomic64 != 0))

@@ -9,6 +9,12 @@ namespace {
 
 constexpr std::uint32_t none = KMA_SB_NONE;
 
+// As far as draws are counted without 64-bit atomics: KMA_SB_DRY.
+constexpr std::uint32_t most_drawn(std::uint32_t slots)
+{
+    return slots + 2;
+}
+
 class Checker {
 public:
     Checker(const layout::kma_sb_plan &plan, const SuperblockCensus &census, Findings &findings)
@@ -18,6 +24,9 @@ public:
 
     void all()
     {
+        if (census_.in_hand != 0)
+            findings_.add("counts of superblocks in hand", "the heap counts ", census_.in_hand,
+                          " superblocks in hand, about to be offered or given back, should be 0 when no kernel runs");
         for (std::uint32_t c = 0; c < plan_.size_classes; c++) {
             check_class(c);
             check_set(c);
@@ -32,6 +41,7 @@ private:
     void check_class(std::uint32_t c);
     void check_set(std::uint32_t c);
     void walk_queue();
+    bool check_link(std::uint32_t from, std::uint32_t node, std::uint64_t length);
     void check_carriers();
     void check_superblock(std::uint32_t sb);
     void check_free(std::uint32_t sb);
@@ -79,6 +89,10 @@ void Checker::check_class(std::uint32_t c)
         findings_.add("offers of another class's superblock", name(c), " has superblock ", is.superblock,
                       " on offer, which ", holds(is.superblock));
     }
+    // With 64-bit atomics all draws are counted, those that got nothing too.
+    if (!census_.atomic64 && is.drawn > most_drawn(slots(c)))
+        findings_.add("offers that are drawn too often", name(c), " has counted ", is.drawn,
+                      " draws from its offer, and stops at ", most_drawn(slots(c)));
 }
 
 void Checker::check_set(std::uint32_t c)
@@ -115,18 +129,9 @@ void Checker::walk_queue()
     in_list_.assign(nodes, false);
     std::uint32_t last = none;
     std::uint64_t length = 0;
-    for (std::uint32_t node = ends.next; node != none; node = census_.queue[node].next) {
-        const std::string from = last == none ? std::string("head") : say("node ", last);
-        if (node >= nodes) {
-            findings_.add("links of the free queue", "the free queue's ", from, " leads to node ", node,
-                          ", but there are ", nodes);
+    for (std::uint32_t node = ends.next; last == none || node != none; node = census_.queue[node].next) {
+        if (!check_link(last, node, length))
             return;
-        }
-        if (in_list_[node]) {
-            findings_.add("links of the free queue", "the free queue is a circle after ", length, " nodes: its ", from,
-                          " leads back to node ", node);
-            return;
-        }
         in_list_[node] = true;
         const std::uint32_t sb = census_.queue[node].item;
         if (last == none) {
@@ -144,6 +149,21 @@ void Checker::walk_queue()
     }
     if (last != ends.item)
         findings_.add("queue tails", "the free queue's tail is node ", ends.item, ", but its last is node ", last);
+}
+
+// Whether the list goes on from `from`, none for its head, to `node`.
+bool Checker::check_link(std::uint32_t from, std::uint32_t node, std::uint64_t length)
+{
+    const std::string end = from == none ? std::string("head") : say("node ", from);
+    if (node > plan_.superblocks)
+        findings_.add("links of the free queue", "the free queue's ", end, " leads to node ", node, ", but there are ",
+                      plan_.superblocks + 1);
+    else if (in_list_[node])
+        findings_.add("links of the free queue", "the free queue is a circle after ", length, " nodes: its ", end,
+                      " leads back to node ", node);
+    else
+        return true;
+    return false;
 }
 
 // Every node is in the list, or belongs to the one superblock outside that will bring it back.

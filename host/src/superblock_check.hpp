@@ -9,8 +9,11 @@
 
 namespace kma {
 
-/// All metadata but those that never change and the single blocks' bits, as the census kernels tell them.
+/// All metadata but those that never change, the single blocks' bits, and the hints where to look first, of which any
+/// value is right; as the census kernels tell them.
 struct SuperblockCensus {
+    bool atomic64;         ///< of the heap's kernels
+    std::uint32_t in_hand; ///< superblocks
     std::vector<layout::kma_sb_census> superblocks;
     std::vector<layout::kma_sb_class_census> classes;
     std::vector<layout::kma_queue_census> queue; ///< one for each node, and the last for the queue itself

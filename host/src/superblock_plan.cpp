@@ -5,24 +5,33 @@
 #include <array>
 #include <bit>
 #include <functional>
-#include <limits>
 #include <optional>
 
 #include "kma/error.hpp"
+#include "saturating.hpp"
 #include "say.hpp"
 
 namespace kma::superblock_plan {
+
+// The bits that each number has suffice at the largest superblocks, which have the most blocks and classes.
+constexpr std::uint64_t most_slots = std::uint64_t{1} << KMA_SB_MAX_SHIFT;
+static_assert(most_slots < KMA_SB_KEPT, "a credit counts all blocks of a superblock below its mark");
+static_assert(most_slots + 2 < 2 * most_slots, "shift + 1 bits of an offer of 32 count draws up to the mark for dry");
+static_assert(KMA_SB_MAX_SHIFT + 1 < 31, "the bits above them number superblocks, and none");
+static_assert((5 + (KMA_CLASSES - 1) % 4) << ((KMA_CLASSES - 1) / 4 - 1) == most_slots,
+              "the last class is one block of a superblock");
+static_assert(KMA_CLASSES <= (KMA_SB_UNUSED & ~KMA_SB_FREE), "no class looks like that of a superblock never used");
+static_assert(KMA_SB_UNUSED & KMA_SB_FREE, "a superblock never used is free");
+
 namespace {
 
 constexpr std::uint64_t smallest = std::uint64_t{KMA_UNIT} << KMA_SB_MIN_SHIFT;
 constexpr std::uint64_t largest = std::uint64_t{KMA_UNIT} << KMA_SB_MAX_SHIFT;
 
 // A heap has so many superblocks where nobody says otherwise, as far as their sizes allow: enough for many size classes
-// side by side, few enough to be of use for large blocks. It keeps their number within what 32-bit atomics can number,
-// in all heaps that those allow.
+// side by side, few enough to be of use for large blocks. In heaps of up to 32 GiB that is no more than 32-bit atomics
+// can number.
 constexpr std::uint64_t usual_superblocks = 128;
-
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 
 // Bytes of a heap with `superblocks`.
 std::uint64_t heap_bytes(std::uint64_t superblocks, std::uint64_t superblock_bytes)
@@ -61,13 +70,13 @@ std::optional<std::uint64_t> superblocks_for(const std::vector<BlockDemand> &blo
 {
     std::array<std::uint64_t, KMA_CLASSES> counts{};
     for (const BlockDemand &demand : blocks) {
+        if (demand.size == 0 || demand.count == 0)
+            continue;
         if (demand.size > superblock_bytes)
             return {};
-        if (demand.size == 0)
-            continue;
         std::uint64_t &count =
             counts[layout::kma_class_of(static_cast<std::uint32_t>(layout::kma_whole_units(demand.size)))];
-        count = demand.count > most - count ? most : count + demand.count;
+        count = add_up(count, demand.count);
     }
     std::uint64_t superblocks = 0;
     for (std::uint32_t c = 0; c < KMA_CLASSES; c++) {
@@ -75,7 +84,7 @@ std::optional<std::uint64_t> superblocks_for(const std::vector<BlockDemand> &blo
             continue;
         const std::uint64_t slots = superblock_bytes / KMA_UNIT / layout::kma_class_units(c);
         const std::uint64_t full = counts[c] / slots + (counts[c] % slots != 0 ? 1 : 0);
-        superblocks = full > most - superblocks - 1 ? most : superblocks + full + 1;
+        superblocks = add_up(superblocks, add_up(full, 1));
     }
     return superblocks;
 }
@@ -138,7 +147,10 @@ std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<Blo
 {
     if (const auto bytes = consistent_bytes(options, [&](std::uint64_t size) { return superblocks_for(blocks, size); }))
         return *bytes;
-    const std::uint64_t size = std::ranges::max(blocks, {}, &BlockDemand::size).size;
+    std::uint64_t size = 0;
+    for (const BlockDemand &demand : blocks)
+        if (demand.count != 0)
+            size = std::max(size, demand.size);
     throw Error(say("a superblock heap has no blocks of ", size, " bytes: they end at one superblock, ",
                     options.superblock_bytes != 0 ? options.superblock_bytes : largest, " bytes here, ", largest,
                     " at most"));

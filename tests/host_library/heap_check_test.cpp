@@ -180,6 +180,46 @@ TEST_CASE("check names wrong offers", "[check]")
     });
 }
 
+TEST_CASE("check names draws beyond where 32-bit atomics stop", "[check]")
+{
+    Town town(test::widths[1]);
+    town.kernels.damage("offer", of_64 + 1, none, 51 + 2); // 80-byte blocks, of which nobody had any
+    CHECK(joined(town.heap.check()) == "");
+    town.kernels.damage("offer", of_64 + 1, none, 51 + 3);
+    CHECK(joined(town.heap.check()) ==
+          "the class of 80-byte blocks has counted 54 draws from its offer, and stops at 53\n");
+}
+
+TEST_CASE("check names superblocks that somebody still has in hand", "[check]")
+{
+    check_named({damage("in hand", 0, 2, 0,
+                        {"the heap counts 2 superblocks in hand, about to be offered or given back, should be 0"})});
+}
+
+TEST_CASE("check names wrong error logs", "[check]")
+{
+    constexpr cl_uint count = 128 / 4, first = 160 / 4, record = 24 / 4, written = 20 / 4; // words of the header
+    constexpr cl_uint too_large = 1;
+    const std::string mark = "the error log's mark for record ";
+    check_named({
+        damage("header", count + too_large, 1, 0,
+               {mark + "0 of \"request too large\" is 0, should be 1 after 1 such errors"}),
+        damage("header", first + written, 1, 0, {mark + "0 of \"out of memory\" is 1, should be 0 after 0 such errors"}),
+        {[](const Kernels &kernels) {
+             kernels.allocate(3, 5000);
+             kernels.damage("header", first + (too_large * 8 + 2) * record + written, 77);
+         },
+         {mark + "2 of \"request too large\" is 77, should be 1 after 3 such errors"}},
+    });
+    Town town("");
+    for (const std::size_t errors : {7, 1, 1, 100}) { // the marks end at 8
+        town.kernels.allocate(errors, 5000);
+        CHECK(joined(town.heap.check()) == "");
+    }
+    town.heap.clear_errors();
+    CHECK(joined(town.heap.check()) == "");
+}
+
 TEST_CASE("check names wrong queues", "[check]")
 {
     check_named({
@@ -195,12 +235,14 @@ TEST_CASE("check names wrong queues", "[check]")
                 "superblock 5 is free, but not in the free queue"}),
         damage("item", 7, 5, 0, {"superblock 5 is in the free queue twice"}),
         damage("item", 7, 2, 0, {"superblock 2 is in the free queue, but is of the class of 128-byte blocks"}),
-        damage("head", 99, 0, 0, {"the free queue's head leads to node 99, but there are 17"}),
-        damage("head", 5, 0, 0,
+        damage("head", 0, 99, 0, {"the free queue's head leads to node 99, but there are 17"}),
+        damage("head", 0, none, 0, {"the free queue's head leads to node ", ", but there are 17"}),
+        damage("head", 0, 5, 0,
                {"superblock 4 is free, but not in the free queue",
                 "queue node 4 is neither in the free queue nor any superblock's"}),
-        damage("tail", 6, 0, 0, {"the free queue's tail is node 6, but its last is node 16"}),
-        damage("queue capacity", 3, 0, 0, {"the free queue's capacity is 3, should be 16"}),
+        damage("tail", 0, 6, 0, {"the free queue's tail is node 6, but its last is node 16"}),
+        damage("tail", 0, none, 0, {"the free queue's tail is node ", ", but its last is node 16"}),
+        damage("queue capacity", 0, 3, 0, {"the free queue's capacity is 3, should be 16"}),
         damage("carrier", 0, 50, 0,
                {"superblock 0 has queue node 50, but there are 17",
                 "queue node 0 is neither in the free queue nor any superblock's"}),
@@ -304,5 +346,9 @@ TEST_CASE("check names what is wrong in a bump heap", "[check]")
             CHECK_THAT(named(head, 1ull << 40), contains("the head is at 1099511627776"));
             CHECK_THAT(named(16, 5), contains("the header's size in bytes is 5"));
             CHECK_THAT(named(0, 5), contains("magic number is 5") && contains("layout is 0"));
+            const Heap heap(test::device(), 1 << 20, options);
+            const cl_uint errors = 1;
+            test::device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, 128, sizeof errors, &errors);
+            CHECK_THAT(joined(heap.check()), contains("record 0 of \"out of memory\" is 0, should be 1"));
         }
 }

@@ -57,49 +57,81 @@ kernel void sum(global kma_heap *heap, uint first, global uint *result)
     for (global item *at = kma_deref(heap, first); at; at = kma_deref(heap, at->next))
         *result += at->number;
 }
-#define NODE kma_queue_nodes(kma_sb_queue(heap))[a]
-kernel void damage(global kma_superblock *heap, uint what, uint a, uint b, uint c)
+static global void *place(global kma_superblock *heap, uint what, uint a)
 {
     switch (what) {
-    case 0: kma_store_u32(&kma_sb_state_of(heap, a)->credit, b, KMA_RELAXED); break;
-    case 1: kma_store_u32(&kma_sb_state_of(heap, a)->content, b, KMA_RELAXED); break;
-    case 2: kma_fetch_or_u32(&kma_sb_bitmap(heap, a)[b / 32], 1u << (b % 32), KMA_RELAXED); break;
-    case 3: kma_fetch_and_u32(&kma_sb_bitmap(heap, a)[b / 32], ~(1u << (b % 32)), KMA_RELAXED); break;
-    case 4: kma_fetch_or_u32(&kma_sb_set(heap, a)[b / 32], 1u << (b % 32), KMA_RELAXED); break;
-    case 5: kma_fetch_and_u32(&kma_sb_set(heap, a)[b / 32], ~(1u << (b % 32)), KMA_RELAXED); break;
-    case 6: kma_store_u32(&heap->classes[a].partial.count, b, KMA_RELAXED); break;
-    case 7: heap->classes[a].slots = b; break;
-    case 8: kma_sb_offer_store(&heap->classes[a].offer, kma_sb_offer_pack(heap, kma_sb_offer_of(b, c)), KMA_RELAXED); break;
-    case 9: kma_queue_store(&NODE.next, kma_queue_pack(b == 0xffffffffu ? KMA_QUEUE_END : b, 7), KMA_RELAXED); break;
-    case 10: kma_store_u32(&NODE.item, b, KMA_RELAXED); break;
-    case 11: NODE.carrier = b; break;
-    case 12: kma_queue_store(&kma_sb_queue(heap)->head, kma_queue_pack(a, 7), KMA_RELAXED); break;
-    case 13: kma_queue_store(&kma_sb_queue(heap)->tail, kma_queue_pack(a, 7), KMA_RELAXED); break;
-    case 14: kma_sb_queue(heap)->capacity = a; break;
-    case 15: ((global uint *)&heap->plan)[a] = b; break;
-    case 16: ((global uint *)heap)[a] = b; break;
+    case 0: return &kma_sb_state_of(heap, a)->credit;
+    case 1: return &kma_sb_state_of(heap, a)->content;
+    case 2: return kma_sb_bitmap(heap, a);
+    case 3: return kma_sb_set(heap, a);
+    case 4: return &heap->classes[a].partial.count;
+    case 5: return &heap->classes[a].slots;
+    case 6: return &heap->classes[a].offer;
+    case 7: return &kma_queue_nodes(kma_sb_queue(heap))[a].next;
+    case 8: return &kma_queue_nodes(kma_sb_queue(heap))[a].item;
+    case 9: return &kma_queue_nodes(kma_sb_queue(heap))[a].carrier;
+    case 10: return &kma_sb_queue(heap)->head;
+    case 11: return &kma_sb_queue(heap)->tail;
+    case 12: return &kma_sb_queue(heap)->capacity;
+    case 13: return &heap->in_hand;
+    case 14: return (global uint *)&heap->plan + a;
+    default: return (global uint *)heap + a;
+    }
+}
+kernel void flip(global kma_superblock *heap, uint what, uint a, uint bit)
+{
+    ((global uint *)place(heap, what, a))[bit / 32] ^= 1u << (bit % 32);
+}
+kernel void store(global kma_superblock *heap, uint what, uint a, uint b)
+{
+    *(global uint *)place(heap, what, a) = b;
+}
+kernel void damage(global kma_superblock *heap, uint what, uint a, uint b, uint c)
+{
+    global kma_queue *queue = kma_sb_queue(heap);
+    switch (what) {
+    case 0: kma_fetch_or_u32(&kma_sb_bitmap(heap, a)[b / 32], 1u << (b % 32), KMA_RELAXED); break;
+    case 1: kma_fetch_and_u32(&kma_sb_bitmap(heap, a)[b / 32], ~(1u << (b % 32)), KMA_RELAXED); break;
+    case 2: kma_fetch_or_u32(&kma_sb_set(heap, a)[b / 32], 1u << (b % 32), KMA_RELAXED); break;
+    case 3: kma_fetch_and_u32(&kma_sb_set(heap, a)[b / 32], ~(1u << (b % 32)), KMA_RELAXED); break;
+    case 4: kma_sb_offer_store(&heap->classes[a].offer, kma_sb_offer_pack(heap, kma_sb_offer_of(b, c)), KMA_RELAXED); break;
+    case 5: kma_queue_store(kma_queue_next(queue, a), kma_queue_pack(b & KMA_QUEUE_END, 7), KMA_RELAXED); break;
+    case 6: kma_queue_store(&queue->head, kma_queue_pack(b & KMA_QUEUE_END, 7), KMA_RELAXED); break;
+    case 7: kma_queue_store(&queue->tail, kma_queue_pack(b & KMA_QUEUE_END, 7), KMA_RELAXED); break;
     }
 }
 )";
 
+// Where flip() and damage() find a number; `a` tells which.
+const std::map<std::string, cl_uint> places = {
+    {"credit", 0}, // of superblock a
+    {"content", 1},
+    {"bitmap", 2},
+    {"set", 3}, // of class a
+    {"set count", 4},
+    {"slots", 5},
+    {"offer word", 6},
+    {"next word", 7}, // of node a
+    {"item", 8},
+    {"carrier", 9},    // of superblock a
+    {"head word", 10}, // a is 0
+    {"tail word", 11},
+    {"queue capacity", 12},
+    {"in hand", 13},
+    {"plan", 14}, // its word a
+    {"header", 15},
+};
+
+// What damage() does otherwise than by writing b there.
 const std::map<std::string, cl_uint> damages = {
-    {"credit", 0},     // of superblock a: b
-    {"content", 1},    // of superblock a: b
-    {"set bit", 2},    // b of superblock a's bitmap
-    {"clear bit", 3},  // b of superblock a's bitmap
-    {"put in set", 4}, // of class a: superblock b, not counted
-    {"take out of set", 5},
-    {"set count", 6}, // of class a: b
-    {"slots", 7},     // of class a: b
-    {"offer", 8},     // of class a: superblock b, c drawn
-    {"next", 9},      // of node a: b
-    {"item", 10},     // of node a: b
-    {"carrier", 11},  // of superblock a: b
-    {"head", 12},     // a
-    {"tail", 13},     // a
-    {"queue capacity", 14},
-    {"plan", 15},   // its word a: b
-    {"header", 16}, // its word a: b
+    {"set bit", 0}, // b of superblock a's bitmap
+    {"clear bit", 1},
+    {"put in set", 2}, // of class a: superblock b, not counted
+    {"take out of set", 3},
+    {"offer", 4}, // of class a: superblock b, c drawn
+    {"next", 5},  // of node a: b
+    {"head", 6},  // b
+    {"tail", 7},
 };
 
 kma::Program build(const kma::HeapOptions &heap)
@@ -228,11 +260,22 @@ cl_uint Kernels::sum(kma::Ref first) const
 
 void Kernels::damage(const std::string &what, cl_uint a, cl_uint b, cl_uint c) const
 {
-    cl::Kernel made = kernel("damage");
-    made.setArg(1, damages.at(what));
+    const auto place = places.find(what);
+    cl::Kernel made = kernel(place != places.end() ? "store" : "damage");
+    made.setArg(1, place != places.end() ? place->second : damages.at(what));
     made.setArg(2, a);
     made.setArg(3, b);
-    made.setArg(4, c);
+    if (place == places.end())
+        made.setArg(4, c);
+    run(made, 1);
+}
+
+void Kernels::flip(const std::string &what, cl_uint a, cl_uint bit) const
+{
+    cl::Kernel made = kernel("flip");
+    made.setArg(1, places.at(what));
+    made.setArg(2, a);
+    made.setArg(3, bit);
     run(made, 1);
 }
 

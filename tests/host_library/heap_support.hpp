@@ -45,8 +45,11 @@ public:
     /// The sum of the items' numbers, as a kernel finds them.
     cl_uint sum(kma::Ref first) const;
 
-    /// Damages a superblock heap; the kernel's text says what the numbers mean.
+    /// Damages a superblock heap; the lists in heap_support.cpp say what the numbers mean.
     void damage(const std::string &what, cl_uint a = 0, cl_uint b = 0, cl_uint c = 0) const;
+
+    /// Turns bit `bit` of one of the places in those lists round; the same call once more undoes it.
+    void flip(const std::string &place, cl_uint a, cl_uint bit) const;
 
 private:
     cl::Kernel kernel(const std::string &name) const;
