@@ -108,8 +108,8 @@ void HeapDriver::check_structures(Findings &findings) const
             const std::uint32_t right = n < count ? 1 : 0;
             if (written != right)
                 findings.add("marks in the error log", "the error log's mark for record ", n, " of \"",
-                             what.substr(0, what.find(':')), "\" is ", written, ", should be ", right, " after ",
-                             count, " such errors");
+                             what.substr(0, what.find(':')), "\" is ", written, ", should be ", right, " after ", count,
+                             " such errors");
         }
     }
 }

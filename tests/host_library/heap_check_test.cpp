@@ -8,29 +8,12 @@
 using kma::Heap;
 using kma::HeapKind;
 using test::Kernels;
+using test::Town;
 
 namespace {
 
 constexpr cl_uint kept = 0x80000000, none = 0xffffffff;
 constexpr cl_uint of_64 = 3, of_128 = 7; // classes
-
-// Sixteen superblocks of 4 KiB. Of 64-byte blocks (64 to a superblock) superblock 0 is partial with 3 free blocks, and
-// 1 on offer with 6 taken; of 128-byte blocks (32) superblock 2 is full, and 3 on offer with 1 taken. The others are
-// free, superblock n in node n + 1 of the queue, whose dummy is node 4; nodes 0 … 3 are those of superblocks 0 … 3.
-struct Town {
-    explicit Town(const std::string &build_options)
-        : heap(test::device(), Heap::bytes_for(test::superblocks(4096), 16 * 4096),
-               test::superblocks(4096, build_options)),
-          kernels(heap)
-    {
-        const std::vector<kma::Ref> refs = kernels.allocate(70, 64, true);
-        kernels.free({refs[5], refs[40], refs[63]});
-        kernels.allocate(33, 128, true);
-    }
-
-    Heap heap;
-    Kernels kernels;
-};
 
 std::string joined(const std::vector<std::string> &sentences)
 {
@@ -55,7 +38,7 @@ void check_named(const std::vector<Damage> &damages)
 {
     for (const std::string &width : test::widths)
         for (const Damage &one : damages) {
-            Town town(width);
+            Town town(test::superblocks(4096, width));
             REQUIRE(joined(town.heap.check()) == "");
             one.act(town.kernels);
             const std::string text = joined(town.heap.check());
@@ -182,7 +165,7 @@ TEST_CASE("check names wrong offers", "[check]")
 
 TEST_CASE("check names draws beyond where 32-bit atomics stop", "[check]")
 {
-    Town town(test::widths[1]);
+    Town town(test::superblocks(4096, test::widths[1]));
     town.kernels.damage("offer", of_64 + 1, none, 51 + 2); // 80-byte blocks, of which nobody had any
     CHECK(joined(town.heap.check()) == "");
     town.kernels.damage("offer", of_64 + 1, none, 51 + 3);
@@ -204,14 +187,15 @@ TEST_CASE("check names wrong error logs", "[check]")
     check_named({
         damage("header", count + too_large, 1, 0,
                {mark + "0 of \"request too large\" is 0, should be 1 after 1 such errors"}),
-        damage("header", first + written, 1, 0, {mark + "0 of \"out of memory\" is 1, should be 0 after 0 such errors"}),
+        damage("header", first + written, 1, 0,
+               {mark + "0 of \"out of memory\" is 1, should be 0 after 0 such errors"}),
         {[](const Kernels &kernels) {
              kernels.allocate(3, 5000);
              kernels.damage("header", first + (too_large * 8 + 2) * record + written, 77);
          },
          {mark + "2 of \"request too large\" is 77, should be 1 after 3 such errors"}},
     });
-    Town town("");
+    Town town(test::superblocks(4096));
     for (const std::size_t errors : {7, 1, 1, 100}) { // the marks end at 8
         town.kernels.allocate(errors, 5000);
         CHECK(joined(town.heap.check()) == "");
@@ -280,7 +264,7 @@ TEST_CASE("check names wrong headers and plans", "[check]")
 
 TEST_CASE("what relies on metadata that are damaged says so", "[check]")
 {
-    Town town("");
+    Town town(test::superblocks(4096));
     town.kernels.damage("plan", 0, 17);
     const auto refuses = [](const auto &action) {
         CHECK_THAT(message_of<kma::Error>(action), contains("damaged") && contains("number of superblocks is 17"));
@@ -296,7 +280,7 @@ TEST_CASE("what relies on metadata that are damaged says so", "[check]")
 TEST_CASE("statistics and leaks survive damage that they do not rely on", "[check]")
 {
     for (const std::string &width : test::widths) {
-        Town town(width);
+        Town town(test::superblocks(4096, width));
         town.kernels.damage("content", 0, 0x12345);
         town.kernels.damage("slots", of_64, 0xffffffff);
         town.kernels.damage("offer", of_128, 0xfffff, 0);
@@ -310,7 +294,7 @@ TEST_CASE("statistics and leaks survive damage that they do not rely on", "[chec
 
 TEST_CASE("check gives ten sentences of a kind and counts the rest", "[check]")
 {
-    Town town("");
+    Town town(test::superblocks(4096));
     for (cl_uint sb = 4; sb < 16; sb++)
         town.kernels.damage("credit", sb, kept | 9);
     const std::vector<std::string> sentences = town.heap.check();

@@ -10,6 +10,7 @@ using kma::HeapKind;
 using test::device;
 using test::Kernels;
 using test::superblocks;
+using test::Town;
 
 namespace {
 
@@ -21,24 +22,6 @@ constexpr std::uint64_t block_bytes(std::uint64_t asked) // as size_class.cl rou
     return (asked + power / 4 - 1) / (power / 4) * (power / 4);
 }
 static_assert(block_bytes(65) == 80 && block_bytes(128) == 128 && block_bytes(129) == 160 && block_bytes(4000) == 4096);
-
-// Sixteen superblocks of 4 KiB, the first four in use: see stats() below.
-struct Village {
-    explicit Village(kma::HeapOptions options)
-        : heap(device(), Heap::bytes_for(superblocks(4096), 16 * 4096), options), kernels(heap)
-    {
-        refs = kernels.allocate(70, 60, true);
-        const std::vector<kma::Ref> freed = {refs[5], refs[40], refs[63]};
-        kernels.free(freed);
-        std::erase_if(refs, [&](kma::Ref ref) { return std::ranges::find(freed, ref) != freed.end(); });
-        const auto more = kernels.allocate(33, 113, true);
-        refs.insert(refs.end(), more.begin(), more.end());
-    }
-
-    Heap heap;
-    Kernels kernels;
-    std::vector<kma::Ref> refs; // 67 blocks of 64 bytes, then 33 of 128
-};
 
 void for_all(const auto &test)
 {
@@ -58,8 +41,8 @@ void for_all(const auto &test)
 TEST_CASE("the statistics of a superblock heap are exact", "[leaks]")
 {
     for_all([](const kma::HeapOptions &options) {
-        Village village(options);
-        const kma::HeapStats stats = village.heap.stats();
+        Town town(options);
+        const kma::HeapStats stats = town.heap.stats();
         CHECK(stats.kind == HeapKind::superblock);
         CHECK(stats.debug == options.debug);
         CHECK(stats.bytes == Heap::bytes_for(superblocks(4096), 16 * 4096));
@@ -73,18 +56,18 @@ TEST_CASE("the statistics of a superblock heap are exact", "[leaks]")
         CHECK(stats.superblocks_partial == 3);
         CHECK(stats.superblocks_full == 1);
         CHECK(stats.errors == decltype(stats.errors){});
-        village.heap.reset();
-        CHECK(village.heap.stats().superblocks_free == 16);
-        CHECK(village.heap.stats().used == 0);
-        CHECK(village.heap.check().empty());
+        town.heap.reset();
+        CHECK(town.heap.stats().superblocks_free == 16);
+        CHECK(town.heap.stats().used == 0);
+        CHECK(town.heap.check().empty());
     });
 }
 
 TEST_CASE("statistics as text", "[leaks]")
 {
-    Village village(superblocks(4096));
-    village.kernels.allocate(3, 5000);
-    const std::string text = kma::to_text(village.heap.stats());
+    Town town(superblocks(4096));
+    town.kernels.allocate(3, 5000);
+    const std::string text = kma::to_text(town.heap.stats());
     CHECK_THAT(text, contains("superblock heap:\n  ") && contains("\n  100 blocks handed out (0 where") &&
                          contains("\n  65536 bytes of it for blocks\n") && contains("\n  8512 bytes in blocks") &&
                          contains("\n  12 superblocks that serve any size\n") &&
@@ -97,8 +80,8 @@ TEST_CASE("statistics as text", "[leaks]")
 TEST_CASE("leaks are exactly the blocks that live", "[leaks]")
 {
     for_all([](const kma::HeapOptions &options) {
-        Village village(options);
-        const kma::LeakReport report = village.heap.leaks();
+        Town town(options);
+        const kma::LeakReport report = town.heap.leaks();
         CHECK(report.blocks == 100);
         CHECK(report.bytes == 67 * 64 + 33 * 128);
         REQUIRE(report.sizes.size() == 2);
@@ -108,19 +91,19 @@ TEST_CASE("leaks are exactly the blocks that live", "[leaks]")
         CHECK(report.sizes[1].count == 33);
         REQUIRE(report.first.size() == 100);
         for (std::size_t i = 0; i < 100; i++) { // taken in the order of the heap
-            CHECK(report.first[i].ref == village.refs[i]);
+            CHECK(report.first[i].ref == town.refs[i]);
             CHECK(report.first[i].bytes == (i < 67 ? 64 : 128));
         }
-        CHECK(village.heap.leaks(0).first.empty());
-        CHECK(village.heap.leaks(0).blocks == 100);
-        REQUIRE(village.heap.leaks(68).first.size() == 68);
-        CHECK(village.heap.leaks(68).first[67].ref == village.refs[67]);
-        village.kernels.free(village.refs);
-        CHECK(village.heap.leaks().blocks == 0);
-        CHECK(village.heap.leaks().bytes == 0);
-        CHECK(village.heap.leaks().sizes.empty());
-        CHECK(village.heap.leaks().first.empty());
-        CHECK(village.heap.check().empty());
+        CHECK(town.heap.leaks(0).first.empty());
+        CHECK(town.heap.leaks(0).blocks == 100);
+        REQUIRE(town.heap.leaks(68).first.size() == 68);
+        CHECK(town.heap.leaks(68).first[67].ref == town.refs[67]);
+        town.kernels.free(town.refs);
+        CHECK(town.heap.leaks().blocks == 0);
+        CHECK(town.heap.leaks().bytes == 0);
+        CHECK(town.heap.leaks().sizes.empty());
+        CHECK(town.heap.leaks().first.empty());
+        CHECK(town.heap.check().empty());
     });
 }
 
@@ -159,12 +142,12 @@ TEST_CASE("leaks of work-items that allocate and free at once", "[leaks]")
 
 TEST_CASE("leaks as text", "[leaks]")
 {
-    Village village(superblocks(4096));
-    const std::string first = std::to_string(village.refs[0]);
-    CHECK(kma::to_text(village.heap.leaks(1)) == "blocks handed out: 100, 8512 bytes\n  67 of 64 bytes\n"
-                                                 "  33 of 128 bytes\nthe first 1:\n  ref " +
-                                                     first + ", 64 bytes\n");
-    CHECK_THAT(kma::to_text(village.heap.leaks(0)), !contains("the first"));
+    Town town(superblocks(4096));
+    const std::string first = std::to_string(town.refs[0]);
+    CHECK(kma::to_text(town.heap.leaks(1)) == "blocks handed out: 100, 8512 bytes\n  67 of 64 bytes\n"
+                                              "  33 of 128 bytes\nthe first 1:\n  ref " +
+                                                  first + ", 64 bytes\n");
+    CHECK_THAT(kma::to_text(town.heap.leaks(0)), !contains("the first"));
     CHECK(kma::to_text(kma::LeakReport()) == "no block is handed out\n");
     const Heap bump(device(), 4096, {.kind = HeapKind::bump});
     CHECK_THAT(message_of<kma::Error>([&] { bump.leaks(); }),
@@ -174,17 +157,17 @@ TEST_CASE("leaks as text", "[leaks]")
 TEST_CASE("a snapshot has the superblocks in use", "[leaks]")
 {
     for_all([](const kma::HeapOptions &options) {
-        Village village(options);
-        const std::uint64_t begin = village.refs[0] * kma::ref_unit;
+        Town town(options);
+        const std::uint64_t begin = town.refs[0] * kma::ref_unit;
         CHECK(begin % 4096 == 0);
-        const auto apart = village.kernels.allocate(256, 4096, true); // all that is left
-        village.kernels.free({apart.begin(), apart.begin() + 5});
-        village.kernels.free({apart.begin() + 6, apart.begin() + 12});
+        const auto apart = town.kernels.allocate(256, 4096, true); // all that is left
+        town.kernels.free({apart.begin(), apart.begin() + 5});
+        town.kernels.free({apart.begin() + 6, apart.begin() + 12});
         {
-            kma::MappedRange range = village.heap.map(village.refs[99], 128);
+            kma::MappedRange range = town.heap.map(town.refs[99], 128);
             std::ranges::fill(range.as<cl_uint>(), 99);
         }
-        const kma::Snapshot snapshot = village.heap.snapshot();
+        const kma::Snapshot snapshot = town.heap.snapshot();
         // Of the single blocks, the sixth is left, and the last, which has the offer.
         REQUIRE(snapshot.extents().size() == 3);
         CHECK(snapshot.extents()[0].offset == begin);
@@ -192,7 +175,7 @@ TEST_CASE("a snapshot has the superblocks in use", "[leaks]")
         CHECK(snapshot.extents()[1].offset == apart[5] * kma::ref_unit);
         CHECK(snapshot.extents()[2].offset == begin + 15 * 4096);
         CHECK(snapshot.copied_bytes() == 6 * 4096);
-        CHECK(*snapshot.deref<std::array<cl_uint, 32>>(village.refs[99]) == [] {
+        CHECK(*snapshot.deref<std::array<cl_uint, 32>>(town.refs[99]) == [] {
             std::array<cl_uint, 32> all;
             all.fill(99);
             return all;
@@ -201,7 +184,7 @@ TEST_CASE("a snapshot has the superblocks in use", "[leaks]")
         CHECK_THROWS_AS(snapshot.deref<char>(apart[4]), kma::Error);
         CHECK_THROWS_AS(snapshot.deref<char>(apart[6]), kma::Error);
         CHECK_THROWS_AS(snapshot.deref<char>(static_cast<kma::Ref>(begin / 16 - 1)), kma::Error);
-        CHECK_THROWS_AS(village.heap.map(static_cast<kma::Ref>(begin / 16 - 1), 16), kma::Error);
+        CHECK_THROWS_AS(town.heap.map(static_cast<kma::Ref>(begin / 16 - 1), 16), kma::Error);
     });
 }
 

@@ -44,9 +44,9 @@ TEST_CASE("without a wish, superblocks are the power of two not above 1/128 of t
 {
     struct {
         std::uint64_t bytes, chosen;
-    } const cases[] = {{20000, 4096},          {1 << 20, 8192},       {(1 << 20) - 1, 4096}, {(2 << 20) - 1, 8192},
-                       {(2 << 20) + 1, 16384}, {16 << 20, 128 << 10}, {50 << 20, 256 << 10}, {256 << 20, 2 << 20},
-                       {600 << 20, 2 << 20}};
+    } const cases[] = {{20000, 4096},         {1 << 20, 8192},        {(1 << 20) - 1, 4096},
+                       {(2 << 20) - 1, 8192}, {(2 << 20) + 1, 16384}, {16 << 20, 128 << 10},
+                       {50 << 20, 256 << 10}, {256 << 20, 2 << 20},   {600 << 20, 2 << 20}};
     for (const auto &one : cases) {
         const Heap heap(device(), one.bytes, superblocks(0));
         CHECK(heap.options().superblock_bytes == one.chosen);

@@ -1,6 +1,7 @@
 // Kernels that allocate, and that damage what the allocator knows.
 #include "heap_support.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace test {
@@ -104,21 +105,12 @@ kernel void damage(global kma_superblock *heap, uint what, uint a, uint b, uint 
 
 // Where flip() and damage() find a number; `a` tells which.
 const std::map<std::string, cl_uint> places = {
-    {"credit", 0}, // of superblock a
-    {"content", 1},
-    {"bitmap", 2},
-    {"set", 3}, // of class a
-    {"set count", 4},
-    {"slots", 5},
-    {"offer word", 6},
-    {"next word", 7}, // of node a
-    {"item", 8},
-    {"carrier", 9},    // of superblock a
-    {"head word", 10}, // a is 0
-    {"tail word", 11},
-    {"queue capacity", 12},
-    {"in hand", 13},
-    {"plan", 14}, // its word a
+    {"credit", 0},                                                                  // of superblock a
+    {"content", 1},    {"bitmap", 2},          {"set", 3},                          // of class a
+    {"set count", 4},  {"slots", 5},           {"offer word", 6}, {"next word", 7}, // of node a
+    {"item", 8},       {"carrier", 9},                                              // of superblock a
+    {"head word", 10},                                                              // a is 0
+    {"tail word", 11}, {"queue capacity", 12}, {"in hand", 13},   {"plan", 14},     // its word a
     {"header", 15},
 };
 
@@ -277,6 +269,17 @@ void Kernels::flip(const std::string &what, cl_uint a, cl_uint bit) const
     made.setArg(2, a);
     made.setArg(3, bit);
     run(made, 1);
+}
+
+Town::Town(const kma::HeapOptions &options)
+    : heap(device(), kma::Heap::bytes_for(superblocks(4096), 16 * 4096), options), kernels(heap)
+{
+    refs = kernels.allocate(70, 60, true);
+    const std::vector<kma::Ref> freed = {refs[5], refs[40], refs[63]};
+    kernels.free(freed);
+    std::erase_if(refs, [&](kma::Ref ref) { return std::ranges::find(freed, ref) != freed.end(); });
+    const std::vector<kma::Ref> more = kernels.allocate(33, 113, true);
+    refs.insert(refs.end(), more.begin(), more.end());
 }
 
 } // namespace test

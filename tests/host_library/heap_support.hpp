@@ -59,6 +59,18 @@ private:
     kma::Program program_;
 };
 
+/// A heap of sixteen superblocks of 4 KiB with a superblock in each state. Of 64-byte blocks, 64 to a superblock,
+/// superblock 0 is partial with 3 free, and 1 on offer with 6 taken; of 128-byte blocks, 32 to a superblock, 2 is full,
+/// and 3 on offer with 1 taken. The others are free, number n in node n + 1 of the queue, whose dummy is node 4; nodes
+/// 0 … 3 are those of superblocks 0 … 3.
+struct Town {
+    explicit Town(const kma::HeapOptions &options);
+
+    kma::Heap heap;
+    Kernels kernels;
+    std::vector<kma::Ref> refs; ///< of the 67 blocks of 64 bytes, then the 33 of 128
+};
+
 /// An item of the list.
 struct Item {
     kma::Ref next;
