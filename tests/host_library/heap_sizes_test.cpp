@@ -223,10 +223,30 @@ TEST_CASE("blocks that no superblock holds are refused", "[sizes]")
     // Beyond any heap: a number, not an error, so that it can be compared with what a device has.
     CHECK(Heap::bytes_for(superblocks(0), {{64, ~0ull}, {64, ~0ull}}) > largest_by_ref);
     CHECK(Heap::bytes_for(superblocks(4096), {{64, 1ull << 36}}) > largest_by_ref);
+    CHECK(Heap::bytes_for(superblocks(2 << 20), {{5 << 18, ~0ull}, {2 << 20, 1}}) == ~0ull);
+    // Blocks of which there are none may have any size.
+    CHECK(Heap::bytes_for(superblocks(4096), {{4097, 0}, {16, 1}}) == Heap::bytes_for(superblocks(4096), {{16, 1}}));
     // A large block makes large superblocks, and the heap large enough to choose them.
     const Heap heap(device(), Heap::bytes_for(superblocks(0), {{100000, 3}}), superblocks(0));
     CHECK(heap.options().superblock_bytes == 131072);
     CHECK(std::ranges::count(test::Kernels(heap).allocate(3, 100000), kma::Ref{0}) == 0);
+}
+
+TEST_CASE("requests of 4 GiB and more are refused, not cut to 32 bits", "[sizes]")
+{
+    for (const std::string &width : test::widths)
+        for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock}) {
+            const Heap heap(device(), 1 << 20, {.kind = kind, .build_options = width});
+            const std::vector<cl_ulong> sizes = {1ull << 32, (1ull << 32) + 16, (1ull << 36) + 16, ~0ull - 14, ~0ull};
+            CHECK(test::Kernels(heap).allocate(sizes, true) == std::vector<kma::Ref>(sizes.size(), 0));
+            REQUIRE(heap.errors().size() == sizes.size());
+            for (std::size_t i = 0; i < sizes.size(); i++) {
+                CHECK(heap.errors()[i].code == kma::ErrorCode::too_large);
+                CHECK(heap.errors()[i].size == sizes[i]);
+            }
+            CHECK(heap.stats().used == 0);
+            CHECK(heap.check().empty());
+        }
 }
 
 TEST_CASE("a number that is no kind is refused", "[sizes]")

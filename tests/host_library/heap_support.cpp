@@ -2,6 +2,7 @@
 #include "heap_support.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 
 namespace test {
@@ -155,7 +156,12 @@ const std::vector<std::string> widths = {"", "-DKMA_HAS_ATOMIC64=0"};
 
 const kma::Device &device()
 {
-    static const kma::Device &selected = *new kma::Device(kma::Device::select()); // not destroyed after the driver is
+    // Never destroyed: at exit, some drivers are gone before the program's static objects.
+    static const kma::Device &selected = []() -> const kma::Device & {
+        const auto *device = new kma::Device(kma::Device::select());
+        std::printf("device: %s, %s\n", device->name().c_str(), device->language_option().c_str());
+        return *device;
+    }();
     return selected;
 }
 

@@ -1,0 +1,142 @@
+// Heaps as large as the device allows, up to 8 GiB: refs beyond 4 GiB, and a host that leaves the blocks alone.
+#include <algorithm>
+#include <filesystem>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "catch.hpp"
+#include "heap_support.hpp"
+
+using kma::Heap;
+using kma::HeapKind;
+using test::device;
+using test::Kernels;
+using test::superblocks;
+
+namespace {
+
+const std::filesystem::path file = KMA_SCRATCH_DIR "/large.kma";
+
+std::uint64_t large()
+{
+    return std::min<std::uint64_t>(8ull << 30, device().max_buffer_bytes());
+}
+
+// Whether pages of shared memory come to be when somebody first reads or writes them, so that they tell who did.
+bool pages_tell()
+{
+    return device().has_svm() && device().device().getInfo<CL_DEVICE_TYPE>() == CL_DEVICE_TYPE_CPU;
+}
+
+// Bytes of the heap in pages that somebody has touched.
+std::uint64_t touched(const Heap &heap)
+{
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(heap.svm()) / page * page;
+    std::vector<unsigned char> present((heap.stats().bytes + page - 1) / page);
+    REQUIRE(mincore(reinterpret_cast<void *>(start), heap.stats().bytes, present.data()) == 0);
+    return page * static_cast<std::uint64_t>(std::ranges::count_if(present, [](auto flags) { return flags & 1; }));
+}
+
+} // namespace
+
+TEST_CASE("what the host does with a large heap touches its metadata only", "[large]")
+{
+    for (const std::string &width : test::widths)
+        for (const std::uint64_t size : {0, 4096}) {
+            if (size != 0 && !width.empty())
+                continue; // more superblocks than that width numbers
+            CAPTURE(width, size);
+            kma::HeapOptions options = superblocks(size, width);
+            options.storage = pages_tell() ? kma::Storage::svm : kma::Storage::buffer;
+            Heap heap(device(), large(), options);
+            const Kernels kernels(heap);
+            kernels.allocate({16, 100, 1000, 4096, 4096, 17});
+            const kma::HeapStats stats = heap.stats();
+            const std::uint64_t metadata = stats.bytes - stats.capacity;
+            CHECK(metadata < stats.bytes / 50);
+            CHECK(heap.check().empty());
+            CHECK(heap.leaks().blocks == 6);
+            if (pages_tell())
+                CHECK(touched(heap) < metadata + (4 << 20)); // a page may have 2 MiB
+            heap.save(file);
+            CHECK(std::filesystem::file_size(file) < stats.bytes / 80 + 10 * stats.superblock_bytes);
+            heap.reset();
+            CHECK(heap.stats().used == 0);
+            // What is saved of superblocks in use are all their blocks.
+            if (pages_tell())
+                CHECK(touched(heap) < metadata + 6 * stats.superblock_bytes + (4 << 20));
+            const Heap loaded = Heap::load(device(), file, options.storage, width);
+            CHECK(loaded.leaks().blocks == 6);
+            if (pages_tell())
+                CHECK(touched(loaded) < metadata + 6 * stats.superblock_bytes + (4 << 20));
+            std::filesystem::remove(file);
+        }
+}
+
+TEST_CASE("a single read of a large heap's blocks would be seen", "[large]")
+{
+    if (!pages_tell())
+        return;
+    kma::HeapOptions options = superblocks(0);
+    options.storage = kma::Storage::svm;
+    const Heap heap(device(), large(), options);
+    const std::uint64_t before = touched(heap);
+    const kma::MappedRange read = heap.map(static_cast<kma::Ref>(large() / 2 / kma::ref_unit), 16);
+    static_cast<void>(*const_cast<const volatile std::byte *>(read.bytes().data()));
+    CHECK(touched(heap) > before);
+}
+
+TEST_CASE("the last block of a large heap is written, saved and found again", "[large]")
+{
+    for (const std::string &width : test::widths) {
+        const Heap heap(device(), large(), superblocks(0, width));
+        const Kernels kernels(heap);
+        const kma::HeapStats stats = heap.stats();
+        std::vector<kma::Ref> refs = kernels.allocate(stats.superblocks, stats.superblock_bytes);
+        CHECK(std::ranges::count(refs, kma::Ref{0}) == 0);
+        CHECK(heap.stats().used == stats.capacity);
+        CHECK(heap.stats().available() == 0);
+        CHECK(heap.leaks().bytes == stats.capacity);
+        std::ranges::sort(refs);
+        CHECK(std::ranges::adjacent_find(refs) == refs.end());
+        const kma::Ref last = refs.back();
+        CHECK(last == refs.front() + (stats.superblocks - 1) * stats.superblock_bytes / kma::ref_unit);
+        if (large() == 8ull << 30)
+            CHECK(last * kma::ref_unit > 7ull << 30);
+        refs.pop_back();
+        kernels.free(refs);
+        REQUIRE(heap.leaks().first.size() == 1);
+        CHECK(heap.leaks().first[0].ref == last);
+
+        const auto end = static_cast<kma::Ref>(last + stats.superblock_bytes / kma::ref_unit - 1);
+        heap.map(end, 16).as<test::Item>()[0] = {0, 17};
+        heap.map(last, 16).as<test::Item>()[0] = {end, 4};
+        CHECK(kernels.sum(last) == 21);
+        CHECK(heap.snapshot().deref<test::Item>(end)->number == 17);
+        CHECK(heap.snapshot().copied_bytes() == stats.superblock_bytes);
+        heap.save(file);
+        const Heap loaded = Heap::load(device(), file, kma::Storage::buffer, width);
+        CHECK(Kernels(loaded).sum(last) == 21);
+        std::filesystem::remove(file);
+        CHECK(heap.check().empty());
+        CHECK(heap.error_text() == "");
+    }
+}
+
+TEST_CASE("a large bump heap counts beyond 4 GiB", "[large]")
+{
+    for (const std::string &width : test::widths) {
+        const Heap heap(device(), large(), {.kind = HeapKind::bump, .build_options = width});
+        const std::uint64_t block = heap.stats().capacity / 48 * 16; // a third
+        const auto refs = Kernels(heap).allocate(4, block, true);
+        CHECK(refs[2] == refs[0] + 2 * (block / 16));
+        CHECK(refs[3] == 0);
+        CHECK(heap.stats().used == 3 * block);
+        CHECK(heap.check().empty());
+        CHECK_THROWS_AS(heap.map(refs[2], 2 * block), kma::Error);
+        heap.map(static_cast<kma::Ref>(refs[2] + block / 16 - 1), 16).as<test::Item>()[0] = {0, 3};
+        CHECK(Kernels(heap).sum(static_cast<kma::Ref>(refs[2] + block / 16 - 1)) == 3);
+    }
+}
