@@ -3,6 +3,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "catch.hpp"
 #include "heap_support.hpp"
@@ -191,6 +192,30 @@ TEST_CASE("files that are no heaps are refused", "[file]")
     // In the heap's own metadata: the first range's bytes begin at 72, superblock 0's state at 10,000 or so.
     CHECK_THAT(with(72, 1), contains("is damaged: the header's magic number is 1"));
     CHECK_THAT(with(72 + 1504, 3), contains("is damaged: the plan's number of superblocks is 3"));
+}
+
+TEST_CASE("a file damaged at random is refused, or has a heap that is whole", "[file]")
+{
+    const File file("random");
+    const test::Town town(superblocks(4096));
+    town.heap.save(file.path);
+    const std::string whole = file.read();
+    std::mt19937 random(1);
+    int refused = 0;
+    for (int round = 0; round < 100; round++) {
+        std::string changed = whole;
+        for (int n = 0; n < 3; n++) // in the file's own head as often as in what follows
+            changed[random() % (random() % 2 ? 200 : whole.size())] ^= static_cast<char>(1 << random() % 8);
+        file.write(changed);
+        bool is_whole = true;
+        try {
+            is_whole = Heap::load(device(), file.path).check().empty();
+        } catch (const kma::Error &) {
+            refused++;
+        }
+        CHECK(is_whole);
+    }
+    CHECK(refused > 50);
 }
 
 TEST_CASE("a heap with atomics of the other width is refused", "[file]")
