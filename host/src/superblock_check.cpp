@@ -154,12 +154,12 @@ void Checker::walk_queue()
 // Whether the list goes on from `from`, none for its head, to `node`.
 bool Checker::check_link(std::uint32_t from, std::uint32_t node, std::uint64_t length)
 {
-    const std::string end = from == none ? std::string("head") : say("node ", from);
+    const auto end = [from] { return from == none ? std::string("head") : say("node ", from); };
     if (node > plan_.superblocks)
-        findings_.add("links of the free queue", "the free queue's ", end, " leads to node ", node, ", but there are ",
+        findings_.add("links of the free queue", "the free queue's ", end(), " leads to node ", node, ", but there are ",
                       plan_.superblocks + 1);
     else if (in_list_[node])
-        findings_.add("links of the free queue", "the free queue is a circle after ", length, " nodes: its ", end,
+        findings_.add("links of the free queue", "the free queue is a circle after ", length, " nodes: its ", end(),
                       " leads back to node ", node);
     else
         return true;
