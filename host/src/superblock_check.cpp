@@ -89,6 +89,9 @@ void Checker::check_class(std::uint32_t c)
         findings_.add("offers of another class's superblock", name(c), " has superblock ", is.superblock,
                       " on offer, which ", holds(is.superblock));
     }
+    if (is.helpers != 0)
+        findings_.add("classes with helpers", name(c), " counts ", is.helpers,
+                      " helpers at its offer, should be 0 when no kernel runs");
     // With 64-bit atomics all draws are counted, those that got nothing too.
     if (!census_.atomic64 && is.drawn > most_drawn(slots(c)))
         findings_.add("offers that are drawn too often", name(c), " has counted ", is.drawn,

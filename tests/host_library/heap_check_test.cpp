@@ -173,10 +173,13 @@ TEST_CASE("check names draws beyond where 32-bit atomics stop", "[check]")
           "the class of 80-byte blocks has counted 54 draws from its offer, and stops at 53\n");
 }
 
-TEST_CASE("check names superblocks that somebody still has in hand", "[check]")
+TEST_CASE("check names what only running kernels have", "[check]")
 {
-    check_named({damage("in hand", 0, 2, 0,
-                        {"the heap counts 2 superblocks in hand, about to be offered or given back, should be 0"})});
+    check_named({
+        damage("in hand", 0, 2, 0,
+               {"the heap counts 2 superblocks in hand, about to be offered or given back, should be 0"}),
+        damage("helpers", of_64, 1, 0, {"the class of 64-byte blocks counts 1 helpers at its offer, should be 0"}),
+    });
 }
 
 TEST_CASE("check names wrong error logs", "[check]")

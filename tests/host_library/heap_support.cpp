@@ -77,6 +77,7 @@ static global void *place(global kma_superblock *heap, uint what, uint a)
     case 12: return &kma_sb_queue(heap)->capacity;
     case 13: return &heap->in_hand;
     case 14: return (global uint *)&heap->plan + a;
+    case 15: return &heap->classes[a].helpers;
     default: return (global uint *)heap + a;
     }
 }
@@ -104,27 +105,37 @@ kernel void damage(global kma_superblock *heap, uint what, uint a, uint b, uint 
 }
 )";
 
-// Where flip() and damage() find a number; `a` tells which.
+// Where flip() and damage() find a number.
 const std::map<std::string, cl_uint> places = {
-    {"credit", 0},                                                                  // of superblock a
-    {"content", 1},    {"bitmap", 2},          {"set", 3},                          // of class a
-    {"set count", 4},  {"slots", 5},           {"offer word", 6}, {"next word", 7}, // of node a
-    {"item", 8},       {"carrier", 9},                                              // of superblock a
-    {"head word", 10},                                                              // a is 0
-    {"tail word", 11}, {"queue capacity", 12}, {"in hand", 13},   {"plan", 14},     // its word a
-    {"header", 15},
+    {"credit", 0},          // of superblock a
+    {"content", 1},         // of superblock a
+    {"bitmap", 2},          // of superblock a
+    {"set", 3},             // of class a
+    {"set count", 4},       // of class a
+    {"slots", 5},           // of class a
+    {"offer word", 6},      // of class a
+    {"next word", 7},       // of node a
+    {"item", 8},            // of node a
+    {"carrier", 9},         // of superblock a
+    {"head word", 10},      // a is 0
+    {"tail word", 11},      // a is 0
+    {"queue capacity", 12}, // a is 0
+    {"in hand", 13},        // a is 0
+    {"plan", 14},           // its word a
+    {"helpers", 15},        // of class a
+    {"header", 16},         // its word a
 };
 
 // What damage() does otherwise than by writing b there.
 const std::map<std::string, cl_uint> damages = {
-    {"set bit", 0}, // b of superblock a's bitmap
-    {"clear bit", 1},
-    {"put in set", 2}, // of class a: superblock b, not counted
-    {"take out of set", 3},
-    {"offer", 4}, // of class a: superblock b, c drawn
-    {"next", 5},  // of node a: b
-    {"head", 6},  // b
-    {"tail", 7},
+    {"set bit", 0},         // b of superblock a's bitmap
+    {"clear bit", 1},       // b of superblock a's bitmap
+    {"put in set", 2},      // of class a: superblock b, not counted
+    {"take out of set", 3}, // of class a: superblock b, not counted
+    {"offer", 4},           // of class a: superblock b, c drawn
+    {"next", 5},            // of node a: b
+    {"head", 6},            // b
+    {"tail", 7},            // b
 };
 
 kma::Program build(const kma::HeapOptions &heap)

@@ -16,6 +16,7 @@ typedef struct kma_sb_class_census {
     uint drawn;
     uint slots;
     uint partial; // the partial set's own count
+    uint helpers;
 } kma_sb_class_census;
 
 // A node of the free queue. The last entry of a census has {head, tail, capacity} instead.

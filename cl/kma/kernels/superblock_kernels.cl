@@ -125,6 +125,7 @@ kernel void kma_superblock_classes_kernel(global kma_superblock *heap, global km
         census[c].drawn = offer.drawn;
         census[c].slots = heap->classes[c].slots;
         census[c].partial = kma_load_u32(&heap->classes[c].partial.count, KMA_RELAXED);
+        census[c].helpers = kma_load_u32(&heap->classes[c].helpers, KMA_RELAXED);
     }
 }
 
