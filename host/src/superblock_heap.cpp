@@ -156,7 +156,9 @@ void SuperblockHeap::check_structures(Findings &findings) const
     HeapDriver::check_structures(findings);
     SuperblockCensus all;
     all.atomic64 = atomic64();
-    memory().read(device().queue(), offsetof(layout::kma_superblock, in_hand), sizeof all.in_hand, &all.in_hand);
+    std::uint32_t moves;
+    memory().read(device().queue(), offsetof(layout::kma_superblock, moves), sizeof moves, &moves);
+    all.in_hand = KMA_SB_IN_HAND(moves);
     all.superblocks = census<layout::kma_sb_census>("census", plan_.superblocks);
     all.classes = census<layout::kma_sb_class_census>("classes", plan_.size_classes);
     all.queue = census<layout::kma_queue_census>("queue", std::uint64_t{plan_.superblocks} + 2);

@@ -176,7 +176,7 @@ TEST_CASE("check names draws beyond where 32-bit atomics stop", "[check]")
 TEST_CASE("check names what only running kernels have", "[check]")
 {
     check_named({
-        damage("in hand", 0, 2, 0,
+        damage("moves", 0, 0x70002, 0,
                {"the heap counts 2 superblocks in hand, about to be offered or given back, should be 0"}),
         damage("helpers", of_64, 1, 0, {"the class of 64-byte blocks counts 1 helpers at its offer, should be 0"}),
     });

@@ -23,7 +23,7 @@ std::vector<Place> places()
     constexpr cl_uint index = 16;
     std::vector<Place> all = {{"set", of_64, 32},        {"set count", of_64, 32},  {"slots", of_64, 32},
                               {"offer word", of_64, 32}, {"head word", 0, index},   {"tail word", 0, index},
-                              {"item", 6, 32},           {"queue capacity", 0, 32}, {"in hand", 0, 32},
+                              {"item", 6, 32},           {"queue capacity", 0, 32}, {"moves", 0, 16},
                               {"helpers", of_64, 32},    {"next word", 6, index},   {"next word", 16, index}};
     for (const cl_uint sb : {0, 1, 2, 5})
         all.insert(all.end(), {{"credit", sb, 32}, {"content", sb, 32}, {"bitmap", sb, 256}});

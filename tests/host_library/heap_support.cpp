@@ -75,7 +75,7 @@ static global void *place(global kma_superblock *heap, uint what, uint a)
     case 10: return &kma_sb_queue(heap)->head;
     case 11: return &kma_sb_queue(heap)->tail;
     case 12: return &kma_sb_queue(heap)->capacity;
-    case 13: return &heap->in_hand;
+    case 13: return &heap->moves;
     case 14: return (global uint *)&heap->plan + a;
     case 15: return &heap->classes[a].helpers;
     default: return (global uint *)heap + a;
@@ -120,7 +120,7 @@ const std::map<std::string, cl_uint> places = {
     {"head word", 10},      // a is 0
     {"tail word", 11},      // a is 0
     {"queue capacity", 12}, // a is 0
-    {"in hand", 13},        // a is 0
+    {"moves", 13},          // a is 0
     {"plan", 14},           // its word a
     {"helpers", 15},        // of class a
     {"header", 16},         // its word a
