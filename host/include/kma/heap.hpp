@@ -45,8 +45,9 @@ public:
     /// freed; in the bump heap, for as many to be asked for from one reset to the next. `options` are those that the
     /// heap will be made with: kind, debug and superblock_bytes count. Blocks of 0 bytes need nothing.
     ///
-    /// Superblock heap: each size has superblocks of its own, and one more than it fills, because a work-group that
-    /// gets a superblock while another gets one for the same size holds it for a moment.
+    /// Superblock heap: each size has superblocks of its own, and one more than it fills, because work-items that get a
+    /// superblock while others get one for the same size hold it for a moment. (Five may at once, rarely more: add
+    /// superblocks if thousands of work-items on a GPU share a heap that is to be just large enough.)
     ///
     /// The result may be more than any device allows; the largest number stands for more than 2^64 bytes. Throws Error
     /// for a block larger than options.superblock_bytes, or than 2 MiB where that is 0 (superblock heap only).
