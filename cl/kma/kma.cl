@@ -12,7 +12,7 @@
 // Before the #include, or with -D:
 //   KMA_DEBUG      0 (default) or 1: checks and, in heaps that have none, a header in front of each block. The heap
 //                  must have been initialised by a program of the same flavour.
-//   KMA_HEAP       the default heap's kind: bump (default) or superblock
+//   KMA_HEAP       the default heap's kind: superblock (default) or bump
 //   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …
 //
 // kma_NAME is kma_KIND_NAME of the default heap kind; the others stay available under their own names, so that
@@ -28,7 +28,7 @@
 #include "kma/heap/superblock.cl"
 
 #ifndef KMA_HEAP
-#define KMA_HEAP bump
+#define KMA_HEAP superblock
 #endif
 #define KMA_OF_HEAP_PASTED(kind, name) kma_##kind##name
 #define KMA_OF_HEAP_EXPANDED(kind, name) KMA_OF_HEAP_PASTED(kind, name)

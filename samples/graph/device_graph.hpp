@@ -20,8 +20,8 @@ struct HeapChoice {
 
 /// All of them, the default first.
 inline constexpr HeapChoice heap_choices[] = {
-    {"bump", kma::HeapKind::bump},
     {"superblock", kma::HeapKind::superblock},
+    {"bump", kma::HeapKind::bump},
 };
 
 /// One dimension; a multiple of the group.

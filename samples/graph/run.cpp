@@ -23,6 +23,15 @@ std::uint64_t sufficient(const Job &job, const GraphOptions &layout, bool keep_n
     return sufficient_heap_bytes(layout, job.edges.size(), job.reference.nodes(), work_items, keep_node);
 }
 
+// More than what suffices costs nothing, and gives a small graph large superblocks: where thousands of work-items ask at
+// once, a superblock for some hundred blocks is soon used up.
+std::uint64_t usual_heap_bytes(const kma::Device &device, std::uint64_t enough)
+{
+    constexpr std::uint64_t generous = 256 << 20;
+    const std::uint64_t largest = largest_heap(device);
+    return std::clamp(enough, std::min(generous, largest / 4), largest);
+}
+
 // The heap's error log without the last line's end.
 std::string errors_of(const DeviceGraph &graph)
 {
@@ -48,7 +57,7 @@ std::string remedy(const Job &job, const GraphOptions &layout, bool keep_node)
 DeviceGraph make_graph(const Job &job, const GraphOptions &layout, bool keep_node)
 {
     const std::uint64_t enough = sufficient(job, layout, keep_node);
-    const std::uint64_t bytes = job.options.heap_bytes.value_or(std::min(enough, largest_heap(job.device)));
+    const std::uint64_t bytes = job.options.heap_bytes.value_or(usual_heap_bytes(job.device, enough));
     try {
         return {job.device, job.edges, bytes, layout};
     } catch (const kma::BuildError &) {

@@ -1,4 +1,5 @@
 // The work that the bump heap's tests give it. Sizes and results are one per work-item unless said otherwise.
+#define KMA_HEAP bump
 #include "kma/kma.cl"
 #include "kma/kernels/bump_kernels.cl"
 

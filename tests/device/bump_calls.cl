@@ -1,4 +1,5 @@
 // The bump heap's other calls, one by one.
+#define KMA_HEAP bump
 #include "kma/kma.cl"
 
 // dirty: bytes of the block that are not 0.

@@ -182,7 +182,7 @@ TEST_CASE("KMA_NEW aligns to what the type needs", "[bump]")
     const int debug = GENERATE(0, 1);
     INFO(flavour.name << ", debug " << debug);
     constexpr std::size_t work_items = 100;
-    kma::Heap heap(device(), 1 << 20, {.debug = debug});
+    kma::Heap heap(device(), 1 << 20, {.kind = kma::HeapKind::bump, .debug = debug});
     const Array<cl_uint> refs(2 * work_items, 0);
     const Array<cl_float> values(work_items, 0);
     launch(program("bump_calls.cl", flavour.options, debug), "new_wide", {work_items, 10}, heap, refs, values);

@@ -1,4 +1,5 @@
 // The bump heap with KMA_DEBUG: what it notices.
+#define KMA_HEAP bump
 #include "kma/kma.cl"
 
 // One block's life, and what must be refused. results: see the host's list.

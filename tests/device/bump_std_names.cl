@@ -1,4 +1,5 @@
 // KMA_STD_NAMES: C's names for kma's functions.
+#define KMA_HEAP bump
 #include "kma/kma.cl"
 
 typedef struct point {

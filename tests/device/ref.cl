@@ -1,4 +1,5 @@
 // kma/heap/ref.cl: refs published by some work-items and followed by others.
+#define KMA_HEAP bump
 #include "kma/kma.cl"
 
 #define WORDS 12

@@ -4,6 +4,7 @@
 // order, and every link is in its source's list, once.
 #pragma once
 
+#define KMA_HEAP bump
 #include "tree.cl"
 
 template <uint threads> class scenario {

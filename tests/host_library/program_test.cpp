@@ -150,7 +150,8 @@ TEST_CASE("threads may build on one device", "[program]")
 
 TEST_CASE("a program that the caller builds from kma's text can use a heap", "[program]")
 {
-    const std::string text = kma::expand({{"mine.cl", R"(#include "kma/kma.cl"
+    const std::string text = kma::expand({{"mine.cl", R"(#define KMA_HEAP bump
+#include "kma/kma.cl"
 kernel void f(global kma_heap *heap, global uint *out)
 {
     out[0] = kma_ref_of(heap, kma_malloc(heap, 100));
@@ -159,7 +160,7 @@ kernel void f(global kma_heap *heap, global uint *out)
     cl::Program program(device().context(), text);
     program.build(device().device(), device().language_option().c_str());
     cl::Kernel kernel(program, "f");
-    const kma::Heap heap(device(), 65536);
+    const kma::Heap heap(device(), 65536, {.kind = kma::HeapKind::bump});
     const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
     heap.set_arg(kernel, 0);
     kernel.setArg(1, out);

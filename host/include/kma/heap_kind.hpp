@@ -9,7 +9,7 @@ namespace kma {
 enum class HeapKind : std::uint32_t { bump = 1, superblock = 2 };
 
 /// What kma_malloc and HeapOptions mean where nobody says otherwise.
-inline constexpr HeapKind default_heap_kind = HeapKind::bump;
+inline constexpr HeapKind default_heap_kind = HeapKind::superblock;
 
 /// The kind as device code writes it: KMA_HEAP, and the NAME in kma_NAME_malloc.
 constexpr const char *name_of(HeapKind kind) noexcept
