@@ -55,6 +55,7 @@ public:
         heap_ = reinterpret_cast<kma_superblock *>(memory_);
         for (kma_atomic_u32 &count : heap_->header.errors.count)
             shim::objects.construct<kma_atomic_u32>(&count);
+        shim::objects.construct<kma_atomic_u32>(&heap_->in_hand);
         for (uint c = 0; c < plan.size_classes; c++) {
             shim::objects.construct<kma_sb_offer_atomic>(&heap_->classes[c].offer);
             shim::objects.construct<kma_bitmap>(&heap_->classes[c].partial);
@@ -128,6 +129,8 @@ public:
     {
         bool queued[most_superblocks] = {};
         check_queue(queued);
+        shim::check(kma_load_u32(&heap_->in_hand, KMA_RELAXED) == 0,
+                    "nobody has a superblock in hand, yet one is counted");
         for (uint sb = 0; sb < superblocks_; sb++)
             check_superblock(sb, queued[sb], held);
         for (uint c = 0; c < classes(); c++) {
