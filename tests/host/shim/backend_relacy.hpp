@@ -99,8 +99,10 @@ inline void plan_freeze(uint who, uint operations)
     freeze = {&places[who], operations};
 }
 
+// If so, the caller has seen all that the frozen thread did: it is long ago.
 inline bool is_frozen()
 {
+    rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO);
     return freeze.who && freeze.reached;
 }
 
@@ -113,6 +115,7 @@ inline void maybe_freeze()
 {
     if (freeze.who != &self() || freeze.operations-- != 0)
         return;
+    rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO);
     freeze.reached = true;
     while (freeze.who)
         pause();
