@@ -440,8 +440,9 @@ kma_mutant(sb_free_not_synchronised FILE ${sb}
   REPLACE [[]]
   FOUND_BY relacy.wide.acqrel64.w4)
 
-# Orders, half by half. superblock_credit.cl has some that no test here can miss: what they order is ordered in
-# every model that lets a read-modify-write see only the newest value.
+# Orders, half by half, as far as a test can miss them. It cannot miss those of superblock_credit.cl that tie together
+# what two keepers in a row do to different words: Relacy performs each read-modify-write in its turn, on the newest
+# value. Nor those of `moves`, which only make an early NULL less likely.
 kma_mutant(sb_bit_not_acquired FILE ${sb_slots}
   FIND [[bit, KMA_ACQUIRE)]]
   REPLACE [[bit, KMA_RELAXED)]]
