@@ -234,6 +234,260 @@ kma_mutant(bump_other_heap_not_kept_apart FILE ${bump}
   REPLACE [[kma_lanes_active()]]
   FOUND_BY relacy.bump.acqrel64.w4 yield.bump.acqrel64.w4)
 
+# --- The set of small integers ---------------------------------------------------------------------------------------
+set(bitmap kma/lockfree/bitmap.cl)
+
+kma_mutant(bitmap_take_not_atomic FILE ${bitmap}
+  FIND [[(kma_fetch_and_u32(&bits[item / 32], ~bit, KMA_ACQ_REL) & bit) == 0]]
+  REPLACE [[(kma_load_u32(&bits[item / 32], KMA_ACQUIRE) & bit) == 0 ||
+        (kma_fetch_and_u32(&bits[item / 32], ~bit, KMA_ACQ_REL), false)]]
+  FOUND_BY relacy.bitmap.acqrel64)
+
+kma_mutant(bitmap_counts_late FILE ${bitmap}
+  FIND [[    kma_fetch_or_u32(&bits[item / 32], 1u << (item % 32), KMA_ACQ_REL);]]
+  REPLACE [[    kma_fetch_add_u32(&set->count, ~0u, KMA_RELAXED);
+    kma_fetch_or_u32(&bits[item / 32], 1u << (item % 32), KMA_ACQ_REL);
+    kma_fetch_add_u32(&set->count, 1, KMA_RELAXED);]]
+  FOUND_BY relacy.bitmap.acqrel64)
+
+# All orders of the set, half by half.
+kma_mutant(bitmap_put_not_released FILE ${bitmap}
+  FIND [[1u << (item % 32), KMA_ACQ_REL)]]
+  REPLACE [[1u << (item % 32), KMA_ACQUIRE)]]
+  FOUND_BY relacy.bitmap.acqrel64)
+
+kma_mutant(bitmap_put_not_acquired FILE ${bitmap}
+  FIND [[1u << (item % 32), KMA_ACQ_REL)]]
+  REPLACE [[1u << (item % 32), KMA_RELEASE)]]
+  FOUND_BY relacy.bitmap.acqrel64)
+
+kma_mutant(bitmap_take_not_released FILE ${bitmap}
+  FIND [[~bit, KMA_ACQ_REL)]]
+  REPLACE [[~bit, KMA_ACQUIRE)]]
+  FOUND_BY relacy.bitmap.acqrel64)
+
+kma_mutant(bitmap_take_not_acquired FILE ${bitmap}
+  FIND [[~bit, KMA_ACQ_REL)]]
+  REPLACE [[~bit, KMA_RELEASE)]]
+  FOUND_BY relacy.bitmap.acqrel64)
+
+# --- The superblock heap ---------------------------------------------------------------------------------------------
+set(sb kma/heap/superblock.cl)
+set(sb_offer kma/heap/superblock_offer.cl)
+set(sb_slots kma/heap/superblock_slots.cl)
+set(sb_credit kma/heap/superblock_credit.cl)
+set(sb_renew kma/heap/superblock_renew.cl)
+set(sb_take kma/heap/superblock_take.cl)
+
+# Tickets: one word must say both that a block is mine and in which superblock.
+kma_mutant(sb_ticket_of_a_later_superblock FILE ${sb_renew}
+  FIND [[share.superblock = offer.superblock;]]
+  REPLACE [[share.superblock = kma_sb_look(heap, size_class).superblock;]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_draw_in_two_steps FILE ${sb_offer}
+  FIND [[kma_fetch_add_u64(word, want, KMA_ACQUIRE)]]
+  REPLACE [[({ const ulong was = kma_load_u64(word, KMA_ACQUIRE); kma_store_u64(word, was + want, KMA_RELAXED); was; })]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_tickets_beyond_slots FILE ${sb_renew}
+  FIND [[min(kma_sb_left(offer, slots), want)]]
+  REPLACE [[want]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_draw_leaves_its_field FILE ${sb_offer}
+  FIND [[min(seen.drawn + want, slots + 1)]]
+  REPLACE [[seen.drawn + want]]
+  FOUND_BY relacy.superblock.acqrel32.w4)
+
+kma_mutant(sb_exchange_in_two_steps FILE ${sb_offer}
+  FIND [[#define kma_sb_offer_exchange kma_exchange_u64]]
+  REPLACE [[#define kma_sb_offer_exchange(at, next, order)                                                               \
+    ({ const ulong was = kma_load_u64(at, KMA_ACQUIRE); kma_store_u64(at, next, KMA_RELEASE); was; })]]
+  FOUND_BY relacy.superblock.acqrel64 yield.superblock.acqrel64)
+
+kma_mutant(sb_offer_cas_is_exchange FILE ${sb_offer}
+  FIND [[#define kma_sb_offer_cas kma_cas_u64]]
+  REPLACE [[#define kma_sb_offer_cas(at, expected, next, order) (kma_exchange_u64(at, next, order), expected)]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_former_superblock_lost FILE ${sb_renew}
+  FIND [[former.superblock != KMA_SB_NONE]]
+  REPLACE [[false]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_rest_of_former_offer_lost FILE ${sb_renew}
+  FIND [[kma_sb_left(former, slots)]]
+  REPLACE [[0]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_reclaimed_blocks_lost FILE ${sb_renew}
+  FIND [[kma_sb_return(heap, offer.superblock, left)]]
+  REPLACE [[kma_sb_return(heap, offer.superblock, 0)]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_nothing_reclaimed FILE ${sb_renew}
+  FIND [[!kma_sb_reclaim(]]
+  REPLACE [[true || !kma_sb_reclaim(]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_partial_never_reattached FILE ${sb_renew}
+  FIND [[sb = kma_bitmap_next(]]
+  REPLACE [[sb = true ? KMA_BITMAP_NONE : kma_bitmap_next(]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_nearly_full_never_reattached FILE ${sb_renew}
+  FIND [[kma_sb_take_partial(heap, size_class, false)]]
+  REPLACE [[kma_sb_take_partial(heap, size_class, true)]]
+  FOUND_BY relacy.wide.acqrel64)
+
+kma_mutant(sb_partial_not_taken_out FILE ${sb_renew}
+  FIND [[kma_bitmap_take(&cls->partial, bits, sb)]]
+  REPLACE [[true]]
+  FOUND_BY yield.superblock.acqrel64)
+
+kma_mutant(sb_stays_in_hand FILE ${sb_renew}
+  FIND [[KMA_SB_PUT_DOWN - 1]]
+  REPLACE [[KMA_SB_PUT_DOWN]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_endless_at_out_of_memory FILE ${sb_renew}
+  FIND [[result == KMA_SB_EMPTY ||]]
+  REPLACE [[]]
+  FOUND_BY yield.superblock.acqrel64)
+
+# Waits for one who may never come back.
+kma_mutant(sb_waits_for_others FILE ${sb_renew}
+  FIND [[at_last && result == KMA_SB_CONTENDED]]
+  REPLACE [[false]]
+  FOUND_BY relacy.freeze.acqrel64 yield.freeze.acqrel64)
+
+# Frees: the bit, then the credit, then perhaps the superblock.
+kma_mutant(sb_credit_before_bit FILE ${sb}
+  FIND [[    if (place.error == KMA_ERROR_CODES && !kma_sb_clear_bit(]]
+  REPLACE [[    if (place.error == KMA_ERROR_CODES && kma_sb_is_set(kma_sb_bitmap(heap, place.superblock), place.slot)) {
+        kma_sb_give(heap, place.superblock, place.size_class, 1);
+        kma_sb_clear_bit(kma_sb_bitmap(heap, place.superblock), place.slot);
+        return;
+    }
+    if (place.error == KMA_ERROR_CODES && !kma_sb_clear_bit(]]
+  FOUND_BY yield.superblock.acqrel64)
+
+kma_mutant(sb_double_free_gives_credit FILE ${sb}
+  FIND [[    if (place.error != KMA_ERROR_CODES) {]]
+  REPLACE [[    if (place.error == KMA_ERROR_DOUBLE_FREE)
+        kma_sb_give(heap, place.superblock, place.size_class, 1);
+    if (place.error != KMA_ERROR_CODES) {]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_full_not_kept_again FILE ${sb_credit}
+  FIND [[before == 0]]
+  REPLACE [[false]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_last_free_unnoticed FILE ${sb_credit}
+  FIND [[kma_sb_count(before) + blocks == slots]]
+  REPLACE [[false]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_settle_does_not_look_again FILE ${sb_credit}
+  FIND [[kma_sb_count(kma_load_u32(&state->credit, KMA_RELAXED)) != cls->slots ||]]
+  REPLACE [[true ||]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_settled_full_by_exchange FILE ${sb_credit}
+  FIND [[kma_cas_u32(&state->credit, KMA_SB_KEPT, 0,]]
+  REPLACE [[kma_exchange_u32(&state->credit, 0,]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_free_before_it_says_so FILE ${sb_credit}
+  FIND [[kma_store_u32(&state->content, size_class | KMA_SB_FREE, KMA_RELAXED);]]
+  REPLACE [[kma_queue_enqueue(kma_sb_queue(heap), sb);
+            kma_store_u32(&state->content, size_class | KMA_SB_FREE, KMA_RELAXED);
+            return;]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+# The search for a bit.
+kma_mutant(sb_search_in_one_word FILE ${sb_slots}
+  FIND [[words * 64]]
+  REPLACE [[1]]
+  TIMES 2
+  FOUND_BY relacy.wide.acqrel64)
+
+kma_mutant(sb_search_beyond_slots FILE ${sb_slots}
+  FIND [[KMA_RELAXED) | beyond;]]
+  REPLACE [[KMA_RELAXED);]]
+  FOUND_BY relacy.wide.acqrel64)
+
+# Lanes.
+kma_mutant(sb_classes_not_kept_apart FILE ${sb_take}
+  FIND [[all_waiting & alike]]
+  REPLACE [[all_waiting]]
+  FOUND_BY relacy.superblock.acqrel64.w4)
+
+kma_mutant(sb_superblocks_not_kept_apart FILE ${sb}
+  FIND [[(ulong)kma_sb_state_of(heap, place.superblock)]]
+  REPLACE [[(ulong)heap]]
+  FOUND_BY relacy.superblock.acqrel64.w4)
+
+kma_mutant(sb_take_not_synchronised FILE ${sb_take}
+  FIND [[kma_lanes_sync(group);]]
+  REPLACE [[]]
+  FOUND_BY relacy.superblock.acqrel64.w4)
+
+kma_mutant(sb_free_not_synchronised FILE ${sb}
+  FIND [[kma_lanes_sync(together);]]
+  REPLACE [[]]
+  FOUND_BY relacy.wide.acqrel64.w4)
+
+# Orders, half by half, as far as a test can miss them. It cannot miss those of superblock_credit.cl that tie together
+# what two keepers in a row do to different words: Relacy performs each read-modify-write in its turn, on the newest
+# value. Nor those of `moves`, which only make an early NULL less likely.
+kma_mutant(sb_bit_not_acquired FILE ${sb_slots}
+  FIND [[bit, KMA_ACQUIRE)]]
+  REPLACE [[bit, KMA_RELAXED)]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_bit_not_released FILE ${sb_slots}
+  FIND [[~bit, KMA_RELEASE)]]
+  REPLACE [[~bit, KMA_RELAXED)]]
+  FOUND_BY relacy.superblock.fenced32)
+
+kma_mutant(sb_draw_not_acquired FILE ${sb_offer}
+  FIND [[want, KMA_ACQUIRE)]]
+  REPLACE [[want, KMA_RELAXED)]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_draw_of_32_bits_not_acquired FILE ${sb_offer}
+  FIND [[after), KMA_ACQUIRE)]]
+  REPLACE [[after), KMA_RELAXED)]]
+  FOUND_BY relacy.superblock.acqrel32)
+
+kma_mutant(sb_exchange_not_released FILE ${sb_offer}
+  FIND [[next), KMA_ACQ_REL));]]
+  REPLACE [[next), KMA_ACQUIRE));]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_exchange_not_acquired FILE ${sb_offer}
+  FIND [[next), KMA_ACQ_REL));]]
+  REPLACE [[next), KMA_RELEASE));]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_reclaim_not_acquired FILE ${sb_offer}
+  FIND [[KMA_ACQ_REL) == expected]]
+  REPLACE [[KMA_RELEASE) == expected]]
+  FOUND_BY relacy.superblock.acqrel64)
+
+kma_mutant(sb_settle_not_acquired FILE ${sb_credit}
+  FIND [[kma_load_u32(&state->credit, KMA_ACQUIRE)]]
+  REPLACE [[kma_load_u32(&state->credit, KMA_RELAXED)]]
+  FOUND_BY relacy.wide.acqrel64)
+
+kma_mutant(sb_credit_not_released FILE ${sb_credit}
+  FIND [[blocks, KMA_RELEASE)]]
+  REPLACE [[blocks, KMA_RELAXED)]]
+  FOUND_BY relacy.wide.acqrel64)
+
 # --- The tree of the graph sample ------------------------------------------------------------------------------------
 kma_mutant(tree_child_cas_is_store FILE tree.cl
   FIND [[there = kma_ref_cas(at, KMA_NULL, ref);]]

@@ -55,10 +55,9 @@ public:
         heap_ = reinterpret_cast<kma_superblock *>(memory_);
         for (kma_atomic_u32 &count : heap_->header.errors.count)
             shim::objects.construct<kma_atomic_u32>(&count);
-        for (uint c = 0; c < plan.size_classes; c++) {
-            shim::objects.construct<kma_sb_offer_atomic>(&heap_->classes[c].offer);
-            shim::objects.construct<kma_bitmap>(&heap_->classes[c].partial);
-        }
+        shim::objects.construct<kma_atomic_u32>(&heap_->moves);
+        for (uint c = 0; c < plan.size_classes; c++)
+            shim::objects.construct<kma_sb_class>(&heap_->classes[c]);
         construct_array<kma_sb_state>(plan.states, superblocks);
         construct_array<kma_atomic_u32>(plan.sets, plan.size_classes * plan.set_words);
         construct_array<kma_atomic_u32>(plan.bitmaps, superblocks * plan.bitmap_words);
@@ -128,6 +127,7 @@ public:
     {
         bool queued[most_superblocks] = {};
         check_queue(queued);
+        shim::check(KMA_SB_IN_HAND(kma_load_u32(&heap_->moves, KMA_RELAXED)) == 0, "a superblock counts as in hand");
         for (uint sb = 0; sb < superblocks_; sb++)
             check_superblock(sb, queued[sb], held);
         for (uint c = 0; c < classes(); c++) {

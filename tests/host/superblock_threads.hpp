@@ -12,6 +12,7 @@ struct heap_shape {
     uint shift;
     uint superblocks; // 0: so many that NULL is never right
     uint fill;        // blocks that the prelude takes, of the first kind; 0: some, of any
+    uint ballast;     // so many of these that nobody frees before the end, anywhere in the heap
     uint kind_count;
     uint kinds[4]; // units of the blocks asked for
 };
@@ -163,6 +164,8 @@ private:
             else
                 heap_.nulls++;
         }
+        for (uint left = shape_->ballast; left != 0; left--)
+            ballast_.push(blocks.pop(draw(blocks.count)));
         uint next = draw(threads);
         while (blocks.count != 0) {
             const block one = blocks.pop(blocks.count - 1);
@@ -176,7 +179,7 @@ private:
 
     block_list all_held()
     {
-        block_list held;
+        block_list held = ballast_;
         for (worker &each : workers_)
             while (each.held.count != 0)
                 held.push(each.held.pop(0));
@@ -247,6 +250,7 @@ private:
 
     superblock_heap heap_;
     worker workers_[threads];
+    block_list ballast_;
     kma_atomic_u32 mail_[2];
     const heap_shape *shape_ = nullptr;
     uint variant_ = 0;

@@ -85,8 +85,45 @@ inline void plan_nap(uint threads)
         nap = {&places[random(threads)], random(1u << (3 + random(5))), 1u << (3 + random(6))};
 }
 
+// A thread that stops for good at some atomic operation, as a work-item may that the device never runs again; the rest
+// is up to the others. Who has seen what they do without it thaws it, so that the execution ends.
+struct freeze_plan {
+    const place *who = nullptr;
+    uint operations = 0; // before it
+    bool reached = false;
+};
+inline freeze_plan freeze;
+
+inline void plan_freeze(uint who, uint operations)
+{
+    freeze = {&places[who], operations};
+}
+
+// If so, the caller has seen all that the frozen thread did: it is long ago.
+inline bool is_frozen()
+{
+    rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO);
+    return freeze.who && freeze.reached;
+}
+
+inline void thaw()
+{
+    freeze = {};
+}
+
+inline void maybe_freeze()
+{
+    if (freeze.who != &self() || freeze.operations-- != 0)
+        return;
+    rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO);
+    freeze.reached = true;
+    while (freeze.who)
+        pause();
+}
+
 inline void maybe_nap()
 {
+    maybe_freeze();
     if (nap.who != &self() || nap.operations-- != 0)
         return;
     nap.who = nullptr;

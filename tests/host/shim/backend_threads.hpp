@@ -35,6 +35,39 @@ inline uint random(uint limit)
     return static_cast<uint>((z >> 32) % limit);
 }
 
+// A thread that stops for good at some atomic operation; see backend_relacy.hpp.
+constexpr uint nobody = ~0u;
+inline std::atomic<uint> freezes = nobody; // which thread
+inline std::atomic<bool> frozen = false;
+inline uint operations_before_freeze = 0;
+
+inline void plan_freeze(uint who, uint operations)
+{
+    operations_before_freeze = operations;
+    frozen = false;
+    freezes = who;
+}
+
+inline bool is_frozen()
+{
+    return frozen;
+}
+
+inline void thaw()
+{
+    freezes = nobody;
+    frozen = false;
+}
+
+inline void maybe_freeze()
+{
+    if (freezes != this_place.id || operations <= operations_before_freeze)
+        return;
+    frozen = true;
+    while (freezes != nobody)
+        std::this_thread::sleep_for(std::chrono::microseconds(20));
+}
+
 inline void check(bool condition, const char *what, location where = location::current())
 {
     if (!condition)
@@ -51,6 +84,7 @@ inline void linger()
 {
     if (++operations > most_operations)
         report_defect("livelock", __FILE__, __LINE__);
+    maybe_freeze();
     const uint choice = random(128);
     if (choice == 0)
         std::this_thread::sleep_for(std::chrono::microseconds(random(50)));
