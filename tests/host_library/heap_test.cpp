@@ -13,7 +13,8 @@ using test::storages;
 
 namespace {
 
-const char *text = R"(#include "kma/kma.cl"
+const char *text = R"(#define KMA_HEAP bump
+#include "kma/kma.cl"
 kernel void take(global kma_heap *heap, ulong bytes, global uint *ref)
 {
     *ref = kma_ref_of(heap, kma_malloc(heap, bytes));
@@ -117,13 +118,13 @@ TEST_CASE("bytes_for leaves the payload", "[heap]")
     CHECK(metadata % 16 == 0);
     CHECK(Heap::bytes_for(bump, 1) == metadata + 16);
     for (const std::uint64_t payload : {16ull, 17ull, 1000ull, 1000000ull}) {
-        const Heap heap(device(), Heap::bytes_for(bump, payload));
+        const Heap heap(device(), Heap::bytes_for(bump, payload), {bump});
         CHECK(heap.stats().capacity == (payload + 15) / 16 * 16);
         CHECK(take(heap, payload) != 0);
         CHECK(heap.stats().available() == 0);
     }
     // A size that is no multiple of 16 loses its rest.
-    CHECK(Heap(device(), Heap::bytes_for(bump, 64) + 15).stats().capacity == 64);
+    CHECK(Heap(device(), Heap::bytes_for(bump, 64) + 15, {bump}).stats().capacity == 64);
 }
 
 TEST_CASE("heaps of impossible sizes are refused", "[heap]")
@@ -243,7 +244,7 @@ TEST_CASE("only ranges within the heap can be mapped", "[heap]")
 
 TEST_CASE("errors are counted, the first eight kept, and written out", "[heap]")
 {
-    const Heap heap(device(), Heap::bytes_for(bump, 64));
+    const Heap heap(device(), Heap::bytes_for(bump, 64), {bump});
     CHECK(take(heap, 64) != 0);
     for (int i = 1; i <= 10; i++)
         CHECK(take(heap, 16) == 0);
@@ -286,7 +287,7 @@ TEST_CASE("reset empties the heap and keeps its log", "[heap]")
 TEST_CASE("damaged metadata are noticed", "[heap]")
 {
     for (cl_uint what = 0; what < 5; what++) {
-        Heap heap(device(), Heap::bytes_for(bump, 1024));
+        Heap heap(device(), Heap::bytes_for(bump, 1024), {bump});
         CHECK(take(heap, 512) != 0);
         cl::Kernel damage = kernel("damage", heap);
         damage.setArg(1, what);
@@ -324,7 +325,7 @@ TEST_CASE("a heap moves with its memory", "[heap]")
         write_word(a, ref, 77);
         Heap b = std::move(a);
         CHECK(read_word(b, ref) == 77);
-        Heap c(device(), Heap::bytes_for(bump, 2048));
+        Heap c(device(), Heap::bytes_for(bump, 2048), {bump});
         c = std::move(b);
         CHECK(read_word(c, ref) == 77);
         CHECK(c.stats().capacity == 1024);

@@ -75,7 +75,7 @@ static inline void kma_sb_settle(global kma_superblock *heap, uint sb)
         const uint credit = kma_load_u32(&state->credit, KMA_ACQUIRE);
         if (kma_sb_count(credit) == 0) {
             // Release: the next keeper sees what this one did, its queue node above all.
-            if (kma_cas_u32(&state->credit, KMA_SB_KEPT, 0, KMA_ACQ_REL) == KMA_SB_KEPT)
+            if (kma_cas_u32(&state->credit, KMA_SB_KEPT, 0, KMA_RELEASE) == KMA_SB_KEPT)
                 return; // FULL
         } else if (kma_sb_count(credit) == cls->slots) {
             // All free: no more frees can come, and nobody but its keeper takes credit off.
@@ -111,17 +111,18 @@ static inline void kma_sb_give(global kma_superblock *heap, uint sb, uint size_c
     }
 }
 
-// Its keeper takes all credit of `sb` into his hands; returns how many blocks that is.
+// Its keeper takes all credit of `sb` into his hands; returns how many blocks that is. Acquire: who gets them finds
+// their bits clear.
 static inline uint kma_sb_take_credit(global kma_superblock *heap, uint sb)
 {
-    return kma_sb_count(kma_fetch_and_u32(&kma_sb_state_of(heap, sb)->credit, KMA_SB_KEPT, KMA_ACQ_REL));
+    return kma_sb_count(kma_fetch_and_u32(&kma_sb_state_of(heap, sb)->credit, KMA_SB_KEPT, KMA_ACQUIRE));
 }
 
 // Its keeper gives back blocks that he has in hand, and the superblock with them.
 static inline void kma_sb_return(global kma_superblock *heap, uint sb, uint blocks)
 {
-    if (blocks != 0)
-        kma_fetch_add_u32(&kma_sb_state_of(heap, sb)->credit, blocks, KMA_ACQ_REL);
+    if (blocks != 0) // relaxed: settling acquires this word, and what it does then releases
+        kma_fetch_add_u32(&kma_sb_state_of(heap, sb)->credit, blocks, KMA_RELAXED);
     kma_sb_settle(heap, sb);
 }
 

@@ -68,7 +68,8 @@ typedef struct kma_sb_state {
 #define KMA_SB_FREE 0x100u      // in `content`
 #define KMA_SB_UNUSED 0x1ffu    // in `content`: free, and never was of any class
 
-// In `moves`: the lower half counts superblocks in somebody's hands, the upper half those put down so far.
+// In `moves`: the lower half counts superblocks in somebody's hands, the upper half those put down so far. Both wrap;
+// then a malloc at out of memory may believe too early that there is none.
 #define KMA_SB_IN_HAND(moves) ((moves) & 0xffffu)
 #define KMA_SB_PUT_DOWN 0x10000u
 

@@ -149,12 +149,12 @@ static inline kma_sb_offer kma_sb_exchange(global kma_superblock *heap, uint siz
                                                            kma_sb_offer_pack(heap, next), KMA_ACQ_REL));
 }
 
-// The same only if the offer is `former` still; whether it was.
+// The same only if the offer is `former` still and `next` offers nothing; whether it was. Acquire: as above.
 static inline bool kma_sb_replace(global kma_superblock *heap, uint size_class, kma_sb_offer former, kma_sb_offer next)
 {
     const kma_sb_offer_word expected = kma_sb_offer_pack(heap, former);
     return kma_sb_offer_cas(&heap->classes[size_class].offer, expected, kma_sb_offer_pack(heap, next),
-                            KMA_ACQ_REL) == expected;
+                            KMA_ACQUIRE) == expected;
 }
 
 static inline kma_sb_offer kma_sb_offer_of(uint superblock, uint drawn)
