@@ -160,7 +160,7 @@ TEST_CASE("a million requests on a full heap are refused in bounded time")
                             static_cast<unsigned long long>(bytes), per_mi);
                 if (is_gpu)
                     CHECK(per_mi <= 5);
-                else // no promise there; but a request that takes 20 microseconds goes through the whole heap
+                else if (scaled(100) >= 100) // no promise; but 20 microseconds a request are a walk through the heap
                     CHECK(milliseconds <= 0.02 * static_cast<double>(work_items) + 1000);
                 CHECK(blocks.wrong_bytes() == 0);
                 check_reset(subject, heap);

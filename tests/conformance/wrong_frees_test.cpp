@@ -83,8 +83,8 @@ TEST_CASE("of many that free a block one does, and the others are reported")
             INFO(subject.name() << ", blocks of " << bytes);
             const std::size_t count = 50;
             const std::size_t work_items = scaled(8, 2) * 64;
-            const kma::Heap heap = subject.heap(
-                ample_room(subject, std::vector<cl_ulong>(count, bytes), superblock_bytes), superblock_bytes);
+            const kma::Heap heap =
+                subject.heap(2 * count * subject.block_bytes(bytes) + 2 * superblock_bytes, superblock_bytes);
             Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
             blocks.take();
             REQUIRE(blocks.held().size() == count);
