@@ -11,8 +11,11 @@ using namespace test;
 namespace {
 
 constexpr std::uint64_t superblock_bytes = 4096;
-constexpr std::uint64_t superblocks = 48;
-constexpr std::uint64_t payload = superblocks * superblock_bytes;
+
+std::uint64_t payload()
+{
+    return std::min<std::uint64_t>(scaled(48, 6), 48) * superblock_bytes;
+}
 
 // How many blocks of `bytes` an empty heap of this size has.
 std::uint64_t capacity_of(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes)
@@ -35,8 +38,8 @@ TEST_CASE("a full heap has handed out all its memory and refuses everybody")
     for (const Subject &subject : subjects(Breadth::all))
         for (const std::uint64_t bytes : wanted_sizes) {
             INFO(subject.name() << ", blocks of " << bytes);
-            kma::Heap heap = subject.heap(payload, superblock_bytes);
-            REQUIRE(heap.stats().capacity >= payload);
+            kma::Heap heap = subject.heap(payload(), superblock_bytes);
+            REQUIRE(heap.stats().capacity >= payload());
             const std::uint64_t expected = capacity_of(subject, heap, bytes);
             Blocks blocks(subject, heap, slots_beyond(expected));
             CHECK(blocks.fill(bytes, crowd()) == expected);
@@ -67,7 +70,7 @@ TEST_CASE("what was freed is served again, all of it and no more")
         for (const std::uint64_t bytes : wanted_sizes)
             for (const std::size_t freed : {1, 5}) {
                 INFO(subject.name() << ", " << freed << " blocks of " << bytes);
-                kma::Heap heap = subject.heap(payload, superblock_bytes);
+                kma::Heap heap = subject.heap(payload(), superblock_bytes);
                 const std::uint64_t expected = capacity_of(subject, heap, bytes);
                 Blocks blocks(subject, heap, slots_beyond(expected));
                 REQUIRE(blocks.fill(bytes, crowd()) == expected);
@@ -92,7 +95,7 @@ TEST_CASE("ten times full and empty gives the same count")
     for (const Subject &subject : subjects(Breadth::all, {Ability::reuse}))
         for (const std::uint64_t bytes : {16, 100, 1000}) {
             INFO(subject.name() << ", blocks of " << bytes);
-            const kma::Heap heap = subject.heap(payload, superblock_bytes);
+            const kma::Heap heap = subject.heap(payload(), superblock_bytes);
             const std::uint64_t expected = capacity_of(subject, heap, bytes);
             Blocks blocks(subject, heap, slots_beyond(expected));
             for (std::uint32_t round = 0; round < 10; round++) {
@@ -109,7 +112,7 @@ TEST_CASE("memory goes from one size to another and back")
 {
     for (const Subject &subject : subjects(Breadth::all, {Ability::reuse})) {
         INFO(subject.name());
-        const kma::Heap heap = subject.heap(payload, superblock_bytes);
+        const kma::Heap heap = subject.heap(payload(), superblock_bytes);
         Blocks blocks(subject, heap, slots_beyond(capacity_of(subject, heap, 16)));
         for (const std::uint64_t bytes : {48, 1000, 48, 16, 4096, 16, 300, 4096, 48}) {
             INFO("blocks of " << bytes);
@@ -130,7 +133,7 @@ TEST_CASE("a million requests on a full heap are refused in bounded time")
     for (const Subject &subject : subjects(Breadth::fast))
         for (const std::uint64_t filled : {16, 1000})
             for (const cl_ulong bytes : {cl_ulong{16}, cl_ulong{1000}, cl_ulong{4096}}) {
-                kma::Heap heap = subject.heap(payload, superblock_bytes);
+                kma::Heap heap = subject.heap(payload(), superblock_bytes);
                 Blocks blocks(subject, heap, slots_beyond(capacity_of(subject, heap, filled)));
                 REQUIRE(blocks.fill(filled, crowd()) > 0);
                 while_served(subject, heap, bytes); // what is left beside blocks of another size
@@ -157,7 +160,7 @@ TEST_CASE("a million requests on a full heap are refused in bounded time")
                             static_cast<unsigned long long>(bytes), per_mi);
                 if (is_gpu)
                     CHECK(per_mi <= 5);
-                else // no promise there; but a request that takes 20 microseconds goes through the whole heap
+                else if (scaled(100) >= 100) // no promise; but 20 microseconds a request are a walk through the heap
                     CHECK(milliseconds <= 0.02 * static_cast<double>(work_items) + 1000);
                 CHECK(blocks.wrong_bytes() == 0);
                 check_reset(subject, heap);

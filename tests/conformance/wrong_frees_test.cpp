@@ -1,4 +1,6 @@
 // Double and invalid frees are reported and harm nobody.
+#include <algorithm>
+
 #include "blocks.hpp"
 #include "catch.hpp"
 
@@ -9,7 +11,11 @@ using kma::ErrorCode;
 namespace {
 
 constexpr std::uint64_t superblock_bytes = 4096;
-constexpr std::uint64_t payload = 16 * superblock_bytes;
+
+std::uint64_t payload()
+{
+    return std::min<std::uint64_t>(scaled(16, 4), 16) * superblock_bytes;
+}
 
 // That the heap serves all its memory once more, if it can.
 void check_service(const Subject &subject, const kma::Heap &heap)
@@ -33,8 +39,8 @@ TEST_CASE("a wrong free is reported and nothing else happens")
     for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks}))
         for (cl_uint what = 0; what <= 8; what++) {
             INFO(subject.name() << ", case " << what << " of wrong_frees.cl");
-            const kma::Heap heap = subject.heap(payload, superblock_bytes);
-            const kma::Heap other = subject.heap(payload, superblock_bytes);
+            const kma::Heap heap = subject.heap(payload(), superblock_bytes);
+            const kma::Heap other = subject.heap(payload(), superblock_bytes);
             Blocks blocks(subject, heap, std::vector<cl_ulong>(5, 64)), others(subject, other, {64});
             blocks.take();
             others.take();
@@ -77,8 +83,8 @@ TEST_CASE("of many that free a block one does, and the others are reported")
             INFO(subject.name() << ", blocks of " << bytes);
             const std::size_t count = 50;
             const std::size_t work_items = scaled(8, 2) * 64;
-            const kma::Heap heap = subject.heap(
-                ample_room(subject, std::vector<cl_ulong>(count, bytes), superblock_bytes), superblock_bytes);
+            const kma::Heap heap =
+                subject.heap(2 * count * subject.block_bytes(bytes) + 2 * superblock_bytes, superblock_bytes);
             Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
             blocks.take();
             REQUIRE(blocks.held().size() == count);
