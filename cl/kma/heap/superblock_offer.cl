@@ -23,8 +23,8 @@
 #include "kma/heap/superblock_layout.cl"
 
 typedef struct kma_sb_offer {
-    uint superblock; // KMA_SB_NONE if the class has none; then the offer is spent
     uint drawn;
+    uint superblock; // KMA_SB_NONE if the class has none; then the offer is spent
 } kma_sb_offer;
 
 #if KMA_HAS_ATOMIC64
