@@ -474,8 +474,8 @@ kma_mutant(sb_exchange_not_acquired FILE ${sb_offer}
   FOUND_BY relacy.superblock.acqrel64)
 
 kma_mutant(sb_reclaim_not_acquired FILE ${sb_offer}
-  FIND [[KMA_ACQ_REL) == expected]]
-  REPLACE [[KMA_RELEASE) == expected]]
+  FIND [[KMA_ACQUIRE) == expected]]
+  REPLACE [[KMA_RELAXED) == expected]]
   FOUND_BY relacy.superblock.acqrel64)
 
 kma_mutant(sb_settle_not_acquired FILE ${sb_credit}
