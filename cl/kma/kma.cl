@@ -34,7 +34,7 @@
 #define KMA_OF_HEAP_EXPANDED(kind, name) KMA_OF_HEAP_PASTED(kind, name)
 #define KMA_OF_HEAP(name) KMA_OF_HEAP_EXPANDED(KMA_HEAP, name)
 
-typedef KMA_OF_HEAP() kma_heap;
+#define kma_heap KMA_OF_HEAP() // no typedef: by the name of its parameter's type the host tells a kernel's kind of heap
 #define kma_malloc KMA_OF_HEAP(_malloc)
 #define kma_calloc KMA_OF_HEAP(_calloc)
 #define kma_aligned_alloc KMA_OF_HEAP(_aligned_alloc)

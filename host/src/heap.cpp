@@ -6,8 +6,33 @@
 #include "heap_memory.hpp"
 #include "kma/error.hpp"
 #include "mapped_range.hpp"
+#include "say.hpp"
 
 namespace kma {
+namespace {
+
+// The name of the parameter's type; empty if there is none, or the program was built without -cl-kernel-arg-info.
+std::string parameter_type(const cl::Kernel &kernel, cl_uint index)
+{
+    try {
+        return kernel.getArgInfo<CL_KERNEL_ARG_TYPE_NAME>(index);
+    } catch (const cl::Error &) {
+        return {};
+    }
+}
+
+// A kernel for another kind of heap would take this heap's metadata for what they are not.
+void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, HeapKind kind)
+{
+    const std::string type = parameter_type(kernel, index);
+    for (const HeapKind other : {HeapKind::bump, HeapKind::superblock})
+        if (other != kind && type.starts_with(say("kma_", name_of(other))))
+            throw Error(say("argument number ", index, " of kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(), "\" is a ",
+                            name_of(other), " heap, and this heap's kind is ", name_of(kind),
+                            ": give ProgramOptions::heap and HeapOptions::kind the same value"));
+}
+
+} // namespace
 
 Heap::Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options)
     : driver_(entry_of(options.kind).make(device, bytes, options))
@@ -48,6 +73,7 @@ Heap Heap::load(const Device &device, const std::filesystem::path &path, Storage
 
 void Heap::set_arg(cl::Kernel &kernel, cl_uint index) const
 {
+    refuse_other_kind(kernel, index, options().kind);
     try {
         driver_->memory().set_arg(kernel, index);
     } catch (const cl::Error &error) {

@@ -18,6 +18,7 @@ std::string all_options(const Device &device, const ProgramOptions &options)
         text += device.target_options();
     if (options.heap != default_heap_kind)
         text += std::string(" -DKMA_HEAP=") + name_of(options.heap);
+    text += " -cl-kernel-arg-info"; // for Heap::set_arg
     if (options.debug != 0)
         text += " -DKMA_DEBUG=" + std::to_string(options.debug);
     if (options.std_names)

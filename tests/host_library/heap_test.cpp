@@ -345,6 +345,27 @@ TEST_CASE("a heap given to the wrong argument is told apart", "[heap]")
         CHECK_THAT(message_of<kma::Error>([&] { heap.set_arg(kernel, 0); }), contains("declare it as global kma_heap *"));
 }
 
+TEST_CASE("a heap given to a kernel for another kind is refused", "[heap]")
+{
+    for (const HeapKind kernels : {HeapKind::bump, HeapKind::superblock}) {
+        kma::ProgramOptions options;
+        options.heap = kernels;
+        const kma::Program program(device(), {{"a.cl", "#include \"kma/kma.cl\"\n"
+                                                       "kernel void usual(global kma_heap *heap) { kma_malloc(heap, 1); }\n"
+                                                       "kernel void own(global kma_bump *heap) { kma_bump_malloc(heap, 1); }\n"}}, options);
+        for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock}) {
+            const Heap heap(device(), 1 << 16, {kind});
+            cl::Kernel usual = program.kernel("usual"), own = program.kernel("own");
+            const std::string refused = "give ProgramOptions::heap and HeapOptions::kind the same value";
+            const std::string of_usual = message_of<kma::Error>([&] { heap.set_arg(usual, 0); });
+            const std::string of_own = message_of<kma::Error>([&] { heap.set_arg(own, 0); });
+            CHECK((of_usual.find(refused) != std::string::npos) == (kind != kernels));
+            CHECK((of_own.find(refused) != std::string::npos) == (kind != HeapKind::bump));
+            CHECK((of_usual == "no error") == (kind == kernels));
+        }
+    }
+}
+
 TEST_CASE("the error log can be emptied", "[heap]")
 {
     const kma::Device device = kma::Device::select();
