@@ -10,7 +10,7 @@
 //   }
 //
 // Before the #include, or with -D:
-//   KMA_DEBUG      0 (default) or 1: checks and, in heaps that have none, a header in front of each block. The heap
+//   KMA_DEBUG      0 (default) or 1: checks and, in the bump heap, a header in front of each block. The heap
 //                  must have been initialised by a program of the same flavour.
 //   KMA_HEAP       the default heap's kind: superblock (default) or bump
 //   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …

@@ -25,15 +25,15 @@ const char *explain(ErrorCode code) noexcept
         return "request too large: it exceeds what this heap can ever serve (bump: the whole heap, superblock: one "
                "superblock); make that larger, or check the size's computation";
     case ErrorCode::bad_alignment:
-        return "bad alignment: it must be a power of two, at most 2^31";
+        return "bad alignment: it must be a power of two, at most 4,096 (superblock heap) or 2^31 (bump heap)";
     case ErrorCode::invalid_free:
         return "invalid free: the pointer is not the start of a block of this heap; free what this heap's malloc "
                "returned";
     case ErrorCode::double_free:
         return "double free: the block was freed before; let one work-item free it, once";
     case ErrorCode::damaged:
-        return "damaged heap: its own data contradict each other; a kernel wrote outside its blocks; run with debug = "
-               "1, or under oclgrind";
+        return "damaged heap: its own data contradict each other; a kernel wrote outside its blocks; Heap::check() "
+               "says where, oclgrind which";
     case ErrorCode::bad_heap:
         return "wrong heap: heap and program differ in kind, KMA_DEBUG or KMA_HAS_ATOMIC64; give HeapOptions and "
                "ProgramOptions the same";

@@ -331,14 +331,14 @@ kma_mutant(sb_nothing_reclaimed FILE ${sb_renew}
   REPLACE [[true || !kma_sb_reclaim(]]
   FOUND_BY relacy.superblock.acqrel64)
 
-kma_mutant(sb_partial_never_reattached FILE ${sb_renew}
-  FIND [[sb = kma_bitmap_next(]]
-  REPLACE [[sb = true ? KMA_BITMAP_NONE : kma_bitmap_next(]]
+kma_mutant(sb_partial_never_reattached FILE ${sb_credit}
+  FIND [[kma_bitmap_put(&cls->partial, kma_sb_set(heap, size_class), sb);]]
+  REPLACE [[]]
   FOUND_BY relacy.superblock.acqrel64)
 
 kma_mutant(sb_nearly_full_never_reattached FILE ${sb_renew}
-  FIND [[kma_sb_take_partial(heap, size_class, false)]]
-  REPLACE [[kma_sb_take_partial(heap, size_class, true)]]
+  FIND [[kma_bitmap_take_any(&cls->partial,]]
+  REPLACE [[true ? KMA_SB_NONE : kma_bitmap_take_any(&cls->partial,]]
   FOUND_BY relacy.wide.acqrel64)
 
 kma_mutant(sb_partial_not_taken_out FILE ${sb_renew}
@@ -346,7 +346,7 @@ kma_mutant(sb_partial_not_taken_out FILE ${sb_renew}
   REPLACE [[true]]
   FOUND_BY yield.superblock.acqrel64)
 
-kma_mutant(sb_stays_in_hand FILE ${sb_renew}
+kma_mutant(sb_stays_in_hand FILE ${sb_credit}
   FIND [[KMA_SB_PUT_DOWN - 1]]
   REPLACE [[KMA_SB_PUT_DOWN]]
   FOUND_BY relacy.superblock.acqrel64)

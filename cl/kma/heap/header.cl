@@ -1,5 +1,5 @@
-// What every heap begins with, and the error log in it. Types, numbers and arithmetic only: the host library includes this very
-// file, so that device and host cannot disagree.
+// What every heap begins with, and the error log in it. Types, numbers and arithmetic only: the host library includes
+// this very file, so that device and host cannot disagree.
 //
 // The including side has kma_atomic_u32 (platform/memory.cl on the device), uint and ulong.
 #ifndef KMA_HEAP_HEADER_CL
@@ -24,10 +24,10 @@ static inline ulong kma_whole_units(ulong bytes)
 // index that two errors share, and nothing is ever overwritten.
 #define KMA_ERROR_OUT_OF_MEMORY 0u // no room for `size` bytes
 #define KMA_ERROR_TOO_LARGE     1u // `size` exceeds what this heap could ever serve
-#define KMA_ERROR_BAD_ALIGNMENT 2u // the alignment in `size` is not a power of two up to 2^31
+#define KMA_ERROR_BAD_ALIGNMENT 2u // the alignment in `size` is no power of two, or beyond what the heap gives
 #define KMA_ERROR_INVALID_FREE  3u // `ref` is no block start of this heap
 #define KMA_ERROR_DOUBLE_FREE   4u // the block at `ref` is free already
-#define KMA_ERROR_BAD_HEAP      5u // the buffer is a heap of another kind or KMA_DEBUG flavour
+#define KMA_ERROR_BAD_HEAP      5u // the heap is of another kind, KMA_DEBUG flavour or width of atomics
 #define KMA_ERROR_DAMAGED       6u // the heap's metadata contradict each other; `size` bytes were asked for
 #define KMA_ERROR_CODES         7u
 #define KMA_ERROR_KEPT          8u

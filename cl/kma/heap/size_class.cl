@@ -26,7 +26,7 @@ static inline uint kma_class_of(uint units)
     return 4 * (power - 1) + (last >> (power - 2)) % 4;
 }
 
-// The same, with a size that is a multiple of `align_units`, a power of two up to 131,072. At most seven steps: there
+// The same, with a size that is a multiple of `align_units`, a power of two up to 131,072. At most three steps: there
 // is a power of two among any four classes above the first, and one not below `align_units` is a multiple of it.
 static inline uint kma_class_of_aligned(uint units, uint align_units)
 {

@@ -137,7 +137,7 @@ static inline kma_sb_place kma_superblock_place(global kma_superblock *heap, glo
         return place;
     const uint unit = (uint)(offset / KMA_UNIT) - heap->plan.begin;
     place.superblock = unit >> heap->plan.shift;
-    const uint content = kma_sb_class_of(heap, place.superblock);
+    const uint content = kma_sb_content_of(heap, place.superblock);
     if (content == KMA_SB_UNUSED)
         return place;
     place.size_class = content & ~KMA_SB_FREE;
@@ -198,7 +198,7 @@ static inline global void *kma_superblock_realloc(global kma_superblock *heap, g
 {
     const size_t usable = ptr ? kma_superblock_usable_size(heap, ptr) : 0;
     if (ptr && usable == 0) {
-        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, KMA_NULL, bytes);
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_ref_in(heap, ptr), bytes);
         return (global void *)0;
     }
     if (bytes != 0 && bytes <= usable)

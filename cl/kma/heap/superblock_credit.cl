@@ -53,14 +53,29 @@ static inline global kma_atomic_u32 *kma_sb_set(global kma_superblock *heap, uin
            (size_t)size_class * heap->plan.set_words;
 }
 
+// While a superblock is in somebody's hands, others may look for one in vain though there is memory. So he counts it, and
+// who finds nothing is out of memory only if nobody had one in hand, nor put one down, while he looked. A hint: it is
+// counted just after it was taken, and read without a fence, so that at the brink a caller who is not alone may still
+// get NULL a moment too early.
+static inline void kma_sb_pick_up(global kma_superblock *heap)
+{
+    kma_fetch_add_u32(&heap->moves, 1, KMA_RELAXED);
+}
+
+// Release: who sees that it was put down sees where.
+static inline void kma_sb_put_down(global kma_superblock *heap)
+{
+    kma_fetch_add_u32(&heap->moves, KMA_SB_PUT_DOWN - 1, KMA_RELEASE);
+}
+
 static inline uint kma_sb_count(uint credit)
 {
     return credit & ~KMA_SB_KEPT;
 }
 
-// The class of a superblock that is not free, which it is not while the caller has a block, credit or ticket of it, or
-// is its keeper.
-static inline uint kma_sb_class_of(global kma_superblock *heap, uint sb)
+// What the superblock is for: its class, if it is not free, which it is not while the caller has a block, credit or
+// ticket of it, or is its keeper.
+static inline uint kma_sb_content_of(global kma_superblock *heap, uint sb)
 {
     return kma_load_u32(&kma_sb_state_of(heap, sb)->content, KMA_RELAXED);
 }
@@ -69,7 +84,7 @@ static inline uint kma_sb_class_of(global kma_superblock *heap, uint sb)
 static inline void kma_sb_settle(global kma_superblock *heap, uint sb)
 {
     global kma_sb_state *state = kma_sb_state_of(heap, sb);
-    const uint size_class = kma_sb_class_of(heap, sb);
+    const uint size_class = kma_sb_content_of(heap, sb);
     global kma_sb_class *cls = &heap->classes[size_class];
     for (;;) { // once more only if another changed the credit, or put it to the full while it went into the set
         const uint credit = kma_load_u32(&state->credit, KMA_ACQUIRE);
@@ -102,13 +117,17 @@ static inline void kma_sb_give(global kma_superblock *heap, uint sb, uint size_c
     global kma_sb_class *cls = &heap->classes[size_class];
     const uint slots = cls->slots;
     const uint before = kma_fetch_add_u32(&state->credit, blocks, KMA_RELEASE);
-    if (before == 0) { // FULL till now, and this is the only one to see that: the caller is its keeper
+    bool keeps = before == 0; // FULL till now, and this is the only one to see that
+    if (keeps)
         kma_fetch_or_u32(&state->credit, KMA_SB_KEPT, KMA_RELAXED);
-        kma_sb_settle(heap, sb); // acquires
-    } else if (kma_sb_count(before) + blocks == slots) {
-        if (kma_bitmap_take(&cls->partial, kma_sb_set(heap, size_class), sb))
-            kma_sb_settle(heap, sb);
-    }
+    else if (kma_sb_count(before) + blocks == slots) // the last block; if not on offer nor in other hands, it is in the set
+        keeps = kma_bitmap_take(&cls->partial, kma_sb_set(heap, size_class), sb);
+    if (!keeps)
+        return;
+    // The keeper, perhaps so late that the superblock was free and is partly so again: it is settled all the same.
+    kma_sb_pick_up(heap);
+    kma_sb_settle(heap, sb); // acquires
+    kma_sb_put_down(heap);
 }
 
 // Its keeper takes all credit of `sb` into his hands; returns how many blocks that is. Acquire: who gets them finds

@@ -6,15 +6,15 @@
 // superblock that has meanwhile gone to another class, because a ticket not yet used keeps the superblock from being
 // all free, and so from leaving the class.
 //
-// An offer of fewer blocks than slots begins with drawn = slots - blocks. Spent means drawn >= slots. The draw that
-// spends the offer, d <= slots < d + n, elects its holder to renew it; from then on drawn > slots says that somebody
-// was elected. A renewal that finds no memory marks the offer dry, which elects everybody.
+// An offer of fewer blocks than slots begins with drawn = slots - blocks. Spent means drawn >= slots. The first draw that
+// does not get all it asks for, d <= slots < d + n, elects its holder to renew it; from then on drawn > slots says that
+// somebody was elected. A renewal that finds no memory marks the offer dry, which elects everybody.
 //
 // Whoever puts an offer in the place of another gets the other: its superblock to keep, and the blocks that were still
 // on offer. So an exchange will do, whatever was there, and nothing is lost by it. (A compare-and-swap would fail as
 // long as others draw: with thousands at it, ten times as slow on a GPU.)
 //
-// Without 64-bit atomics, drawn stops at slots + 1, and a draw is a compare-and-swap.
+// Without 64-bit atomics, draws stop at slots + 1, and are compare-and-swaps.
 #ifndef KMA_HEAP_SUPERBLOCK_OFFER_CL
 #define KMA_HEAP_SUPERBLOCK_OFFER_CL
 
@@ -30,6 +30,7 @@ typedef struct kma_sb_offer {
 #if KMA_HAS_ATOMIC64
 // `drawn` has 32 bits, far more than lanes that can be between looking at an offer and adding to it.
 #define KMA_SB_DRY(slots) 0x80000000u
+#define KMA_SB_OVERDRAWN  0xc0000000u // to be set back; 2^30 draws are more than can be under way
 
 static inline kma_sb_offer_word kma_sb_offer_pack(global kma_superblock *heap, kma_sb_offer offer)
 {
@@ -53,6 +54,7 @@ static inline kma_sb_offer kma_sb_offer_unpack(global kma_superblock *heap, kma_
 #else
 // drawn <= 2^shift + 2 has shift + 1 bits; all ones in what is left stand for KMA_SB_NONE.
 #define KMA_SB_DRY(slots) ((slots) + 2)
+#define KMA_SB_OVERDRAWN  0xffffffffu // never
 
 static inline kma_sb_offer_word kma_sb_offer_pack(global kma_superblock *heap, kma_sb_offer offer)
 {
@@ -98,7 +100,7 @@ static inline kma_sb_offer kma_sb_look(global kma_superblock *heap, uint size_cl
 }
 
 // The first look of a malloc: none where a draw costs no more than a look. If the offer turns out to be overdrawn, the
-// draw has only added to what nobody reads exactly; after 2^30 such in a row the mark for dry is set anew.
+// draw has only added to a number above slots, which kma_sb_renew keeps from growing out of its half of the word.
 static inline kma_sb_offer kma_sb_first_look(global kma_superblock *heap, uint size_class)
 {
 #if KMA_HAS_ATOMIC64
@@ -115,7 +117,7 @@ static inline kma_sb_offer kma_sb_first_look(global kma_superblock *heap, uint s
 static inline bool kma_sb_marked_dry(kma_sb_offer offer, uint slots)
 {
     (void)slots;
-    return offer.drawn - KMA_SB_DRY(slots) < 0x40000000u;
+    return offer.drawn >= KMA_SB_DRY(slots);
 }
 
 // Adds `want` to an offer that was last seen as `seen`, with drawn <= slots; returns the offer before. Acquire: what

@@ -30,20 +30,6 @@
 
 KMA_STATIC_ASSERT(KMA_SB_NONE == KMA_QUEUE_EMPTY && KMA_SB_NONE == KMA_BITMAP_NONE, none_is_none);
 
-// While a superblock is in somebody's hands, others may look for one in vain though there is memory. So he counts it, and
-// who finds nothing is out of memory only if nobody had one in hand, nor put one down, while he looked. (Counted just
-// after it was taken: at the brink, a caller that is not alone may still get NULL a moment too early.)
-static inline void kma_sb_pick_up(global kma_superblock *heap)
-{
-    kma_fetch_add_u32(&heap->moves, 1, KMA_RELAXED);
-}
-
-// Release: who sees that it was put down sees where.
-static inline void kma_sb_put_down(global kma_superblock *heap)
-{
-    kma_fetch_add_u32(&heap->moves, KMA_SB_PUT_DOWN - 1, KMA_RELEASE);
-}
-
 // Its keeper puts `blocks` of `sb` that he has in hand on offer (KMA_SB_NONE: the class is to offer nothing), with
 // `drawn` at the start. The offer keeps it now, and the caller settles what was on offer before.
 static inline void kma_sb_put_on_offer(global kma_superblock *heap, uint size_class, uint sb, uint drawn)
@@ -75,47 +61,41 @@ static inline bool kma_sb_reclaim(global kma_superblock *heap, uint size_class)
     return false;
 }
 
-// Takes a partly free superblock of the class, as its keeper; KMA_SB_NONE if there is none. With `good`, one with a
-// good part of its blocks to give, if there is such among the first.
-static inline uint kma_sb_take_partial(global kma_superblock *heap, uint size_class, bool good)
+// Takes a superblock of the class with a good part of its blocks to give, as its keeper; KMA_SB_NONE if there is none
+// among the first KMA_SB_LOOKS partly free ones.
+static inline uint kma_sb_take_good(global kma_superblock *heap, uint size_class)
 {
     global kma_sb_class *cls = &heap->classes[size_class];
     global kma_atomic_u32 *bits = kma_sb_set(heap, size_class);
     const uint words = heap->plan.set_words;
     kma_bitmap_walk walk = kma_bitmap_begin(&cls->partial, bits, words);
-    uint looks = 0;
-    for (;;) { // once more only for another superblock
+    for (uint looks = 0; looks < KMA_SB_LOOKS; looks++) {
         const uint sb = kma_bitmap_next(&walk, bits, words);
         if (sb == KMA_BITMAP_NONE)
-            return KMA_SB_NONE;
-        if (good) {
-            const uint credit = kma_sb_count(kma_load_u32(&kma_sb_state_of(heap, sb)->credit, KMA_RELAXED));
-            if (credit < KMA_SB_GOOD_PART(cls->slots)) {
-                if (++looks == KMA_SB_LOOKS)
-                    return KMA_SB_NONE;
-                continue;
-            }
-        }
-        if (kma_bitmap_take(&cls->partial, bits, sb))
+            break;
+        const uint credit = kma_sb_count(kma_load_u32(&kma_sb_state_of(heap, sb)->credit, KMA_RELAXED));
+        if (credit >= KMA_SB_GOOD_PART(cls->slots) && kma_bitmap_take(&cls->partial, bits, sb))
             return sb;
     }
+    return KMA_SB_NONE;
 }
 
 // Takes a superblock that has blocks for the class, as its keeper, and `*blocks` of it in hand; KMA_SB_NONE if there is
-// none. The caller has picked it up.
+// none. Counted as picked up: the caller puts it down.
 static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uint *blocks)
 {
+    global kma_sb_class *cls = &heap->classes[size_class];
     bool is_free = false;
     uint sb;
     for (;;) { // once more only after a superblock was freed
-        sb = kma_sb_take_partial(heap, size_class, true);
+        sb = kma_sb_take_good(heap, size_class);
         if (sb != KMA_SB_NONE)
             break;
         sb = kma_queue_dequeue(kma_sb_queue(heap));
         is_free = sb != KMA_SB_NONE;
         if (is_free)
             break;
-        sb = kma_sb_take_partial(heap, size_class, false);
+        sb = kma_bitmap_take_any(&cls->partial, kma_sb_set(heap, size_class), heap->plan.set_words);
         if (sb != KMA_SB_NONE || !kma_sb_reclaim(heap, size_class))
             break;
     }
@@ -125,7 +105,7 @@ static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uin
     global kma_sb_state *state = kma_sb_state_of(heap, sb);
     if (is_free)
         kma_store_u32(&state->content, size_class, KMA_RELAXED);
-    *blocks = is_free ? heap->classes[size_class].slots : kma_sb_take_credit(heap, sb);
+    *blocks = is_free ? cls->slots : kma_sb_take_credit(heap, sb);
     kma_store_u32(&state->offered, *blocks, KMA_RELAXED);
     return sb;
 }
@@ -156,6 +136,8 @@ static inline uint kma_sb_renew(global kma_superblock *heap, uint size_class)
             kma_sb_put_down(heap);
             continue;
         }
+        if (offer.drawn >= KMA_SB_OVERDRAWN) // an exchange: a compare-and-swap may fail as long as others draw
+            kma_sb_put_on_offer(heap, size_class, KMA_SB_NONE, KMA_SB_DRY(slots));
         if (KMA_SB_IN_HAND(moves) != 0 || kma_load_u32(&heap->moves, KMA_RELAXED) != moves)
             return KMA_SB_CONTENDED;
         if (!kma_sb_marked_dry(offer, slots))
@@ -211,6 +193,7 @@ static inline kma_sb_share kma_sb_reserve(global kma_superblock *heap, uint size
             return share;
         if (result == KMA_SB_RENEWED) {
             elected = false;
+            looks = 0;
         } else {
             kma_pause(min(64u << min(looks, 16u), KMA_SB_LONGEST_PAUSE));
             looks++;

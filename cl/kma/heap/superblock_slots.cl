@@ -53,9 +53,9 @@ static inline uint kma_sb_claim_in(global kma_atomic_u32 *bitmap, uint word, uin
 }
 
 // The slot for a ticket that found its own taken. The tickets of an offer spread evenly over the bitmap; where that
-// hits a full word, the search goes on where the last one ended. Each round over all words without success means that
-// others have claimed every bit that was clear when it was looked at, and freed others behind the search; so many
-// rounds happen only if the bitmap does not match the credit any more, because a kernel wrote over it.
+// hits a full word, the search goes on where the last one ended. A round over all words without success means that others
+// claimed every clear bit just before it was looked at, and others still cleared some behind the search; sixty rounds in
+// a row are taken for a bitmap that does not match the credit any more, because a kernel wrote over it.
 static inline uint kma_sb_search(global kma_superblock *heap, global kma_atomic_u32 *bitmap, uint sb, uint slots,
                                  uint ticket)
 {
@@ -76,8 +76,8 @@ static inline uint kma_sb_search(global kma_superblock *heap, global kma_atomic_
     return KMA_SB_NO_SLOT;
 }
 
-// The slot for `ticket` of superblock `sb`, whose bitmap is `bitmap`. Of an offer of all blocks, ticket i gets slot i at once: nobody else is led
-// there, so that work-items which allocate together lie together.
+// The slot for `ticket` of superblock `sb`, whose bitmap is `bitmap`. Of an offer of all blocks, ticket i gets slot i at
+// once: nobody else is led there, so that blocks of work-items which allocate together lie together.
 static inline uint kma_sb_claim(global kma_superblock *heap, global kma_atomic_u32 *bitmap, uint sb, uint slots,
                                 uint ticket)
 {

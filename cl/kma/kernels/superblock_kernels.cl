@@ -42,7 +42,7 @@ static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap
     kma_heap_stats sum;
     sum.used = sum.blocks = sum.superblocks_free = sum.superblocks_partial = sum.superblocks_full = 0;
     for (size_t sb = me; sb < heap->plan.superblocks; sb += work_items) {
-        const uint content = kma_sb_class_of(heap, (uint)sb);
+        const uint content = kma_sb_content_of(heap, (uint)sb);
         if (content & KMA_SB_FREE) {
             sum.superblocks_free++;
             continue;

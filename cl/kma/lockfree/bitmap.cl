@@ -4,7 +4,7 @@
 // Who takes an integer out owns what it stands for, until he puts it in again; of several that take the same one,
 // exactly one gets it. Whoever puts one in that is in already has broken that rule.
 //
-//   count >= bits set at every moment, == at rest: a set that is empty is seen to be so without looking at the bits;
+//   count >= bits set at every moment, == at rest: a set that counts none costs a look at one word;
 //   a bit is in the set from the atomic that sets it to the atomic that clears it.
 //
 // Orders: both atomics acquire and release. So what the one who puts in did before is seen by the one who takes out;
@@ -53,7 +53,7 @@ typedef struct kma_bitmap_walk {
     uint ahead; // words still to come
 } kma_bitmap_walk;
 
-// Begins where an item was put in last. Of a set that is empty the walk sees no word.
+// Begins where an item was put in last. Of a set that counts none the walk sees no other word.
 static inline kma_bitmap_walk kma_bitmap_begin(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words)
 {
     kma_bitmap_walk walk;

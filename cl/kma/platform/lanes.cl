@@ -26,8 +26,8 @@
 // Lanes that came together may want different things, of different heaps even. `alike` picks those that want the
 // leader's; they go on as a group inside `if (kma_lane_in(alike))`, the others each alone.
 //
-// A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and kma_lanes_sync; where the hardware has more,
-// it says so with KMA_LANES_HAVE_{FIRST,MATCH,SCAN} and supplies those too.
+// A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and kma_lanes_sync; where the
+// hardware has more, it says so with KMA_LANES_HAVE_{FIRST,MATCH,SCAN} and supplies those too.
 #ifndef KMA_PLATFORM_LANES_CL
 #define KMA_PLATFORM_LANES_CL
 
