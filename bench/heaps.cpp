@@ -51,7 +51,8 @@ double milliseconds(const cl::Event &event)
 {
     event.wait();
     return static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
-                               event.getProfilingInfo<CL_PROFILING_COMMAND_START>()) * 1e-6;
+                               event.getProfilingInfo<CL_PROFILING_COMMAND_START>()) *
+           1e-6;
 }
 
 double median(std::vector<double> times)
@@ -63,7 +64,8 @@ double median(std::vector<double> times)
 class Bench {
 public:
     Bench(const kma::Device &device, kma::HeapKind kind, std::uint64_t heap_bytes, std::size_t most_work_items)
-        : device_(device), heap_(device, heap_bytes, {.kind = kind}), program_(device, {{"bench.cl", source}}, options(kind)),
+        : device_(device), heap_(device, heap_bytes, {.kind = kind}),
+          program_(device, {{"bench.cl", source}}, options(kind)),
           refs_(device.context(), CL_MEM_READ_WRITE, most_work_items * sizeof(kma::Ref))
     {
     }
@@ -113,7 +115,8 @@ void uniform(const kma::Device &device, kma::HeapKind kind, std::uint64_t heap_b
                 static_cast<unsigned long long>(heap_bytes >> 20));
     std::printf("%10s %8s %10s %10s %10s %8s\n", "work-items", "bytes", "cold", "malloc", "free", "NULLs");
     for (const cl_uint bytes : {16u, 64u, 256u, 1024u, 4096u}) {
-        const std::size_t count = std::min<std::size_t>(bytes > 1024 ? work_items / 8 : work_items, heap_bytes / 2 / bytes);
+        const std::size_t count =
+            std::min<std::size_t>(bytes > 1024 ? work_items / 8 : work_items, heap_bytes / 2 / bytes);
         Bench bench(device, kind, heap_bytes, count);
         double cold = 0;
         std::vector<double> allocate, release;
@@ -145,8 +148,9 @@ void full(const kma::Device &device, kma::HeapKind kind, std::size_t work_items)
         times.push_back(bench.run("allocate", work_items, 64));
         nothing.push_back(bench.run("nothing", work_items));
     }
-    std::printf("\n%s heap, full: %zu mallocs %.4f ms, of them NULL %llu; empty kernel %.4f ms\n", name_of(kind), work_items,
-                median(times), static_cast<unsigned long long>(bench.refs_sum(work_items, true)), median(nothing));
+    std::printf("\n%s heap, full: %zu mallocs %.4f ms, of them NULL %llu; empty kernel %.4f ms\n", name_of(kind),
+                work_items, median(times), static_cast<unsigned long long>(bench.refs_sum(work_items, true)),
+                median(nothing));
 }
 
 void prepare(const kma::Device &device, kma::HeapKind kind, std::uint64_t heap_bytes)
@@ -159,13 +163,14 @@ void prepare(const kma::Device &device, kma::HeapKind kind, std::uint64_t heap_b
     std::vector<double> times;
     for (int round = 0; round < warm_up + rounds; round++) {
         cl::Event event;
-        device.queue().enqueueNDRangeKernel(reset, cl::NullRange, cl::NDRange(std::max<std::size_t>(heap_bytes >> 15, 64)),
-                                            cl::NDRange(64), nullptr, &event);
+        device.queue().enqueueNDRangeKernel(reset, cl::NullRange,
+                                            cl::NDRange(std::max<std::size_t>(heap_bytes >> 15, 64)), cl::NDRange(64),
+                                            nullptr, &event);
         if (const double time = milliseconds(event); round >= warm_up)
             times.push_back(time);
     }
-    std::printf("%s heap of %llu MiB: prepared in %.4f ms\n", name.c_str(), static_cast<unsigned long long>(heap_bytes >> 20),
-                median(times));
+    std::printf("%s heap of %llu MiB: prepared in %.4f ms\n", name.c_str(),
+                static_cast<unsigned long long>(heap_bytes >> 20), median(times));
 }
 
 void pairs(const kma::Device &device, kma::HeapKind kind, std::uint64_t heap_bytes, std::size_t most)

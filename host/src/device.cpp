@@ -191,7 +191,8 @@ bool Device::has_svm() const
 {
     cl_device_svm_capabilities capabilities = 0;
     // Raw: before OpenCL 2.0 the query itself is an error, which means no.
-    if (clGetDeviceInfo(device_(), CL_DEVICE_SVM_CAPABILITIES, sizeof(capabilities), &capabilities, nullptr) != CL_SUCCESS)
+    if (clGetDeviceInfo(device_(), CL_DEVICE_SVM_CAPABILITIES, sizeof(capabilities), &capabilities, nullptr) !=
+        CL_SUCCESS)
         return false;
     return (capabilities & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
 }

@@ -36,7 +36,8 @@ IndexedQueue::IndexedQueue(const Device &device, std::uint32_t capacity, std::ui
     ProgramOptions options;
     if (force_32_bit)
         options.options = "-DKMA_HAS_ATOMIC64=0";
-    const Program program(device, {{"(kernels of the queue)", "#include \"kma/kernels/indexed_queue_kernels.cl\"\n"}}, options);
+    const Program program(device, {{"(kernels of the queue)", "#include \"kma/kernels/indexed_queue_kernels.cl\"\n"}},
+                          options);
     const Shape shape = read_shape(device, program);
     if (capacity == 0 || items > capacity)
         throw Error("a queue of capacity " + std::to_string(capacity) + " cannot start with " + std::to_string(items) +

@@ -45,19 +45,22 @@ cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &devi
     try {
         program.build(device, options.c_str());
     } catch (const cl::BuildError &) {
-        throw BuildError("the OpenCL program does not compile with options \"" + options + "\":", name_lines(log_of(program, device), text));
+        throw BuildError("the OpenCL program does not compile with options \"" + options + "\":",
+                         name_lines(log_of(program, device), text));
     } catch (const cl::Error &error) {
         if (error.err() != CL_BUILD_PROGRAM_FAILURE && error.err() != CL_INVALID_BUILD_OPTIONS)
             throw;
-        throw BuildError("the OpenCL program does not build with options \"" + options + "\":", name_lines(log_of(program, device), text));
+        throw BuildError("the OpenCL program does not build with options \"" + options + "\":",
+                         name_lines(log_of(program, device), text));
     }
     programs_.emplace(key, program);
     return program;
 }
 
 Program::Program(const Device &device, const std::vector<Source> &units, const ProgramOptions &options)
-    : device_(device.device()), program_(device.cache().get(device.context(), device.device(),
-                                                            expand(units, options.headers), all_options(device, options)))
+    : device_(device.device()),
+      program_(device.cache().get(device.context(), device.device(), expand(units, options.headers),
+                                  all_options(device, options)))
 {
 }
 

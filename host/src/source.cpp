@@ -117,7 +117,9 @@ public:
     void add(const Source &source, bool always, int depth)
     {
         if (depth > max_depth)
-            throw Error("\"" + source.name + "\" includes itself without end: give it an include guard (#ifndef as its first directive)");
+            throw Error("\"" + source.name +
+                        "\" includes itself without end: give it an include guard (#ifndef as its "
+                        "first directive)");
         const bool guarded = has_guard(source.text);
         open_.push_back(&source);
         begin(source.name, 1);

@@ -159,8 +159,8 @@ bool Checker::check_link(std::uint32_t from, std::uint32_t node, std::uint64_t l
 {
     const auto end = [from] { return from == none ? std::string("head") : say("node ", from); };
     if (node > plan_.superblocks)
-        findings_.add("links of the free queue", "the free queue's ", end(), " leads to node ", node, ", but there are ",
-                      plan_.superblocks + 1);
+        findings_.add("links of the free queue", "the free queue's ", end(), " leads to node ", node,
+                      ", but there are ", plan_.superblocks + 1);
     else if (in_list_[node])
         findings_.add("links of the free queue", "the free queue is a circle after ", length, " nodes: its ", end(),
                       " leads back to node ", node);

@@ -28,7 +28,9 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
     app.add_option("--device", options.device,
                    "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
     app.add_option("--heap", heap, "Which heap")->check(CLI::IsMember(heaps))->capture_default_str();
-    app.add_option("--heap-bytes", options.heap_bytes, "Size of the heap, such as 64M (default: what always suffices, and no less than\n256M if the device has buffers of 1G)")
+    app.add_option("--heap-bytes", options.heap_bytes,
+                   "Size of the heap, such as 64M (default: what always suffices, and no less than\n256M if the device "
+                   "has buffers of 1G)")
         ->transform(CLI::AsSizeValue(false)) // which takes -1 for a very large number
         ->check([](const std::string &bytes) { return bytes.front() == '-' ? "a size is not negative" : ""; });
     app.add_flag("--svm", svm, "The heap in shared virtual memory rather than a buffer");

@@ -23,8 +23,8 @@ std::uint64_t sufficient(const Job &job, const GraphOptions &layout, bool keep_n
     return sufficient_heap_bytes(layout, job.edges.size(), job.reference.nodes(), work_items, keep_node);
 }
 
-// More than what suffices costs nothing, and gives a small graph large superblocks: where thousands of work-items ask at
-// once, a superblock for some hundred blocks is soon used up.
+// More than what suffices costs nothing, and gives a small graph large superblocks: where thousands of work-items ask
+// at once, a superblock for some hundred blocks is soon used up.
 std::uint64_t usual_heap_bytes(const kma::Device &device, std::uint64_t enough)
 {
     constexpr std::uint64_t generous = 256 << 20;

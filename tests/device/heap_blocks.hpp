@@ -56,7 +56,9 @@ inline std::uint64_t count_of(const kma::HeapStats &stats, kma::ErrorCode code)
 
 inline kma::Heap bump_heap(std::uint64_t payload, int debug = 0, kma::Storage storage = kma::Storage::buffer)
 {
-    return {device(), kma::Heap::bytes_for(kma::HeapKind::bump, payload), {.kind = kma::HeapKind::bump, .storage = storage, .debug = debug}};
+    return {device(),
+            kma::Heap::bytes_for(kma::HeapKind::bump, payload),
+            {.kind = kma::HeapKind::bump, .storage = storage, .debug = debug}};
 }
 
 /// One malloc per size on a flavour's program, in one launch.

@@ -57,7 +57,8 @@ TEST_CASE("of many who publish in one slot one wins, and readers find his messag
     const kma::Program kernels = program("ref.cl", flavour.options);
     std::size_t found_overall = 0;
     for (std::size_t repeat = 0; repeat < scaled(8); repeat++) {
-        const kma::Heap heap(device(), kma::Heap::bytes_for(kma::HeapKind::bump, work_items * sizeof(Message)), {.kind = kma::HeapKind::bump});
+        const kma::Heap heap(device(), kma::Heap::bytes_for(kma::HeapKind::bump, work_items * sizeof(Message)),
+                             {.kind = kma::HeapKind::bump});
         const Array<cl_uint> slots(slot_count, 0), won(work_items, 0), found(work_items, 0), wrong(work_items, 0);
         launch(kernels, "publish", {work_items, 64}, heap, slots, slot_count, won, found, wrong, cl_uint{16});
         CHECK(sum(wrong) == 0);
@@ -91,7 +92,8 @@ TEST_CASE("a ref stored with release brings its message", "[ref]")
     const kma::Program kernels = program("ref.cl", flavour.options);
     std::size_t found_overall = 0;
     for (std::size_t repeat = 0; repeat < scaled(8, 2); repeat++) {
-        const kma::Heap heap(device(), kma::Heap::bytes_for(kma::HeapKind::bump, work_items * sizeof(Message)), {.kind = kma::HeapKind::bump});
+        const kma::Heap heap(device(), kma::Heap::bytes_for(kma::HeapKind::bump, work_items * sizeof(Message)),
+                             {.kind = kma::HeapKind::bump});
         const Array<cl_uint> slots(work_items, 0), found(work_items, 0), wrong(work_items, 0);
         launch(kernels, "announce", {work_items, 64}, heap, slots, found, wrong);
         CHECK(sum(wrong) == 0);

@@ -175,7 +175,8 @@ TEST_CASE("a snapshot refuses refs that lead outside", "[heap]")
     CHECK(snapshot.deref<Wide>(0) == nullptr);
     CHECK(snapshot.bytes(0, 5).empty());
     CHECK(reinterpret_cast<const std::byte *>(snapshot.deref<Wide>(4)) == snapshot.extents()[0].bytes.data() + 64);
-    CHECK_THAT(message_of<kma::Error>([&] { snapshot.deref<Wide>(5); }), contains("ref 5") && contains("bytes 0 to 100"));
+    CHECK_THAT(message_of<kma::Error>([&] { snapshot.deref<Wide>(5); }),
+               contains("ref 5") && contains("bytes 0 to 100"));
     CHECK(snapshot.deref<cl_uint>(6) != nullptr);
     CHECK_THROWS_AS(snapshot.deref<cl_uint>(7), kma::Error);
     CHECK_THROWS_AS(snapshot.deref<char>(0xffffffff), kma::Error);
@@ -185,12 +186,14 @@ TEST_CASE("a snapshot refuses refs that lead outside", "[heap]")
 
 TEST_CASE("a snapshot of several ranges knows what lies between them", "[heap]")
 {
-    const kma::Snapshot snapshot({{64, std::vector<std::byte>(32, std::byte{1})}, {160, std::vector<std::byte>(16, std::byte{2})}});
+    const kma::Snapshot snapshot(
+        {{64, std::vector<std::byte>(32, std::byte{1})}, {160, std::vector<std::byte>(16, std::byte{2})}});
     CHECK(snapshot.copied_bytes() == 48);
     CHECK(snapshot.end() == 176);
     CHECK(*snapshot.deref<char>(4) == 1);
     CHECK(*snapshot.deref<char>(5) == 1);
-    CHECK(*snapshot.deref<std::array<char, 16>>(10) == std::array<char, 16>{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
+    CHECK(*snapshot.deref<std::array<char, 16>>(10) ==
+          std::array<char, 16>{2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2});
     for (const kma::Ref outside : {3u, 6u, 9u, 11u, 0xffffffffu})
         CHECK_THAT(message_of<kma::Error>([&] { snapshot.deref<char>(outside); }),
                    contains("ref " + std::to_string(outside)) && contains("2 ranges in bytes 64 to 176"));
@@ -342,7 +345,8 @@ TEST_CASE("a heap given to the wrong argument is told apart", "[heap]")
     cl::Kernel kernel = program.kernel("a");
     CHECK_THAT(message_of<kma::Error>([&] { heap.set_arg(kernel, 2); }), contains("\"a\" has no argument number 2"));
     if (device.name().find("Oclgrind") == std::string::npos)
-        CHECK_THAT(message_of<kma::Error>([&] { heap.set_arg(kernel, 0); }), contains("declare it as global kma_heap *"));
+        CHECK_THAT(message_of<kma::Error>([&] { heap.set_arg(kernel, 0); }),
+                   contains("declare it as global kma_heap *"));
 }
 
 TEST_CASE("a heap given to a kernel for another kind is refused", "[heap]")
@@ -350,9 +354,11 @@ TEST_CASE("a heap given to a kernel for another kind is refused", "[heap]")
     for (const HeapKind kernels : {HeapKind::bump, HeapKind::superblock}) {
         kma::ProgramOptions options;
         options.heap = kernels;
-        const kma::Program program(device(), {{"a.cl", "#include \"kma/kma.cl\"\n"
-                                                       "kernel void usual(global kma_heap *heap) { kma_malloc(heap, 1); }\n"
-                                                       "kernel void own(global kma_bump *heap) { kma_bump_malloc(heap, 1); }\n"}}, options);
+        const kma::Program program(device(),
+                                   {{"a.cl", "#include \"kma/kma.cl\"\n"
+                                             "kernel void usual(global kma_heap *heap) { kma_malloc(heap, 1); }\n"
+                                             "kernel void own(global kma_bump *heap) { kma_bump_malloc(heap, 1); }\n"}},
+                                   options);
         for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock}) {
             const Heap heap(device(), 1 << 16, {kind});
             cl::Kernel usual = program.kernel("usual"), own = program.kernel("own");
@@ -371,7 +377,8 @@ TEST_CASE("the error log can be emptied", "[heap]")
     const kma::Device device = kma::Device::select();
     kma::Heap heap(device, 1 << 16);
     const kma::Program program(
-        device, {{"a.cl", "#include <kma/kma.cl>\nkernel void a(global kma_heap *heap) { kma_malloc(heap, 1 << 20); }\n"}});
+        device,
+        {{"a.cl", "#include <kma/kma.cl>\nkernel void a(global kma_heap *heap) { kma_malloc(heap, 1 << 20); }\n"}});
     cl::Kernel kernel = program.kernel("a");
     heap.set_arg(kernel, 0);
     for (int round = 0; round < 2; round++) {

@@ -53,9 +53,9 @@ static inline global kma_atomic_u32 *kma_sb_set(global kma_superblock *heap, uin
            (size_t)size_class * heap->plan.set_words;
 }
 
-// While a superblock is in somebody's hands, others may look for one in vain though there is memory. So he counts it, and
-// who finds nothing is out of memory only if nobody had one in hand, nor put one down, while he looked. A hint: it is
-// counted just after it was taken, and read without a fence, so that at the brink a caller who is not alone may still
+// While a superblock is in somebody's hands, others may look for one in vain though there is memory. So he counts it,
+// and who finds nothing is out of memory only if nobody had one in hand, nor put one down, while he looked. A hint: it
+// is counted just after it was taken, and read without a fence, so that at the brink a caller who is not alone may still
 // get NULL a moment too early.
 static inline void kma_sb_pick_up(global kma_superblock *heap)
 {
@@ -120,7 +120,7 @@ static inline void kma_sb_give(global kma_superblock *heap, uint sb, uint size_c
     bool keeps = before == 0; // FULL till now, and this is the only one to see that
     if (keeps)
         kma_fetch_or_u32(&state->credit, KMA_SB_KEPT, KMA_RELAXED);
-    else if (kma_sb_count(before) + blocks == slots) // the last block; if not on offer nor in other hands, it is in the set
+    else if (kma_sb_count(before) + blocks == slots) // all free: in the set, if not on offer nor in other hands
         keeps = kma_bitmap_take(&cls->partial, kma_sb_set(heap, size_class), sb);
     if (!keeps)
         return;

@@ -6,9 +6,9 @@
 // superblock that has meanwhile gone to another class, because a ticket not yet used keeps the superblock from being
 // all free, and so from leaving the class.
 //
-// An offer of fewer blocks than slots begins with drawn = slots - blocks. Spent means drawn >= slots. The first draw that
-// does not get all it asks for, d <= slots < d + n, elects its holder to renew it; from then on drawn > slots says that
-// somebody was elected. A renewal that finds no memory marks the offer dry, which elects everybody.
+// An offer of fewer blocks than slots begins with drawn = slots - blocks. Spent means drawn >= slots. The first draw
+// that does not get all it asks for, d <= slots < d + n, elects its holder to renew it; from then on drawn > slots says
+// that somebody was elected. A renewal that finds no memory marks the offer dry, which elects everybody.
 //
 // Whoever puts an offer in the place of another gets the other: its superblock to keep, and the blocks that were still
 // on offer. So an exchange will do, whatever was there, and nothing is lost by it. (A compare-and-swap would fail as

@@ -53,9 +53,9 @@ static inline uint kma_sb_claim_in(global kma_atomic_u32 *bitmap, uint word, uin
 }
 
 // The slot for a ticket that found its own taken. The tickets of an offer spread evenly over the bitmap; where that
-// hits a full word, the search goes on where the last one ended. A round over all words without success means that others
-// claimed every clear bit just before it was looked at, and others still cleared some behind the search; sixty rounds in
-// a row are taken for a bitmap that does not match the credit any more, because a kernel wrote over it.
+// hits a full word, the search goes on where the last one ended. A round over all words without success means that
+// others claimed every clear bit just before it was looked at, and others still cleared some behind the search; sixty
+// rounds in a row are taken for a bitmap that does not match the credit any more, because a kernel wrote over it.
 static inline uint kma_sb_search(global kma_superblock *heap, global kma_atomic_u32 *bitmap, uint sb, uint slots,
                                  uint ticket)
 {

@@ -41,14 +41,14 @@ public:
     static std::uint64_t bytes_for(const HeapOptions &options, std::uint64_t payload);
     static std::uint64_t bytes_for(HeapKind kind, std::uint64_t payload);
 
-    /// A buffer size that suffices for all of these blocks to live at once, in whatever order they are asked for, if none
-    /// is freed before; in the bump heap, for as many to be asked for from one reset to the next. `options` are those that the
-    /// heap will be made with: kind, debug and superblock_bytes count. Blocks of 0 bytes need nothing.
+    /// A buffer size that suffices for all of these blocks to live at once, in whatever order they are asked for, if
+    /// none is freed before; in the bump heap, for as many to be asked for from one reset to the next. `options` are
+    /// those that the heap will be made with: kind, debug and superblock_bytes count. Blocks of 0 bytes need nothing.
     ///
     /// Superblock heap: each size has superblocks of its own, and one more than it fills, because work-items that get a
     /// superblock while others get one for the same size hold it for a moment. Several may at once: add superblocks if
-    /// thousands of work-items on a GPU share a heap that is to be just large enough. Add as well where blocks come and go,
-    /// half as many again say: a size takes a free superblock rather than those of its own with hardly a hole.
+    /// thousands of work-items on a GPU share a heap that is to be just large enough. Add as well where blocks come and
+    /// go, half as many again say: a size takes a free superblock rather than those of its own with hardly a hole.
     ///
     /// The result may be more than any device allows; the largest number stands for more than 2^64 bytes. Throws Error
     /// for a block larger than options.superblock_bytes, or than 2 MiB where that is 0 (superblock heap only).
