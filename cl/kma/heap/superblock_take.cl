@@ -59,7 +59,7 @@ static inline kma_ref kma_sb_take(global kma_superblock *heap, kma_lanes group, 
     const kma_lanes alike = kma_lanes_match(group, size_class, 7);
     kma_ref block = KMA_NULL;
     bool waits = size_class < KMA_CLASSES;
-    for (;;) {
+    for (;;) { // no more rounds than lanes: in each at least one lane of each class leaves
         const kma_lanes all_waiting = kma_lanes_ballot(group, waits);
         if (all_waiting == 0)
             return block;
