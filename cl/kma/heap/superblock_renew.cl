@@ -9,7 +9,7 @@
 
 // Who was not elected looks so often whether the offer was renewed, and keeps away for so many nanoseconds at most in
 // between. Then a few may help, and after as many looks again everybody renews for himself. Thus nobody depends on the
-// one who was elected; but as a rule he alone takes superblocks: he needs ten microseconds on a GPU, and if thousands
+// one who was elected; but as a rule he alone takes superblocks: he needs some microseconds on a GPU, and if thousands
 // took one each to put on offer, others would find none.
 #ifndef KMA_SB_PATIENCE
 #define KMA_SB_PATIENCE 24u
@@ -118,7 +118,7 @@ static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uin
 static inline uint kma_sb_renew(global kma_superblock *heap, uint size_class)
 {
     const uint slots = heap->classes[size_class].slots;
-    for (;;) { // once more only if a superblock was on offer, the credit of which nobody could find
+    for (;;) { // once more only if a superblock was on offer, whose credit nobody could find, or after 2^30 draws
         const uint moves = kma_load_u32(&heap->moves, KMA_ACQUIRE);
         uint blocks = 0;
         const uint sb = kma_sb_find(heap, size_class, &blocks);
@@ -130,14 +130,12 @@ static inline uint kma_sb_renew(global kma_superblock *heap, uint size_class)
         const kma_sb_offer offer = kma_sb_look(heap, size_class);
         if (kma_sb_left(offer, slots) != 0)
             return KMA_SB_RENEWED;
-        if (offer.superblock != KMA_SB_NONE) {
+        if (offer.superblock != KMA_SB_NONE || offer.drawn >= KMA_SB_OVERDRAWN) {
             kma_sb_pick_up(heap);
             kma_sb_put_on_offer(heap, size_class, KMA_SB_NONE, slots + 1);
             kma_sb_put_down(heap);
             continue;
         }
-        if (offer.drawn >= KMA_SB_OVERDRAWN) // an exchange: a compare-and-swap may fail as long as others draw
-            kma_sb_put_on_offer(heap, size_class, KMA_SB_NONE, KMA_SB_DRY(slots));
         if (KMA_SB_IN_HAND(moves) != 0 || kma_load_u32(&heap->moves, KMA_RELAXED) != moves)
             return KMA_SB_CONTENDED;
         if (!kma_sb_marked_dry(offer, slots))
