@@ -93,20 +93,28 @@ int nesting(std::string_view line)
     return line.starts_with("if") ? 1 : line.starts_with("endif") ? -1 : 0;
 }
 
-// Whether a file's first directive is #ifndef: an include guard around all of it.
+// Whether an include guard is around all of a file: its first directive is #ifndef, and the #endif of that its last.
 bool has_guard(const std::string &text)
 {
     bool in_comment = false;
+    bool first = true;
+    bool closed = false;
+    int depth = 0;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
         std::string_view line = std::string_view(text).substr(at, end - at);
         at = end + 1;
         const bool was_in_comment = std::exchange(in_comment, in_comment_after(line, in_comment));
         line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-        if (!was_in_comment && line.starts_with('#'))
-            return line.starts_with("#ifndef");
+        if (was_in_comment || !line.starts_with('#'))
+            continue;
+        if (closed || (first && !line.starts_with("#ifndef")))
+            return false;
+        first = false;
+        depth += nesting(line);
+        closed = depth == 0;
     }
-    return false;
+    return closed;
 }
 
 class Expander {

@@ -210,3 +210,11 @@ TEST_CASE("a source is read from a file as it is", "[source]")
     std::filesystem::remove(path);
     CHECK_THAT(message_of<kma::Error>([&] { Source::from_file(path); }), contains(path.string()));
 }
+
+TEST_CASE("a condition at the start of a unit is no guard", "[source]")
+{
+    // Taken for one, it would hide from expand() that the compiler sees what follows it.
+    const std::string include = "#include \"kma/platform/bits.cl\"\n";
+    const std::string text = expand({{"a.cl", "#ifndef WIDTH\n#define WIDTH 4\n#endif\n" + include + include}});
+    CHECK(origins(text, "#define KMA_PLATFORM_BITS_CL").size() == 1);
+}

@@ -15,3 +15,4 @@
 #include "kma/program.hpp"
 #include "kma/snapshot.hpp"
 #include "kma/source.hpp"
+#include "kma/version.hpp"

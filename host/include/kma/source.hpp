@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kma/heap_kind.hpp"
+
 namespace kma {
 
 /// A text and the name that error messages give it.
@@ -23,5 +25,9 @@ const std::vector<Source> &sources();
 /// `headers` or in sources() replaced by that text. #line directives keep names and line numbers. Other includes stay
 /// for the compiler. Throws Error on a kma/ file that does not exist and on includes that never end.
 std::string expand(const std::vector<Source> &units, const std::vector<Source> &headers = {});
+
+/// One self-contained text for programs that do without this library: the API with heaps of `kind` behind kma_malloc,
+/// and the kernels that prepare such a heap and read its statistics. Its head says how to use it.
+std::string emit(HeapKind kind);
 
 } // namespace kma

@@ -1,0 +1,139 @@
+// The single files for programs without this library, used as those programs do: with OpenCL's own calls only.
+#include <numeric>
+
+#include "catch.hpp"
+#include "heap_support.hpp"
+
+using kma::HeapKind;
+using test::device;
+
+namespace {
+
+constexpr const char *user_kernel = R"(
+typedef struct item { kma_ref next; uint value; } item;
+kernel void push(global kma_heap *heap, global kma_atomic_ref *list)
+{
+    global item *mine = KMA_NEW(heap, item);
+    if (!mine)
+        return;
+    mine->value = get_global_id(0);
+    kma_ref first = kma_ref_load_acquire(list);
+    do {
+        mine->next = first;
+        first = kma_ref_cas(list, mine->next, kma_ref_of(heap, mine));
+    } while (first != mine->next);
+}
+)";
+
+cl::Program build(const std::string &text, const std::string &options = {})
+{
+    cl::Program program(device().context(), text);
+    program.build(device().device(), options.c_str());
+    return program;
+}
+
+template <class... Args>
+void launch(const cl::Program &program, const std::string &name, std::size_t work_items, const Args &...args)
+{
+    cl::Kernel kernel(program, name.c_str());
+    cl_uint index = 0;
+    (kernel.setArg(index++, args), ...);
+    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items), cl::NDRange(64));
+}
+
+// As the head of the file has it.
+std::uint64_t superblock_heap_bytes(std::uint64_t superblocks, unsigned shift)
+{
+    const std::uint64_t size = 16ull << shift;
+    return superblocks * (size + size / 128 + 40) + 16384;
+}
+
+template <class T> std::vector<T> read(const cl::Buffer &buffer, std::size_t count)
+{
+    std::vector<T> values(count);
+    device().queue().enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(T), values.data());
+    return values;
+}
+
+} // namespace
+
+TEST_CASE("a single file needs no other, and says how to use it", "[emit]")
+{
+    for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock}) {
+        const std::string text = kma::emit(kind);
+        CHECK(text.find("\n#include") == std::string::npos);
+        CHECK(text.find("\n#line") == std::string::npos);
+        CHECK_THAT(text, contains(std::string("kma emit --heap ") + name_of(kind)) && contains(kma::version()) &&
+                             contains("SPDX-License-Identifier: MIT"));
+        const HeapKind other = kind == HeapKind::bump ? HeapKind::superblock : HeapKind::bump;
+        CHECK(text.find(std::string("kma_") + name_of(other) + "_malloc") == std::string::npos);
+        CHECK(text.size() < 200'000); // each of kma's files once
+    }
+}
+
+TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[emit]")
+{
+    const HeapKind kind = GENERATE(HeapKind::bump, HeapKind::superblock);
+    const std::string options = GENERATE("", "-DKMA_DEBUG=1", "-cl-std=CL1.2", "default");
+    INFO(name_of(kind) << ", " << options);
+    const std::string prefix = std::string("kma_") + name_of(kind);
+    const cl::Program program =
+        build(kma::emit(kind) + user_kernel,
+              (options == "default" ? device().language_option() : options) + device().target_options());
+    constexpr cl_uint items = 1024; // of 16 bytes: four superblocks of 4 KiB; one more as told
+    const std::uint64_t bytes = kind == HeapKind::bump ? 1664 + items * 32 : superblock_heap_bytes(5, 8);
+    const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+    if (kind == HeapKind::bump)
+        launch(program, prefix + "_init_kernel", 64, heap, static_cast<cl_ulong>(bytes));
+    else
+        launch(program, prefix + "_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), cl_uint{8});
+
+    cl_uint none = 0;
+    const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+    launch(program, "push", items, heap, list);
+    const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 16 * sizeof(cl_ulong));
+    launch(program, prefix + "_stats_kernel", 64, heap, stats);
+
+    const auto numbers = read<cl_ulong>(stats, 16);
+    CHECK(numbers[0] == bytes);
+    CHECK(numbers[2] == items * (kind == HeapKind::bump && options == "-DKMA_DEBUG=1" ? 32 : 16)); // used
+    CHECK(std::accumulate(numbers.begin() + 9, numbers.end(), cl_ulong{0}) == 0);                  // errors
+    if (kind == HeapKind::superblock)
+        CHECK(numbers[3] == items);
+
+    const auto memory = read<cl_uint>(heap, bytes / sizeof(cl_uint));
+    std::vector<bool> seen(items);
+    cl_uint length = 0;
+    for (cl_uint ref = read<cl_uint>(list, 1)[0]; ref != 0 && length <= items; ref = memory[ref * 4], length++)
+        seen.at(memory[ref * 4 + 1]) = true;
+    CHECK(length == items);
+    CHECK(std::ranges::count(seen, true) == items);
+
+    launch(program, prefix + "_reset_kernel", 64, heap);
+    launch(program, prefix + "_stats_kernel", 64, heap, stats);
+    CHECK(read<cl_ulong>(stats, 16)[2] == 0);
+}
+
+TEST_CASE("the size rule of the superblock heap's single file suffices", "[emit]")
+{
+    for (unsigned shift = 8; shift <= 17; shift++)
+        for (const std::uint64_t n : {1ull, 2ull, 31ull, 33ull, 100ull, 1000ull, 65534ull, 65537ull, 1ull << 20}) {
+            INFO("shift " << shift << ", " << n << " superblocks");
+            const std::uint64_t exact = kma::Heap::bytes_for(test::superblocks(16ull << shift), n * (16ull << shift));
+            CHECK(superblock_heap_bytes(n, shift) >= exact);
+            CHECK(superblock_heap_bytes(n, shift) - exact <= 16384 + exact / 500); // and is not far from it
+        }
+}
+
+TEST_CASE("single files of two kinds in one program are refused, the same one twice is not", "[emit]")
+{
+    const std::string bump = kma::emit(HeapKind::bump);
+    CHECK_NOTHROW(build(bump + bump));
+    const std::string both = bump + kma::emit(HeapKind::superblock);
+    try {
+        build(both);
+        FAIL("it was built");
+    } catch (const cl::BuildError &error) {
+        CHECK_THAT(error.getBuildLog().at(0).second, contains("one program takes one of kma's single files"));
+    }
+}
