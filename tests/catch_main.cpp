@@ -1,3 +1,7 @@
-// The main function of Catch2's version 2; version 3 brings its own in a library.
-#define CATCH_CONFIG_MAIN
-#include "catch.hpp"
+// A test executable's main function.
+#include "catch_run.hpp"
+
+int main(int argc, char **argv)
+{
+    return run_catch(argc, argv);
+}

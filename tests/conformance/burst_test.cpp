@@ -1,8 +1,8 @@
 // Many requests at the same moment: nobody is refused while there is plenty of memory.
-#include <cstdio>
 
 #include "blocks.hpp"
 #include "catch.hpp"
+#include "participation.hpp"
 
 using namespace conformance;
 using namespace test;
@@ -21,8 +21,8 @@ void check_burst(const Subject &subject, cl_ulong bytes, std::size_t group)
         INFO(subject.name() << ", blocks of " << bytes << ", work-groups of " << group << ", round " << round);
         blocks.take(Call::malloc, group);
         const std::size_t refused = count - blocks.held().size();
-        std::printf("burst of %zu requests of %llu bytes, %s, work-groups of %zu, round %u: %zu refused\n", count,
-                    static_cast<unsigned long long>(bytes), subject.name().c_str(), group, round, refused);
+        remark("burst of ", count, " requests of ", bytes, " bytes, ", subject.name(), ", work-groups of ", group,
+               ", round ", round, ": ", refused, " refused");
         CHECK(refused == 0);
         CHECK(count_of(heap, kma::ErrorCode::out_of_memory) == refused);
         CHECK(blocks.wrong_bytes() == 0);

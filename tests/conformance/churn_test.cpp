@@ -1,9 +1,9 @@
 // Many work-items take and give back at once, in one kernel and in two kernels that run at the same time.
 #include <algorithm>
-#include <cstdio>
 
 #include "blocks.hpp"
 #include "catch.hpp"
+#include "participation.hpp"
 
 using namespace conformance;
 using namespace test;
@@ -204,7 +204,6 @@ TEST_CASE("two kernels at once on one heap")
         bool together = false;
         for (std::size_t tries = 0; tries < scaled(5) && !together; tries++) // nothing makes a device run both at once
             together = check_two_kernels(subject, queues);
-        std::printf("two kernels, %s: %s\n", subject.name().c_str(),
-                    together ? "at the same time" : "one after the other");
+        remark("two kernels, ", subject.name(), ": ", together ? "at the same time" : "one after the other");
     }
 }

@@ -1,9 +1,9 @@
 // A full heap: NULL for all, soon; and full service once something was freed.
 #include <algorithm>
-#include <cstdio>
 
 #include "blocks.hpp"
 #include "catch.hpp"
+#include "participation.hpp"
 
 using namespace conformance;
 using namespace test;
@@ -155,9 +155,8 @@ TEST_CASE("a million requests on a full heap are refused in bounded time")
                 CHECK(served.read()[0] == 0);
                 const double milliseconds = static_cast<double>(nanoseconds) * 1e-6;
                 const double per_mi = milliseconds * (1 << 20) / static_cast<double>(work_items);
-                std::printf("full of %llu bytes, %s: 1 Mi requests of %llu bytes refused in %.3f ms\n",
-                            static_cast<unsigned long long>(filled), subject.name().c_str(),
-                            static_cast<unsigned long long>(bytes), per_mi);
+                remark("full of blocks of ", filled, " bytes, ", subject.name(), ": 1 Mi requests of ", bytes,
+                       " bytes refused in ", per_mi, " ms");
                 if (is_gpu)
                     CHECK(per_mi <= 5);
                 else if (scaled(100) >= 100) // no promise; but 20 microseconds a request are a walk through the heap

@@ -1,10 +1,10 @@
 #include "heaps.hpp"
 
-#include <cstdio>
-#include <set>
-#include <stdexcept>
+#include <iomanip>
+#include <sstream>
 
 #include "catch.hpp"
+#include "participation.hpp"
 
 namespace conformance {
 namespace {
@@ -46,30 +46,26 @@ const Exemption *exemption(const HeapType &type, Ability ability, int debug)
     return nullptr;
 }
 
-void print(const std::vector<HeapType> &types)
-{
-    std::printf("exemptions of the heap kinds:\n");
-    for (const HeapType &type : types)
-        for (std::size_t i = 0; i < abilities; i++) {
-            const auto ability = static_cast<Ability>(i);
-            const Exemption *one = exemption(type, ability, 0);
-            const char *verdict = !one ? "yes" : one->below_debug == always ? "exempt" : "with KMA_DEBUG";
-            std::printf("  %-12s %-28s %-15s%s\n", type.name(), ability_names[i], verdict, one ? one->reason : "");
-        }
-    const test::Paths paths = test::paths();
-    std::printf("paths: KMA_MEMORY %u, KMA_LANES %u, KMA_HAS_ATOMIC64 %u\n", paths.memory, paths.lanes, paths.atomic64);
-}
-
 } // namespace
 
 const std::vector<HeapType> &heap_types()
 {
-    static const std::vector<HeapType> types = [] {
-        std::vector<HeapType> made = make_types();
-        print(made);
-        return made;
-    }();
+    static const std::vector<HeapType> types = make_types();
     return types;
+}
+
+std::string exemption_table()
+{
+    std::ostringstream table;
+    table << "exemptions of the heap kinds:\n" << std::left;
+    for (const HeapType &type : heap_types())
+        for (std::size_t i = 0; i < abilities; i++) {
+            const Exemption *one = exemption(type, static_cast<Ability>(i), 0);
+            const char *verdict = !one ? "yes" : one->below_debug == always ? "exempt" : "with KMA_DEBUG";
+            table << "  " << std::setw(12) << type.name() << ' ' << std::setw(28) << ability_names[i] << ' '
+                  << std::setw(one ? 15 : 0) << verdict << (one ? one->reason : "") << '\n';
+        }
+    return table.str();
 }
 
 bool Subject::can(Ability ability) const
@@ -109,17 +105,15 @@ bool thorough()
 std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs)
 {
     static const test::Flavours flavours = test::heap_flavours();
-    static std::set<std::string> told;
     const std::string test_name = Catch::getResultCapture().getCurrentTestName();
     std::vector<Subject> all;
     const auto add = [&](const Subject &subject) {
         for (const Ability need : needs)
             if (const Exemption *one = exemption(*subject.type, need, subject.debug)) {
-                if (told.insert(test_name + subject.type->name() + std::to_string(subject.debug)).second)
-                    std::printf("exempt: %s%s from \"%s\": %s\n", subject.type->name(),
-                                subject.debug ? " with KMA_DEBUG" : "", test_name.c_str(), one->reason);
+                note({test_name, subject.type->kind, subject.debug != 0, one->reason});
                 return;
             }
+        note({test_name, subject.type->kind, subject.debug != 0, ""});
         all.push_back(subject);
     };
     for (const HeapType &type : heap_types()) {

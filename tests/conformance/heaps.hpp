@@ -41,8 +41,11 @@ struct HeapType {
     const char *name() const { return kma::name_of(kind); }
 };
 
-/// All of them. The first call prints the table of exemptions.
+/// All of them.
 const std::vector<HeapType> &heap_types();
+
+/// What each is exempt from and why, as lines for people.
+std::string exemption_table();
 
 /// What a test runs with: a kind of heap in a flavour of the device code.
 struct Subject {
@@ -68,7 +71,8 @@ enum class Breadth { fast, widths, all };
 /// Whether this run takes its time (KMA_TEST_SCALE of 2 or more): then all combinations, not a choice of them.
 bool thorough();
 
-/// The subjects that can do all that a test `needs`. Those that cannot are named in the output with the table's reason.
+/// The subjects that can do all that a test `needs`. Those that cannot are noted with the table's reason
+/// (participation.hpp), and so are those that can.
 /// Fails the test if nobody can, although the table has a kind that should (bump alone is exempt from a lot).
 std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs = {});
 

@@ -1,10 +1,10 @@
 // Heaps that need all the bits of their indices: more superblocks than 16 bits number, blocks beyond 4 GiB.
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 
 #include "blocks.hpp"
 #include "catch.hpp"
+#include "participation.hpp"
 
 using namespace conformance;
 using namespace test;
@@ -48,8 +48,7 @@ bool device_has(std::uint64_t bytes)
 {
     const std::uint64_t largest = device().max_buffer_bytes();
     if (bytes > largest)
-        std::printf("not shown here: a heap of %llu bytes, buffers end at %llu\n",
-                    static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(largest));
+        remark("not shown here: a heap of ", bytes, " bytes, buffers end at ", largest);
     return bytes <= largest;
 }
 

@@ -150,7 +150,7 @@ TEST_CASE("lanes agree with the host's computation", "[lanes]")
     const std::string kernel = GENERATE("together", "apart");
     const std::size_t group_size = GENERATE_COPY(from_range(group_sizes()));
     INFO(flavour.name << ", " << kernel << ", work-groups of " << group_size);
-    const bool single = paths(flavour.options).lanes == single_lanes;
+    const bool single = path(flavour.options).lanes == kma::LanesPath::single;
     std::size_t widest = 0;
     for (const cl_uint spread : {20u, 0u}) // with 0, sums of two lanes pass 2^32 half the time
         widest = std::max(widest, check(flavour, kernel, {scaled(4, 2) * group_size, group_size}, spread));

@@ -7,16 +7,15 @@
 
 namespace test {
 
-/// The .cl files of the executable's folder and of this one, embedded by the build.
+/// The .cl files of the executable's folder, embedded by the build.
 const std::vector<kma::Source> &kernels();
-const std::vector<kma::Source> &support_kernels();
 
 const kma::Device &device()
 {
     // Never destroyed: at exit, oclgrind is gone before the program's static objects.
     static const kma::Device &selected = []() -> const kma::Device & {
         const auto *device = new kma::Device(kma::Device::select());
-        std::printf("device: %s, %s\n", device->name().c_str(), device->language_option().c_str());
+        std::fprintf(stderr, "device: %s, %s\n", device->name().c_str(), device->language_option().c_str());
         return *device;
     }();
     return selected;
@@ -52,13 +51,11 @@ kma::Program program(const std::string &file, kma::ProgramOptions build)
     return {device(), units, build};
 }
 
-Paths paths(const std::string &options)
+kma::CodePath path(const std::string &options)
 {
-    const Array<Paths> out(1, {});
     kma::ProgramOptions build;
     build.options = options;
-    launch(kma::Program(device(), support_kernels(), build), "paths", {1, 1}, out);
-    return out.read()[0];
+    return kma::code_path(device(), build);
 }
 
 Flavours flavours()
@@ -68,16 +65,16 @@ Flavours flavours()
         for (const Flavour &width : widths())
             all.push_back({"OpenCL C 1.2, " + width.name, "-cl-std=CL1.2 " + width.options, width.atomic64});
     if (!device().target_options().empty()) // NVIDIA: the path of GPUs without orders runs on those with them too
-        all.push_back({"before Volta", "-DKMA_NV_ARCH=60", paths().atomic64 != 0});
-    if (paths().lanes != single_lanes)
-        all.push_back({single_lanes_name, "-DKMA_LANES=1", paths().atomic64 != 0});
+        all.push_back({"before Volta", "-DKMA_NV_ARCH=60", path().atomic64});
+    if (path().lanes != kma::LanesPath::single)
+        all.push_back({single_lanes_name, "-DKMA_LANES=1", path().atomic64});
     return all;
 }
 
 Flavours widths()
 {
     Flavours all = {{"32-bit atomics", "-DKMA_HAS_ATOMIC64=0", false}};
-    if (paths().atomic64)
+    if (path().atomic64)
         all.insert(all.begin(), {"64-bit atomics", "", true});
     return all;
 }
@@ -85,8 +82,8 @@ Flavours widths()
 Flavours heap_flavours()
 {
     Flavours all = widths();
-    if (paths().lanes != single_lanes)
-        all.push_back({single_lanes_name, "-DKMA_LANES=1", paths().atomic64 != 0});
+    if (path().lanes != kma::LanesPath::single)
+        all.push_back({single_lanes_name, "-DKMA_LANES=1", path().atomic64});
     return all;
 }
 

@@ -16,14 +16,8 @@ const kma::Device &device();
 /// `count` times the environment variable KMA_TEST_SCALE (default 1), at least `least`. Slow devices get less than 1.
 std::size_t scaled(std::size_t count, std::size_t least = 1);
 
-/// Which implementation the platform layer chose; the numbers of cl/kma/platform/target.cl.
-struct Paths {
-    cl_uint memory;
-    cl_uint lanes;
-    cl_uint atomic64;
-};
-Paths paths(const std::string &options = {});
-constexpr cl_uint single_lanes = 1; // KMA_LANES_SINGLE
+/// Which implementation the platform layer chooses with these options.
+kma::CodePath path(const std::string &options = {});
 
 /// A way to build device code on this device that takes a path of its own.
 struct Flavour {
