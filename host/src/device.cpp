@@ -40,20 +40,6 @@ std::string name_of(const cl::Device &device)
     return trimmed(platform.getInfo<CL_PLATFORM_NAME>()) + " / " + trimmed(device.getInfo<CL_DEVICE_NAME>());
 }
 
-// What keeps a device from running kma; empty if nothing does.
-std::string obstacle(const cl::Device &device)
-{
-    if (!device.getInfo<CL_DEVICE_AVAILABLE>())
-        return "it is not available";
-    if (!device.getInfo<CL_DEVICE_COMPILER_AVAILABLE>())
-        return "it has no OpenCL C compiler";
-    if (!device.getInfo<CL_DEVICE_ENDIAN_LITTLE>())
-        return "it is big-endian";
-    if (device.getInfo<CL_DEVICE_ADDRESS_BITS>() != 64)
-        return "its addresses are not 64 bits wide";
-    return {};
-}
-
 struct Wanted {
     std::string substring;
     std::size_t index = 0;
@@ -99,7 +85,27 @@ cl::Device choose(const std::vector<cl::Device> &devices, std::string_view wante
 
 } // namespace
 
+std::string Device::obstacle(const cl::Device &device)
+{
+    if (!device.getInfo<CL_DEVICE_AVAILABLE>())
+        return "it is not available";
+    if (!device.getInfo<CL_DEVICE_COMPILER_AVAILABLE>())
+        return "it has no OpenCL C compiler";
+    if (!device.getInfo<CL_DEVICE_ENDIAN_LITTLE>())
+        return "it is big-endian";
+    if (device.getInfo<CL_DEVICE_ADDRESS_BITS>() != 64)
+        return "its addresses are not 64 bits wide";
+    return {};
+}
+
 std::vector<cl::Device> Device::list()
+{
+    std::vector<cl::Device> devices = list_all();
+    std::erase_if(devices, [](const cl::Device &device) { return !obstacle(device).empty(); });
+    return devices;
+}
+
+std::vector<cl::Device> Device::list_all()
 {
     std::vector<cl::Platform> platforms;
     try {
@@ -117,7 +123,7 @@ std::vector<cl::Device> Device::list()
             if (error.err() != CL_DEVICE_NOT_FOUND)
                 throw;
         }
-        std::ranges::copy_if(here, std::back_inserter(devices), [](const auto &d) { return obstacle(d).empty(); });
+        devices.insert(devices.end(), here.begin(), here.end());
     }
     return devices;
 }

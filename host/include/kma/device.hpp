@@ -29,6 +29,12 @@ public:
     /// All devices that kma can run on, platform by platform. Empty if there are none.
     static std::vector<cl::Device> list();
 
+    /// The same with those that kma cannot run on.
+    static std::vector<cl::Device> list_all();
+
+    /// What keeps a device from running kma, such as "it has no OpenCL C compiler"; empty if nothing does.
+    static std::string obstacle(const cl::Device &device);
+
     /// Uses the caller's queue, its context and its device. Throws Error if the device cannot run kma.
     explicit Device(cl::CommandQueue queue);
 

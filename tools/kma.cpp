@@ -1,0 +1,120 @@
+// The command-line tool: what devices there are, whether kma works on them, and its device code as files.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "check.hpp"
+#include "devices.hpp"
+#include "files.hpp"
+
+namespace tool {
+namespace {
+
+struct Options {
+    std::string device;
+    std::string filter;
+    std::string output = "-";
+    kma::HeapKind heap = kma::default_heap_kind;
+    double scale = 1;
+    bool json = false;
+};
+
+void print(const nlohmann::ordered_json &json)
+{
+    std::cout << json.dump(2) << '\n';
+}
+
+int devices(const Options &options)
+{
+    const std::vector<DeviceFacts> all = all_facts();
+    if (options.json) {
+        print(all);
+        return EXIT_SUCCESS;
+    }
+    for (const DeviceFacts &facts : all)
+        std::cout << to_text(facts) << '\n';
+    std::cout
+        << "Another is selected by --device or KMA_DEVICE: a part of platform or name, :1 behind it for the second "
+           "match.\n";
+    return EXIT_SUCCESS;
+}
+
+int check(const Options &options)
+{
+    if (options.scale != 1)
+        setenv("KMA_TEST_SCALE", std::to_string(options.scale).c_str(), 1);
+    const CheckResults results = run_check(options.filter);
+    if (options.json)
+        print(results);
+    else
+        std::cout << to_text(results);
+    return results.passed ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+// Describes the commands to CLI11; `run` becomes the chosen one.
+void describe(CLI::App &app, Options &options, std::function<int()> &run)
+{
+    app.name("kma");
+    app.set_version_flag("--version", std::string("kma ") + kma::version());
+    app.require_subcommand(1);
+    app.add_option("--device", options.device,
+                   "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
+    app.fallthrough();
+
+    const auto command = [&](const char *name, const char *help, int (*action)(const Options &)) {
+        CLI::App *added = app.add_subcommand(name, help);
+        added->callback([&run, &options, action] { run = [&options, action] { return action(options); }; });
+        return added;
+    };
+    const auto may_be_json = [&](CLI::App *of) { of->add_flag("--json", options.json, "For programs"); };
+
+    may_be_json(command("devices", "OpenCL's devices, with what matters to kma", devices));
+    CLI::App *checks = command("check", "Run the conformance suite of all heaps, and make a table of it", check);
+    may_be_json(checks);
+    checks->add_option("CASES", options.filter, "Only these cases; * stands for any text");
+    checks->add_option("--scale", options.scale, "How much of it: 0.1 is quick, 2 and more thorough")
+        ->check(CLI::Range(0.001, 100.0))
+        ->capture_default_str();
+    command("cl-dir", "The folder to compile with -I, for #include \"kma/kma.cl\"", [](const Options &) {
+        std::cout << cl_dir().string() << '\n';
+        return EXIT_SUCCESS;
+    });
+    CLI::App *emits =
+        command("emit", "One self-contained .cl file, for programs without the C++ library", [](const Options &given) {
+            write_text(given.output, kma::emit(given.heap));
+            return EXIT_SUCCESS;
+        });
+    const std::map<std::string, kma::HeapKind> heaps = {{"bump", kma::HeapKind::bump},
+                                                        {"superblock", kma::HeapKind::superblock}};
+    emits->add_option("--heap", options.heap, "Which heap kma_malloc means (default: superblock)")
+        ->transform(CLI::CheckedTransformer(heaps));
+    emits->add_option("-o,--output", options.output, "The file to write (default: standard output)");
+}
+
+} // namespace
+} // namespace tool
+
+int main(int argc, char **argv)
+{
+    CLI::App app("kma: malloc for OpenCL kernels");
+    tool::Options options;
+    std::function<int()> run;
+    tool::describe(app, options, run);
+    try {
+        app.parse(argc, argv);
+        // What is below selects by this variable, the conformance suite too.
+        if (!options.device.empty())
+            setenv("KMA_DEVICE", options.device.c_str(), 1);
+        return run();
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error);
+    } catch (const cl::Error &error) {
+        std::cerr << "kma: OpenCL's " << error.what() << " failed with error " << error.err() << '\n';
+    } catch (const std::exception &error) {
+        std::cerr << "kma: " << error.what() << '\n';
+    }
+    return EXIT_FAILURE;
+}

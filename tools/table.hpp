@@ -1,0 +1,12 @@
+// Text in columns.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tool {
+
+/// Lines of cells, each column as wide as its widest cell; columns from `right` on are flush right.
+std::string table(const std::vector<std::vector<std::string>> &lines, std::size_t right = ~std::size_t{0});
+
+} // namespace tool
