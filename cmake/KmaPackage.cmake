@@ -1,0 +1,27 @@
+# CPack's settings: `cpack` in the build folder makes a .deb and a .tar.gz of what `cmake --install` installs.
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGE_NAME kma)
+set(CPACK_PACKAGE_VENDOR "The kma authors")
+set(CPACK_PACKAGE_CONTACT "The kma authors <maintainers@users.noreply.a-seed-97154f98.example>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "malloc for OpenCL kernels")
+set(CPACK_PACKAGE_DESCRIPTION "OpenCL C sources that a kernel includes to get malloc and free, and a C++20 library that
+builds programs with them, creates heaps, and tells what happened in them.")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS # whatever the umask
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+# The library's headers include OpenCL's; what programs are linked to, dpkg-shlibdeps adds.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "ocl-icd-opencl-dev, opencl-c-headers, opencl-clhpp-headers")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd")
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+# What CPack does not do by itself to the files before it packs them.
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/package_files.cmake)
+set(CPACK_KMA_STRIP ${CMAKE_STRIP})
+
+include(CPack)
