@@ -1,9 +1,9 @@
 // The command-line tool: what devices there are, whether kma works on them, and its device code as files.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "check.hpp"
@@ -17,10 +17,25 @@ struct Options {
     std::string device;
     std::string filter;
     std::string output = "-";
-    kma::HeapKind heap = kma::default_heap_kind;
+    std::string heap = name_of(kma::default_heap_kind);
     double scale = 1;
     bool json = false;
 };
+
+constexpr kma::HeapKind kinds[] = {kma::HeapKind::superblock, kma::HeapKind::bump};
+
+std::vector<std::string> heap_names()
+{
+    std::vector<std::string> names;
+    for (const kma::HeapKind kind : kinds)
+        names.emplace_back(name_of(kind));
+    return names;
+}
+
+kma::HeapKind kind_named(const std::string &name)
+{
+    return *std::ranges::find_if(kinds, [&](kma::HeapKind kind) { return name == name_of(kind); });
+}
 
 void print(const nlohmann::ordered_json &json)
 {
@@ -84,13 +99,12 @@ void describe(CLI::App &app, Options &options, std::function<int()> &run)
     });
     CLI::App *emits =
         command("emit", "One self-contained .cl file, for programs without the C++ library", [](const Options &given) {
-            write_text(given.output, kma::emit(given.heap));
+            write_text(given.output, kma::emit(kind_named(given.heap)));
             return EXIT_SUCCESS;
         });
-    const std::map<std::string, kma::HeapKind> heaps = {{"bump", kma::HeapKind::bump},
-                                                        {"superblock", kma::HeapKind::superblock}};
-    emits->add_option("--heap", options.heap, "Which heap kma_malloc means (default: superblock)")
-        ->transform(CLI::CheckedTransformer(heaps));
+    emits->add_option("--heap", options.heap, "Which heap kma_malloc means")
+        ->check(CLI::IsMember(heap_names()))
+        ->capture_default_str();
     emits->add_option("-o,--output", options.output, "The file to write (default: standard output)");
 }
 
