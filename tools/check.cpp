@@ -49,6 +49,18 @@ std::string verdict(const CaseResult &one, kma::HeapKind kind)
     return failed ? "FAILED" : fast ? "ok" : "debug only";
 }
 
+// A name as Catch2's filters have it, in which these mean something else.
+std::string escaped(const std::string &name)
+{
+    std::string text;
+    for (const char c : name) {
+        if (std::string_view("\\,[]\"").find(c) != std::string_view::npos)
+            text += '\\';
+        text += c;
+    }
+    return text;
+}
+
 std::string seconds(double value)
 {
     std::ostringstream text;
@@ -74,16 +86,21 @@ std::string cases_table(const CheckResults &results)
 
 } // namespace
 
-CheckResults run_check(const std::string &filter)
+CheckResults run_check(const std::vector<std::string> &names)
 {
+    std::string filter;
+    for (const std::string &name : names)
+        filter += (filter.empty() ? "" : ",") + escaped(name);
     CheckResults results{facts_of(test::device().device()), {}, false};
     std::vector<const char *> arguments = {"kma check", "--reporter", check_reporter};
     if (!filter.empty())
         arguments.push_back(filter.c_str());
     const int status = run_catch(static_cast<int>(arguments.size()), arguments.data());
+    results.device.selected = true;
     results.cases = ended_cases();
     if (results.cases.empty())
-        throw kma::Error("no case of the conformance suite is named \"" + filter + "\"; * stands for any text");
+        throw kma::Error("no case of the conformance suite is named \"" + joined(names, "\", \"") +
+                         "\"; * at either end stands for any text");
     results.passed = status == 0;
     return results;
 }

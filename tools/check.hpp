@@ -22,9 +22,9 @@ struct CheckResults {
     bool passed;
 };
 
-/// Runs all cases of tests/conformance, or those that match Catch2's `filter`, on the device of KMA_DEVICE. Tells on
-/// standard error where it is. Throws kma::Error if no case matches.
-CheckResults run_check(const std::string &filter);
+/// Runs all cases of tests/conformance, or those of these `names`, in which * at either end stands for any text, on the
+/// device of KMA_DEVICE. Tells on standard error where it is. Throws kma::Error if no case has such a name.
+CheckResults run_check(const std::vector<std::string> &names);
 
 std::string to_text(const CheckResults &results);
 void to_json(nlohmann::ordered_json &json, const CheckResults &results);

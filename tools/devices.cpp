@@ -43,14 +43,6 @@ std::vector<std::string> c_versions(const cl::Device &device)
     return versions;
 }
 
-std::string joined(const std::vector<std::string> &parts)
-{
-    std::string text;
-    for (const std::string &part : parts)
-        text += (text.empty() ? "" : ", ") + part;
-    return text;
-}
-
 std::string in_gib(std::uint64_t bytes)
 {
     std::ostringstream text;
@@ -120,7 +112,7 @@ std::string to_text(const DeviceFacts &facts)
         {"  type", facts.type + ", " + std::to_string(facts.compute_units) + " compute units"},
         {"  driver", facts.driver},
         {"  OpenCL", facts.version},
-        {"  OpenCL C", joined(facts.c_versions)},
+        {"  OpenCL C", joined(facts.c_versions, ", ")},
         {"  memory", in_gib(facts.memory_bytes)},
         {"  largest buffer",
          in_gib(facts.max_buffer_bytes) + ", aligned to " + std::to_string(facts.buffer_alignment) + " bytes"},

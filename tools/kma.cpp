@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
     std::string device;
-    std::string filter;
+    std::vector<std::string> cases;
     std::string output = "-";
     std::string heap = name_of(kma::default_heap_kind);
     double scale = 1;
@@ -61,7 +61,7 @@ int check(const Options &options)
 {
     if (options.scale != 1)
         setenv("KMA_TEST_SCALE", std::to_string(options.scale).c_str(), 1);
-    const CheckResults results = run_check(options.filter);
+    const CheckResults results = run_check(options.cases);
     if (options.json)
         print(results);
     else
@@ -89,7 +89,7 @@ void describe(CLI::App &app, Options &options, std::function<int()> &run)
     may_be_json(command("devices", "OpenCL's devices, with what matters to kma", devices));
     CLI::App *checks = command("check", "Run the conformance suite of all heaps, and make a table of it", check);
     may_be_json(checks);
-    checks->add_option("CASES", options.filter, "Only these cases; * stands for any text");
+    checks->add_option("CASES", options.cases, "Only these cases; * at either end stands for any text");
     checks->add_option("--scale", options.scale, "How much of it: 0.1 is quick, 2 and more thorough")
         ->check(CLI::Range(0.001, 100.0))
         ->capture_default_str();

@@ -4,6 +4,14 @@
 
 namespace tool {
 
+std::string joined(const std::vector<std::string> &parts, const std::string &between)
+{
+    std::string text;
+    for (const std::string &part : parts)
+        text += (text.empty() ? "" : between) + part;
+    return text;
+}
+
 std::string table(const std::vector<std::vector<std::string>> &lines, std::size_t right)
 {
     std::vector<std::size_t> widths;

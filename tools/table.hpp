@@ -1,10 +1,12 @@
-// Text in columns.
+// Texts side by side: in columns, in lists.
 #pragma once
 
 #include <string>
 #include <vector>
 
 namespace tool {
+
+std::string joined(const std::vector<std::string> &parts, const std::string &between);
 
 /// Lines of cells, each column as wide as its widest cell; columns from `right` on are flush right.
 std::string table(const std::vector<std::vector<std::string>> &lines, std::size_t right = ~std::size_t{0});
