@@ -13,5 +13,6 @@
 #include "kma/mapped_range.hpp"
 #include "kma/opencl.hpp"
 #include "kma/program.hpp"
+#include "kma/selftest.hpp"
 #include "kma/snapshot.hpp"
 #include "kma/source.hpp"
