@@ -8,6 +8,7 @@
 
 #include "kma/error.hpp"
 #include "kma/program.hpp"
+#include "selftest_gate.hpp"
 
 namespace kma {
 namespace {
@@ -142,7 +143,7 @@ Device Device::select(std::string_view wanted)
 
 Device::Device(cl::CommandQueue queue)
     : context_(queue.getInfo<CL_QUEUE_CONTEXT>()), device_(queue.getInfo<CL_QUEUE_DEVICE>()), queue_(std::move(queue)),
-      cache_(std::make_shared<ProgramCache>())
+      cache_(std::make_shared<ProgramCache>()), selftest_gate_(std::make_shared<SelftestGate>())
 {
     if (const std::string why = obstacle(device_); !why.empty())
         throw Error("kma cannot run on " + name() + ": " + why);

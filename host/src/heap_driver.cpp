@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "kma/error.hpp"
+#include "selftest_gate.hpp"
 
 namespace kma {
 namespace {
@@ -40,6 +41,7 @@ const HeapKindEntry &entry_of(HeapKind kind)
 
 Program HeapDriver::build(const Device &device, const HeapOptions &options)
 {
+    device.selftest_gate().require_passed(device);
     ProgramOptions program_options;
     program_options.debug = options.debug;
     program_options.options = options.build_options;

@@ -75,7 +75,7 @@ protected:
     };
     HeapDriver(Parts parts, Expected expected) : parts_(std::move(parts)), expected_(expected) {}
 
-    /// The kernels of a kind, in the options' flavour.
+    /// The kernels of a kind, in the options' flavour. Throws Error if the device fails the selftest.
     static Program build(const Device &device, const HeapOptions &options);
 
     /// Throws Error if no buffer can have that size, or no ref reach it.

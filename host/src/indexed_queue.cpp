@@ -5,6 +5,7 @@
 
 #include "kma/error.hpp"
 #include "kma/program.hpp"
+#include "selftest_gate.hpp"
 
 namespace kma {
 namespace {
@@ -33,6 +34,7 @@ Shape read_shape(const Device &device, const Program &program)
 IndexedQueue::IndexedQueue(const Device &device, std::uint32_t capacity, std::uint32_t items, std::uint32_t first_tag,
                            bool force_32_bit)
 {
+    device.selftest_gate().require_passed(device);
     ProgramOptions options;
     if (force_32_bit)
         options.options = "-DKMA_HAS_ATOMIC64=0";

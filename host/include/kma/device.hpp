@@ -12,9 +12,14 @@
 namespace kma {
 
 class ProgramCache;
+class SelftestGate;
 
-/// A device, its context, and the in-order queue that kma's own work goes through. Copies share all three, and the
-/// cache of built programs. Thread-safe as OpenCL is.
+/// A device, its context, and the in-order queue that kma's own work goes through. Copies share all three, the cache of
+/// built programs, and what the selftest found. Thread-safe as OpenCL is.
+///
+/// The first Heap or IndexedQueue on a Device or its copies runs the selftest (kma/selftest.hpp), once for all of them.
+/// If the device fails, this one and all later ones throw Error with the check that failed. The environment variable
+/// KMA_SELFTEST=off leaves it out.
 class Device {
 public:
     /// Selects one of the devices that list() names, with a context and queue of its own.
@@ -42,6 +47,7 @@ public:
     const cl::Device &device() const noexcept { return device_; }
     const cl::CommandQueue &queue() const noexcept { return queue_; }
     ProgramCache &cache() const noexcept { return *cache_; }
+    SelftestGate &selftest_gate() const noexcept { return *selftest_gate_; }
 
     /// "PLATFORM / DEVICE"; what `wanted` of select() is looked for in.
     std::string name() const;
@@ -65,6 +71,7 @@ private:
     cl::Device device_;
     cl::CommandQueue queue_;
     std::shared_ptr<ProgramCache> cache_;
+    std::shared_ptr<SelftestGate> selftest_gate_;
 };
 
 } // namespace kma

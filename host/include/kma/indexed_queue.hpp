@@ -13,7 +13,8 @@ public:
     /// Creates the queue with items 0 … items-1 in it; the rest belong to the caller. `first_tag` is where the ABA tags
     /// begin, and `force_32_bit` leaves 64-bit atomics unused: both of interest to tests only. Throws Error if
     /// `capacity` is 0, less than `items`, or more than the device's
-    /// words can index beside a tag of 16 bits (65,534 without 64-bit atomics).
+    /// words can index beside a tag of 16 bits (65,534 without 64-bit atomics), or if the device fails the selftest (see
+    /// Device).
     IndexedQueue(const Device &device, std::uint32_t capacity, std::uint32_t items, std::uint32_t first_tag = 0,
                  bool force_32_bit = false);
 

@@ -14,6 +14,7 @@
 #include "kma/mapped_range.hpp"
 #include "kma/opencl.hpp"
 #include "kma/program.hpp"
+#include "kma/selftest.hpp"
 #include "kma/snapshot.hpp"
 #include "kma/source.hpp"
 #include "kma/version.hpp"
