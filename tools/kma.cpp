@@ -9,6 +9,7 @@
 #include "check.hpp"
 #include "devices.hpp"
 #include "files.hpp"
+#include "selftest.hpp"
 
 namespace tool {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 struct Options {
     std::string device;
     std::vector<std::string> cases;
+    std::string build_options;
     std::string output = "-";
     std::string heap = name_of(kma::default_heap_kind);
     double scale = 1;
@@ -57,6 +59,16 @@ int devices(const Options &options)
     return EXIT_SUCCESS;
 }
 
+int selftest(const Options &options)
+{
+    const SelftestReport report = run_selftest(options.build_options);
+    if (options.json)
+        print(report);
+    else
+        std::cout << to_text(report);
+    return report.passed() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int check(const Options &options)
 {
     if (options.scale != 1)
@@ -87,6 +99,9 @@ void describe(CLI::App &app, Options &options, std::function<int()> &run)
     const auto may_be_json = [&](CLI::App *of) { of->add_flag("--json", options.json, "For programs"); };
 
     may_be_json(command("devices", "OpenCL's devices, with what matters to kma", devices));
+    CLI::App *tests = command("selftest", "Whether a device computes what kma relies on", selftest);
+    may_be_json(tests);
+    tests->add_option("--build-options", options.build_options, "For the device's compiler, such as -DKMA_LANES=1");
     CLI::App *checks = command("check", "Run the conformance suite of all heaps, and make a table of it", check);
     may_be_json(checks);
     checks->add_option("CASES", options.cases, "Only these cases; * at either end stands for any text");

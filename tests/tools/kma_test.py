@@ -62,6 +62,21 @@ class Devices(unittest.TestCase):
         self.assertNotIn("(selected)", text)
 
 
+class Selftest(unittest.TestCase):
+    def test_text_and_json(self):
+        status, text, _ = kma("selftest")
+        self.assertEqual(status, 0, text)
+        self.assertRegex(text, "\n32-bit atomics +passed ")
+        self.assertIn("\nkma works here as far as these checks can tell", text)
+        status, text, _ = kma("selftest", "--json", "--build-options=-DKMA_HAS_ATOMIC64=0")
+        self.assertEqual(status, 0, text)
+        report = json.loads(text)
+        self.assertTrue(report["passed"])
+        verdicts = {one["name"]: one["verdict"] for one in report["checks"]}
+        self.assertEqual(verdicts["32-bit atomics"], "passed")
+        self.assertEqual(verdicts["64-bit atomics"], "not applicable")
+
+
 class Check(unittest.TestCase):
     def test_the_table(self):
         status, text, progress = kma("check", "--scale", "0.05", *CASES)
@@ -134,7 +149,7 @@ class Usage(unittest.TestCase):
     def test_help_and_version(self):
         status, text, _ = kma("--help")
         self.assertEqual(status, 0)
-        for command in "devices", "check", "cl-dir", "emit":
+        for command in "devices", "selftest", "check", "cl-dir", "emit":
             self.assertIn("\n  " + command, text)
         self.assertRegex(kma("--version")[1], r"^kma [0-9]+\.[0-9]+\.[0-9]+\n$")
 
