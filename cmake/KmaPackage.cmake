@@ -1,6 +1,7 @@
 # CPack's settings: `cpack` in the build folder makes a .deb and a .tar.gz of what `cmake --install` installs.
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME kma)
+set(CPACK_SYSTEM_NAME ${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}) # in the name of the .tar.gz
 set(CPACK_PACKAGE_VENDOR "The kma authors")
 set(CPACK_PACKAGE_CONTACT "The kma authors <maintainers@users.noreply.a-seed-97154f98.example>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "malloc for OpenCL kernels")

@@ -1,0 +1,10 @@
+# The .deb on a fresh system: packed here, the rest in chroot.sh.
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
+run(COMMAND ${CPACK} --config ${KMA_BINARY_DIR}/CPackConfig.cmake -G DEB -B ${WORK}/cpack)
+file(GLOB package ${WORK}/cpack/kma_${KMA_VERSION}_*.deb)
+set(tool "")
+if(KMA_BUILD_TOOLS)
+  set(tool kma)
+endif()
+run(COMMAND ${TEST_DIR}/chroot.sh ${WORK}/root ${package} ${TEST_DIR} ${KMA_VERSION} ${tool})

@@ -1,0 +1,18 @@
+# An installed kma found by pkg-config, with no build system: by a program that uses the library, and by one that builds
+# kernels with the OpenCL C files alone.
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
+run(COMMAND ${CMAKE_COMMAND} --install ${KMA_BINARY_DIR} --prefix ${WORK}/prefix)
+
+pkg_config(flags ${WORK}/prefix --cflags --libs --static)
+compile(${TEST_DIR}/consumer/consumer.cpp ${WORK}/consumer ${flags})
+run(COMMAND ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${WORK}/prefix/lib ${WORK}/consumer MATCH "${consumer_says}")
+
+pkg_config(version ${WORK}/prefix --modversion)
+if(NOT version STREQUAL KMA_VERSION)
+  message(FATAL_ERROR "pkg-config says version ${version}, should be ${KMA_VERSION}")
+endif()
+
+pkg_config(folder ${WORK}/prefix --variable=cldir)
+compile(${TEST_DIR}/raw/raw.cpp ${WORK}/raw -lOpenCL)
+run(COMMAND ${WORK}/raw ${folder} ${TEST_DIR}/raw/raw.cl MATCH "${raw_says}")

@@ -1,0 +1,22 @@
+# kma as a shared library: built so, installed, and used by both ways to find it.
+cmake_minimum_required(VERSION 3.25)
+include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
+run(COMMAND ${configure} -S ${KMA_SOURCE_DIR} -B ${WORK}/kma -D BUILD_SHARED_LIBS=ON -D CMAKE_SHARED_LINKER_FLAGS=-Wl,--no-undefined
+    -D KMA_BUILD_TESTS=OFF -D KMA_BUILD_SAMPLES=OFF -D KMA_BUILD_BENCHMARKS=OFF -D KMA_BUILD_TOOLS=OFF)
+run(COMMAND ${CMAKE_COMMAND} --build ${WORK}/kma)
+run(COMMAND ${CMAKE_COMMAND} --install ${WORK}/kma --prefix ${WORK}/prefix)
+
+# The names: what programs remember is the library of this minor version.
+string(REGEX MATCH "^[0-9]+\\.[0-9]+" minor ${KMA_VERSION})
+file(READ_SYMLINK ${WORK}/prefix/lib/libkma.so link)
+file(READ_SYMLINK ${WORK}/prefix/lib/libkma.so.${minor} minor_link)
+if(NOT link STREQUAL "libkma.so.${minor}" OR NOT minor_link STREQUAL "libkma.so.${KMA_VERSION}")
+  message(FATAL_ERROR "libkma.so leads to ${link}, libkma.so.${minor} to ${minor_link}")
+endif()
+
+consume(${WORK}/prefix ${WORK}/build)
+file(RENAME ${WORK}/prefix ${WORK}/moved)
+pkg_config(flags ${WORK}/moved --cflags --libs)
+compile(${TEST_DIR}/consumer/consumer.cpp ${WORK}/consumer ${flags})
+run(COMMAND ${WORK}/consumer FAILS MATCH "libkma.so.${minor}: cannot open shared object file")
+run(COMMAND ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${WORK}/moved/lib ${WORK}/consumer MATCH "${consumer_says}")

@@ -1,0 +1,58 @@
+# What the scripts beside this share. Each begins with `include(support.cmake)`, which reads the settings and makes WORK
+# an empty folder.
+include(${SETTINGS})
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+
+# run(COMMAND… [MATCH regex] [FAILS]): the command must end well, or with FAILS must not, and what it says must match.
+# Afterwards `output` has what it said.
+function(run)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "FAILS" "MATCH" "COMMAND")
+  list(JOIN arg_COMMAND " " line)
+  message("> ${line}")
+  execute_process(COMMAND ${arg_COMMAND} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text
+    ECHO_OUTPUT_VARIABLE ECHO_ERROR_VARIABLE)
+  if(arg_FAILS AND result EQUAL 0)
+    message(FATAL_ERROR "should have failed: ${line}")
+  elseif(NOT arg_FAILS AND NOT result EQUAL 0)
+    message(FATAL_ERROR "failed (${result}): ${line}")
+  endif()
+  if(arg_MATCH)
+    # CMake breaks the lines of messages where it likes.
+    string(REGEX REPLACE "[ \n]+" " " flat "${text}")
+    if(NOT flat MATCHES "${arg_MATCH}")
+      message(FATAL_ERROR "does not say \"${arg_MATCH}\": ${line}")
+    endif()
+  endif()
+  set(output "${text}" PARENT_SCOPE)
+endfunction()
+
+# What every consumer must print.
+set(consumer_says "consumer: 5000 of 5000 numbers in 7 lists, 5000 blocks")
+set(raw_says "raw: 3000 of 3000 blocks hold their number")
+
+# How kma itself is configured as another build than the one under test.
+set(configure ${CMAKE_COMMAND} -G ${GENERATOR} -D CMAKE_BUILD_TYPE=${BUILD_TYPE} -D CMAKE_CXX_COMPILER=${CXX}
+  -D CMAKE_CXX_FLAGS=${CXX_FLAGS})
+
+# Configures, builds and runs the project in consumer/ with the kma that is installed in PREFIX; BUILD is a new folder.
+function(consume prefix build)
+  run(COMMAND ${configure} -S ${TEST_DIR}/consumer -B ${build} -D CMAKE_PREFIX_PATH=${prefix} -D WANTED_VERSION=${KMA_VERSION})
+  run(COMMAND ${CMAKE_COMMAND} --build ${build})
+  run(COMMAND ${build}/consumer MATCH "${consumer_says}")
+endfunction()
+
+# The flags that pkg-config gives for the kma in PREFIX, in the list RESULT.
+function(pkg_config result prefix)
+  execute_process(
+    COMMAND ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${prefix}/lib/pkgconfig ${PKG_CONFIG} ${ARGN} kma
+    OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  set(${result} ${flags} PARENT_SCOPE)
+endfunction()
+
+# Compiles FILE without CMake into PROGRAM; the rest are flags.
+function(compile file program)
+  separate_arguments(cxx_flags UNIX_COMMAND "${CXX_FLAGS}")
+  run(COMMAND ${CXX} -std=c++20 -Wall -Wextra -Wpedantic -Werror ${cxx_flags} ${file} -o ${program} ${ARGN})
+endfunction()
