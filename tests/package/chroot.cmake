@@ -1,8 +1,7 @@
 # The .deb on a fresh system: packed here, the rest in chroot.sh.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
-run(COMMAND ${CPACK} --config ${KMA_BINARY_DIR}/CPackConfig.cmake -G DEB -B ${WORK}/cpack)
-file(GLOB package ${WORK}/cpack/kma_${KMA_VERSION}_*.deb)
+pack(DEB package)
 set(tool "")
 if(KMA_BUILD_TOOLS)
   set(tool kma)
