@@ -1,5 +1,10 @@
 # Run by CPack on the files that it is about to pack.
 
+# Folders that installing makes are for those whom the umask lets in.
+file(GLOB folders ${CPACK_TEMPORARY_DIRECTORY}/*)
+file(CHMOD_RECURSE ${folders} DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
 # CPack strips programs and shared libraries only. Debug information in the archive is most of its size, and is full of
 # paths of the machine that built it.
 file(GLOB_RECURSE archives ${CPACK_TEMPORARY_DIRECTORY}/libkma.a)
