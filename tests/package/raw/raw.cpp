@@ -17,7 +17,8 @@ namespace {
 
 cl::Device find_device()
 {
-    const char *wanted = std::getenv("KMA_DEVICE");
+    const char *variable = std::getenv("KMA_DEVICE");
+    const std::string wanted = variable ? variable : "";
     std::vector<cl::Platform> platforms;
     cl::Platform::get(&platforms);
     for (const cl::Platform &platform : platforms) {
@@ -25,11 +26,11 @@ cl::Device find_device()
         platform.getDevices(CL_DEVICE_TYPE_ALL, &devices);
         for (const cl::Device &device : devices) {
             const std::string name = platform.getInfo<CL_PLATFORM_NAME>() + " / " + device.getInfo<CL_DEVICE_NAME>();
-            if (!wanted || name.find(wanted) != std::string::npos)
+            if (name.find(wanted) != std::string::npos)
                 return device;
         }
     }
-    throw std::runtime_error(std::string("no OpenCL device has \"") + wanted + "\" in its name");
+    throw std::runtime_error("no OpenCL device has \"" + wanted + "\" in its name");
 }
 
 cl::Program build(const cl::Context &context, const std::string &folder, const std::string &path)
