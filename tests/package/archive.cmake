@@ -44,6 +44,8 @@ set(expected ${cl_files} ${headers} ${docs}
   lib/pkgconfig/kma.pc
   share/doc/kma/README.md
   share/doc/kma/CHANGELOG.md
+  share/doc/kma/examples/c/list.c
+  share/doc/kma/examples/python/list.py
   share/doc/kma/${license})
 if(KMA_BUILD_TOOLS)
   list(APPEND expected bin/kma)
