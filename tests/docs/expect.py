@@ -4,11 +4,14 @@
 usage: expect.py FILE PROGRAM ARGUMENT…      FILE: what it must print; - for anything
 """
 import difflib
+import os
 import subprocess
 import sys
 
 
 def main(file, command):
+    # pyopencl's own way to name a device: a part of the platform's name.
+    os.environ.setdefault("PYOPENCL_CTX", os.environ.get("KMA_DEVICE", "").partition(":")[0] or "0")
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     print(result.stdout, end="", flush=True)
     if result.returncode != 0:
