@@ -13,9 +13,10 @@ enum class MemoryPath { cl12 = 1, c11 = 2, nv = 3 };
 /// How work-items that run together talk; the values are those of KMA_LANES there.
 enum class LanesPath { single = 1, subgroup = 2, nv = 3, amdgcn = 4 };
 
+/// What code_path() found.
 struct CodePath {
-    MemoryPath memory;
-    LanesPath lanes;
+    MemoryPath memory;  ///< how words are shared
+    LanesPath lanes;    ///< how work-items that run together talk
     bool atomic64;      ///< KMA_HAS_ATOMIC64: whether 64-bit atomics are used
     unsigned lanes_met; ///< how many lanes served each other in a work-group of 64
 };

@@ -43,9 +43,13 @@ public:
     /// Uses the caller's queue, its context and its device. Throws Error if the device cannot run kma.
     explicit Device(cl::CommandQueue queue);
 
+    /// The device's context, for your own buffers.
     const cl::Context &context() const noexcept { return context_; }
+    /// OpenCL's own object.
     const cl::Device &device() const noexcept { return device_; }
+    /// The in-order queue that all of kma's work goes through; use it for your kernels on heaps.
     const cl::CommandQueue &queue() const noexcept { return queue_; }
+    /// The programs built so far; for kma::Program.
     ProgramCache &cache() const noexcept { return *cache_; }
     SelftestGate &selftest_gate() const noexcept { return *selftest_gate_; }
 

@@ -15,9 +15,10 @@ public:
 /// A program that did not compile. what() includes the log.
 class BuildError : public Error {
 public:
+    /// `message` and `log` make up what().
     BuildError(const std::string &message, std::string log) : Error(message + "\n" + log), log_(std::move(log)) {}
 
-    /// The compiler's log; lines name the user's and kma's own files where the compiler heeds #line.
+    /// The compiler's log; lines name the user's and kma's own files where the compiler heeds line directives.
     const std::string &log() const noexcept { return log_; }
 
 private:

@@ -32,7 +32,9 @@ public:
     /// SVM is asked for where there is none. The messages name a size that would do. Throws Error if the device fails
     /// the selftest, which the first heap on a Device runs (see there).
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
+    /// Leaves the other without a heap, fit only to be assigned to or destroyed.
     Heap(Heap &&) noexcept;
+    /// The same; the heap that was here is destroyed.
     Heap &operator=(Heap &&) noexcept;
     ~Heap();
 
@@ -40,6 +42,7 @@ public:
     /// blocks count rounded up to 16, and 16 more with debug. Superblocks: whole ones; which blocks these bytes suffice
     /// for, only the sizes of all of them tell, see below. Of `options`, kind and superblock_bytes count.
     static std::uint64_t bytes_for(const HeapOptions &options, std::uint64_t payload);
+    /// The same for a kind with its other options as they are by default.
     static std::uint64_t bytes_for(HeapKind kind, std::uint64_t payload);
 
     /// A buffer size that suffices for all of these blocks to live at once, in whatever order they are asked for, if

@@ -22,7 +22,7 @@ inline constexpr std::size_t error_codes = 7;
 
 /// One error in detail.
 struct ErrorRecord {
-    ErrorCode code;
+    ErrorCode code;          ///< what went wrong
     std::uint64_t work_item; ///< linear global id
     std::uint64_t size;      ///< bytes asked for; the alignment of bad_alignment; the heap's KMA_DEBUG of bad_heap
     Ref ref;                 ///< the block of a free, else 0

@@ -12,9 +12,10 @@ namespace kma {
 /// too mean the same on both sides.
 enum class Storage { buffer, svm };
 
+/// How a heap is made.
 struct HeapOptions {
-    HeapKind kind = default_heap_kind;
-    Storage storage = Storage::buffer;
+    HeapKind kind = default_heap_kind; ///< which allocator; ProgramOptions::heap of its kernels is the same
+    Storage storage = Storage::buffer; ///< where its memory comes from
     /// KMA_DEBUG of the programs that will use the heap. A program with more of it notices a heap with less; the other
     /// way round nobody does.
     int debug = 0;

@@ -11,12 +11,15 @@
 
 namespace kma {
 
+/// What Heap::stats() counted in a heap at rest.
 struct HeapStats {
-    HeapKind kind;
-    int debug; ///< KMA_DEBUG of the programs that the heap is made for
+    HeapKind kind; ///< which allocator
+    int debug;     ///< KMA_DEBUG of the programs that the heap is made for
 #define KMA_HEAP_STATS_MEMBER_OF_HOST(name, meaning) std::uint64_t name;
-    /// What each number counts stands beside its name in cl/kma/heap/stats_list.cl.
+    /// What each number counts stands beside its name in cl/kma/heap/stats_list.cl, and in to_text().
+    ///@{
     KMA_HEAP_STATS(KMA_HEAP_STATS_MEMBER_OF_HOST)
+    ///@}
 #undef KMA_HEAP_STATS_MEMBER_OF_HOST
     std::array<std::uint64_t, error_codes> errors{}; ///< how often each ErrorCode happened, up to about 2^31
 

@@ -18,6 +18,7 @@ public:
     IndexedQueue(const Device &device, std::uint32_t capacity, std::uint32_t items, std::uint32_t first_tag = 0,
                  bool force_32_bit = false);
 
+    /// The queue's memory, for kernel arguments.
     const cl::Buffer &buffer() const noexcept { return buffer_; }
 
     /// Bits of the ABA tag: 32 with 64-bit atomics, else 16.

@@ -11,12 +11,14 @@ namespace kma {
 
 /// What Heap::leaks() found: blocks that were handed out and not freed.
 struct LeakReport {
+    /// The blocks of one size.
     struct Size {
         std::uint64_t block_bytes; ///< of each, as the heap rounded what was asked for
-        std::uint64_t count;
+        std::uint64_t count;       ///< how many
     };
+    /// One block.
     struct Block {
-        Ref ref;
+        Ref ref;             ///< where it begins
         std::uint64_t bytes; ///< as in Size
     };
 

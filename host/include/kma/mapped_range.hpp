@@ -12,10 +12,13 @@ namespace kma {
 /// the heap meanwhile.
 class MappedRange {
 public:
+    /// Move-only: the range is unmapped once.
     MappedRange(MappedRange &&other) noexcept;
+    /// Unmaps what was mapped here before.
     MappedRange &operator=(MappedRange &&other) noexcept;
     ~MappedRange();
 
+    /// What is mapped, to read and to write.
     std::span<std::byte> bytes() const noexcept { return bytes_; }
 
     /// The same bytes as objects of a trivially copyable T.

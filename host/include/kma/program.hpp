@@ -12,6 +12,7 @@
 
 namespace kma {
 
+/// How a program is built.
 struct ProgramOptions {
     /// More options for the compiler, such as "-DWIDTH=4 -Imy/kernels". A -cl-std here replaces kma's choice.
     std::string options;
@@ -35,6 +36,7 @@ public:
     /// A new kernel object. Throws Error if there is none of that name, and lists those that there are.
     cl::Kernel kernel(const std::string &name) const;
 
+    /// OpenCL's own object.
     const cl::Program &program() const noexcept { return program_; }
 
     /// The compiler's log, which may hold warnings.

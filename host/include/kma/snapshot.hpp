@@ -22,8 +22,8 @@ class Snapshot {
 public:
     /// Adjacent memory of the heap.
     struct Extent {
-        std::uint64_t offset; ///< from the heap's start, in bytes
-        std::vector<std::byte> bytes;
+        std::uint64_t offset;         ///< from the heap's start, in bytes
+        std::vector<std::byte> bytes; ///< what was there
     };
 
     /// In ascending order, none overlapping another.
@@ -43,6 +43,7 @@ public:
         return ref == 0 ? std::span<const std::byte>() : std::span(find(ref, count), count);
     }
 
+    /// What was copied, in ascending order.
     const std::vector<Extent> &extents() const noexcept { return extents_; }
 
     /// How many bytes were copied, in all extents together.

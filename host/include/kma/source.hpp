@@ -11,8 +11,8 @@ namespace kma {
 
 /// A text and the name that error messages give it.
 struct Source {
-    std::string name;
-    std::string text;
+    std::string name; ///< as in error messages and, for headers, in `#include "NAME"`
+    std::string text; ///< OpenCL C
 
     /// Reads a file; its name is the path as given. Throws Error if it cannot be read.
     static Source from_file(const std::filesystem::path &path);
