@@ -4,7 +4,8 @@ A comment in the line above a block's fence:
 
   <!-- continues -->     belongs to the block of the same language before it; the two are one text
   <!-- file: NAME -->    is also written to that file, where the document's programs run
-  <!-- from: PATH -->    quotes that file of the project, whose own tests compile it; every line must stand there
+  <!-- from: PATH -->    quotes lines of that file of the project, whose own tests compile it; the file is also put where
+                         the document's programs run
   <!-- run -->           (sh) is run, in the folder where the document's programs run
 
 A text block right behind a program, or a block that is run, is what it prints.

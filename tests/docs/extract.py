@@ -100,8 +100,10 @@ class Extraction:
         if not os.path.isfile(path):
             self.fail(block, f"there is no {block.quotes} to quote")
         with open(path, encoding="utf-8") as file:
-            if block.text.strip("\n") not in file.read():
-                self.fail(block, f"{block.quotes} has no such lines")
+            text = file.read()
+        if block.text not in text:
+            self.fail(block, f"{block.quotes} has no such lines")
+        write(os.path.join(self.folder, os.path.basename(path)), text)
 
     @staticmethod
     def is_program(block):
@@ -170,7 +172,7 @@ class Extraction:
         result = subprocess.run(["bash", "-n"], input=block.text, stderr=subprocess.PIPE, text=True)
         if result.returncode != 0:
             self.fail(block, f"bash cannot parse this: {result.stderr}")
-        files = [other.file for other in self.blocks if other.file]
+        files = [os.path.basename(other.file or other.quotes) for other in self.blocks if other.file or other.quotes]
         problem = check_commands(block.text, self.root, self.programs, files)
         if problem:
             self.fail(block, problem)
