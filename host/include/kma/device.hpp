@@ -51,6 +51,7 @@ public:
     const cl::CommandQueue &queue() const noexcept { return queue_; }
     /// The programs built so far; for kma::Program.
     ProgramCache &cache() const noexcept { return *cache_; }
+    /// Whether the selftest has run and passed; for heaps and queues.
     SelftestGate &selftest_gate() const noexcept { return *selftest_gate_; }
 
     /// "PLATFORM / DEVICE"; what `wanted` of select() is looked for in.

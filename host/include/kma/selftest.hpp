@@ -11,17 +11,18 @@ namespace kma {
 
 /// One check of the selftest.
 struct SelftestResult {
+    /// How a check ended.
     enum class Verdict {
-        passed,
+        passed,        ///< the device computed what it should
         failed,        ///< the device computed something wrong
         not_applicable ///< the device, or the program with these options, has nothing of the kind
     };
 
     /// What was checked, such as "64-bit atomics"; the same on every device.
     std::string name;
-    Verdict verdict = Verdict::passed;
-    /// Without a full stop. Passed: what was done, in numbers. Failed: what was wrong, by which numbers, and what to do.
-    /// Not applicable: why.
+    Verdict verdict = Verdict::passed; ///< how it ended
+    /// Without a full stop. Passed: what was done, in numbers. Failed: what was wrong, by which numbers, and what to
+    /// do. Not applicable: why.
     std::string detail;
 };
 
