@@ -36,7 +36,18 @@ const HeapKindEntry &entry_of(HeapKind kind)
     for (const HeapKindEntry *entry : kinds)
         if (entry->kind == kind)
             return *entry;
-    throw Error(say("there is no heap kind number ", static_cast<std::uint32_t>(kind)));
+    throw Error(say("there is no heap kind number ", static_cast<std::uint32_t>(kind),
+                    "; use HeapKind::bump or HeapKind::superblock"));
+}
+
+void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device)
+{
+    if (bytes > max_bytes)
+        throw Error(say("a heap of ", bytes, " bytes is too large: references reach ", max_bytes,
+                        " bytes; take several heaps, or a smaller one"));
+    if (bytes > largest_buffer)
+        throw Error(say("a heap of ", bytes, " bytes is too large for ", device, ": its largest buffer has ",
+                        largest_buffer, " bytes; take several heaps, or a smaller one"));
 }
 
 Program HeapDriver::build(const Device &device, const HeapOptions &options)
@@ -47,15 +58,6 @@ Program HeapDriver::build(const Device &device, const HeapOptions &options)
     program_options.options = options.build_options;
     const std::string kernels = say("#include \"kma/kernels/", name_of(options.kind), "_kernels.cl\"\n");
     return Program(device, {{"(kernels of the heap)", kernels}}, program_options);
-}
-
-void HeapDriver::check_largest(const Device &device, std::uint64_t bytes)
-{
-    const std::string asked = say("a heap of ", bytes, " bytes is too large");
-    if (bytes > max_bytes)
-        throw Error(say(asked, ": references reach ", max_bytes, " bytes"));
-    if (bytes > device.max_buffer_bytes())
-        throw Error(say(asked, " for ", device.name(), ": its largest buffer is ", device.max_buffer_bytes()));
 }
 
 cl::Kernel HeapDriver::kernel(const std::string &what) const

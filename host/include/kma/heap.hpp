@@ -68,8 +68,8 @@ public:
                      const std::string &build_options = {});
 
     /// Makes the heap argument number `index` of `kernel`, whose parameter is a `global kma_heap *`.
-    /// Throws Error if the kernel has no such argument, if it is no pointer, or if it is a heap of another kind (which
-    /// shows only in programs built by kma::Program, or with -cl-kernel-arg-info).
+    /// Throws Error if the kernel has no such argument or is of another context, if it is no pointer, or if it is a
+    /// heap of another kind (which shows only in programs built by kma::Program, or with -cl-kernel-arg-info).
     void set_arg(cl::Kernel &kernel, cl_uint index) const;
 
     /// The memory as a buffer. Throws Error for Storage::svm.
