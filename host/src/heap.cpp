@@ -35,9 +35,8 @@ void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, HeapKind kind)
 } // namespace
 
 Heap::Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options)
-    : driver_(entry_of(options.kind).make(device, bytes, options))
+    : driver_(make_heap(device, bytes, options))
 {
-    driver_->init();
 }
 
 Heap::Heap(std::unique_ptr<HeapDriver> driver) : driver_(std::move(driver)) {}

@@ -50,6 +50,25 @@ void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std:
                         largest_buffer, " bytes; take several heaps, or a smaller one"));
 }
 
+void refuse_if_full(cl_int status, std::uint64_t bytes, const std::string &device)
+{
+    if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY)
+        throw Error(say("there is no memory for a heap of ", bytes, " bytes on ", device,
+                        "; make it smaller, or end what else uses that memory"));
+}
+
+std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes, const HeapOptions &options)
+{
+    try {
+        std::unique_ptr<HeapDriver> heap = entry_of(options.kind).make(device, bytes, options);
+        heap->init(); // many drivers look for the memory when a kernel first uses it
+        return heap;
+    } catch (const cl::Error &error) {
+        refuse_if_full(error.err(), bytes, device.name());
+        throw;
+    }
+}
+
 Program HeapDriver::build(const Device &device, const HeapOptions &options)
 {
     device.selftest_gate().require_passed(device);

@@ -124,4 +124,10 @@ void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std:
 /// Throws Error for a number that is no kind.
 const HeapKindEntry &entry_of(HeapKind kind);
 
+/// Throws Error if `status`, OpenCL's from making a heap of so many bytes, means that there is no memory for it.
+void refuse_if_full(cl_int status, std::uint64_t bytes, const std::string &device);
+
+/// A driver whose heap is initialised. Throws Error as its kind's make(), and if the device has no memory for it.
+std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes, const HeapOptions &options);
+
 } // namespace kma

@@ -150,12 +150,12 @@ std::vector<ByteRange> Reader::ranges(const FileHead &head)
     return ranges;
 }
 
-// A driver for what the file says. Errors name the file.
+// A heap for what the file says, empty. Errors name the file.
 std::unique_ptr<HeapDriver> make_for(const Reader &file, const Device &device, std::uint64_t bytes,
                                      const HeapOptions &options)
 {
     try {
-        return entry_of(options.kind).make(device, bytes, options);
+        return make_heap(device, bytes, options);
     } catch (const BuildError &) {
         throw; // the caller's own build options
     } catch (const Error &error) {
@@ -218,7 +218,6 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, std::istream &from, 
     options.superblock_bytes = head.superblock_bytes;
     options.build_options = build_options;
     std::unique_ptr<HeapDriver> heap = make_for(file, device, head.bytes, options);
-    heap->init();
     if (const bool atomic64 = heap->header().atomic64 != 0;
         heap->depends_on_width() && atomic64 != (head.atomic64 != 0))
         file.refuse("it was saved ", width_of(head.atomic64 != 0), ", and the kernels of ", device.name(),

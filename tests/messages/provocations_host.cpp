@@ -94,6 +94,8 @@ void add_sizes(std::vector<Provocation> &all)
          // Here, and not on each device, the largest buffer is less than the reach of references.
          thrown("makes a heap larger than a buffer",
                 [] { kma::check_largest(3 * gib, 2 * gib, "Some platform / Some device"); }),
+         thrown("makes a heap when the device's memory is full",
+                [] { kma::refuse_if_full(CL_MEM_OBJECT_ALLOCATION_FAILURE, gib, "Some platform / Some device"); }),
          thrown("gives a wrong size of superblocks", [] { Heap(device(), 1 << 20, superblocks(5000)); }),
          thrown("makes more superblocks than 32 bits number",
                 [] { Heap(device(), Heap::bytes_for(superblocks(4096), 65535 * 4096ull), superblocks(4096, narrow)); }),

@@ -28,9 +28,10 @@ class Heap {
 public:
     /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block, or one
     /// superblock, need (bump: 1,680, with debug 1,696), more than the device or the kind allows, if
-    /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, or if
-    /// SVM is asked for where there is none. The messages name a size that would do. Throws Error if the device fails
-    /// the selftest, which the first heap on a Device runs (see there).
+    /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, if the
+    /// device's memory is full, or if SVM is asked for where there is none. The messages name a size that would do, as
+    /// far as kma knows one. Throws Error if the device fails the selftest, which the first heap on a Device runs (see
+    /// there).
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
     Heap(Heap &&) noexcept;
     Heap &operator=(Heap &&) noexcept;
