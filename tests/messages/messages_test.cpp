@@ -91,6 +91,7 @@ TEST_CASE("the sources have the messages that docs/messages.md has, and no other
     CHECK(by_chapter["Compilers"].size() >= 7);
     CHECK(by_chapter["CMake and quickstart"].size() >= 9);
     CHECK(by_chapter["The graph sample"].size() >= 15);
+    CHECK(by_chapter["The kma tool"].size() >= 4);
 }
 
 TEST_CASE("the host library's messages", "[messages]")
@@ -134,6 +135,11 @@ TEST_CASE("what the graph sample says", "[messages]")
                        "…: more than … edges; --limit takes the first ones",               // a file of 8 GiB
                        "the default input … is missing; give a file of edges as argument", // comes with the sources
                    });
+}
+
+TEST_CASE("what the kma tool says", "[messages]")
+{
+    check_provoked("The kma tool", tool_provocations(), true);
 }
 
 TEST_CASE("a message is matched whole, and … is anything", "[messages]")

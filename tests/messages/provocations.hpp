@@ -24,6 +24,7 @@ std::vector<Provocation> opencl_provocations();
 std::vector<Provocation> check_provocations();
 std::vector<Provocation> build_provocations(); ///< CMake and quickstart
 std::vector<Provocation> graph_provocations();
+std::vector<Provocation> tool_provocations();
 
 /// A provocation by what an action throws.
 template <class Action> Provocation thrown(std::string what, Action action)

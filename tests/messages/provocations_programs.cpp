@@ -20,10 +20,12 @@ Provocation command(const std::string &what, const std::string &line)
 }
 
 // One build folder for all, so that the compiler is looked at once; each leaves out something else.
-Provocation configured(const std::string &what, const std::string &options)
+Provocation configured(const std::string &what, const std::string &options, const std::string &environment = {})
 {
-    return command(what, KMA_CONFIGURE " -B " KMA_SCRATCH_DIR "/configured -UOpenCL_* -UKMA_* -UCMAKE_DISABLE_* "
-                                       "-DKMA_BUILD_SAMPLES=ON -DKMA_BUILD_TESTS=ON " +
+    return command(what, "env " + environment +
+                             " " KMA_CONFIGURE " -B " KMA_SCRATCH_DIR
+                             "/configured -UOpenCL_* -UKMA_* -UCMAKE_DISABLE_* -DKMA_BUILD_SAMPLES=ON "
+                             "-DKMA_BUILD_TESTS=ON -DKMA_BUILD_TOOLS=ON " +
                              options + " 2>&1");
 }
 
@@ -79,6 +81,8 @@ std::vector<Provocation> build_provocations()
         configured("has no Catch2", "-DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON"),
         configured("has no Relacy", "-DKMA_RELACY_INCLUDE_DIR="),
         configured("has no clang", "-DKMA_CLANG="),
+        configured("has no Python with pyopencl", "-DKMA_PYOPENCL_PYTHON=", "PYTHONHOME=/nowhere"),
+        configured("has no JSON library", "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DKMA_BUILD_TESTS=OFF"),
         command("mistypes what quickstart shall do", KMA_ROOT "/quickstart tests 2>&1"),
         quickstart("runs quickstart without root", "debian"),
         quickstart("runs quickstart on another system, without compiler", "plan9"),
@@ -109,6 +113,17 @@ std::vector<Provocation> graph_provocations()
                    graph.build({1, 1}, false);
                    graph.levels(1, {1, 2}, 1);
                }),
+    };
+}
+
+std::vector<Provocation> tool_provocations()
+{
+    const std::string alone = "cd " KMA_SCRATCH_DIR " && cp " KMA_TOOL " kma_alone && ./kma_alone";
+    return {
+        command("takes the tool out of its installation", alone + " cl-dir 2>&1 1>/dev/null"),
+        command("writes to a full disk", KMA_TOOL " emit 2>&1 1>/dev/full"),
+        command("writes into a folder that is not there", KMA_TOOL " emit -o 'no such folder/kma.cl' 2>&1"),
+        command("asks for a case that is not there", KMA_TOOL " check 'no such case' 2>&1 1>/dev/null"),
     };
 }
 
