@@ -2,11 +2,13 @@
 #include <filesystem>
 #include <limits>
 
+#include "../host_library/environment.hpp"
 #include "../host_library/heap_support.hpp"
 #include "device_facts.hpp"
 #include "heap_driver.hpp"
 #include "heap_memory.hpp"
 #include "provocations.hpp"
+#include "selftest_gate.hpp"
 #include "superblock_plan.hpp"
 
 namespace messages {
@@ -58,6 +60,19 @@ void add_devices(std::vector<Provocation> &all)
                 thrown("has a device of 32 bits",
                        [=] {
                            unusable({true, true, true, 32});
+                       }),
+                thrown("has a device that computes wrong",
+                       [] {
+                           const kma::Device wrong = kma::Device::select();
+                           wrong.selftest_gate().replace([](const kma::Device &) -> std::vector<kma::SelftestResult> {
+                               return {{"sums", kma::SelftestResult::Verdict::failed, "1 and 1 are 3"}};
+                           });
+                           Heap(wrong, 1 << 20);
+                       }),
+                thrown("sets KMA_SELFTEST to a word that it does not know",
+                       [] {
+                           const EnvironmentVariable variable("KMA_SELFTEST", "no");
+                           Heap(kma::Device::select(), 1 << 20);
                        }),
                 thrown("brings an out-of-order queue", [] {
                     kma::Device{cl::CommandQueue(device().context(), device().device(),

@@ -217,15 +217,17 @@ public:
             });
     }
 
-    // Texts that a function returns, between `before` and `behind`. What throws them adds nothing to them.
+    // Texts that a function returns, between `before` and `behind`. The throw beside it that has them adds nothing.
     void returns(const std::string &folder, const std::string &head, const std::string &before,
                  const std::string &behind, const std::string &chapter)
     {
-        std::erase_if(found_, [&](const Written &thrown) { return thrown.message == before + anything + behind; });
         for (const File &file : files(root_, folder)) {
             const std::size_t at = file.text.find(head);
             if (at == std::string::npos || file.text[file.text.find_first_of("{;", at)] == ';')
                 continue;
+            std::erase_if(found_, [&](const Written &thrown) {
+                return thrown.where.starts_with(file.name + ":") && thrown.message == before + anything + behind;
+            });
             const std::size_t end = file.text.find("\n}", at);
             static const std::regex word("\\breturn\\b");
             each(file, word, [&](std::size_t found) {
@@ -250,8 +252,8 @@ public:
                     static_cast<std::size_t>(match->position()));
     }
 
-    // What CMake stops with: message(FATAL_ERROR "…" …) in the lists of `folder` and below, as far as they contain
-    // `word`; of the root, "", in its own list only.
+    // What CMake stops with: message(FATAL_ERROR "…" …) in the lists and scripts of `folder` and below, as far as they
+    // contain `word`; of the root, "", in its own list only.
     void refusals(const std::string &folder, const std::string &word)
     {
         static const std::regex call("FATAL_ERROR((\\s*\"(\\\\.|[^\"\\\\])*\")+)");
@@ -261,7 +263,7 @@ public:
             lists.push_back(root_ / "CMakeLists.txt");
         else
             for (const auto &entry : fs::recursive_directory_iterator(root_ / folder))
-                if (entry.path().filename() == "CMakeLists.txt" || (folder == "cmake" && entry.is_regular_file()))
+                if (entry.path().filename() == "CMakeLists.txt" || entry.path().extension() == ".cmake")
                     lists.push_back(entry.path());
         for (const fs::path &list : lists) {
             const File file = plain(list.lexically_relative(root_).string());
@@ -275,7 +277,13 @@ public:
     File plain(const std::string &name) const { return {name, read(root_ / name)}; }
     std::vector<File> all(const std::string &folder) const { return files(root_, folder); }
 
-    std::vector<Written> take() { return std::move(found_); }
+    std::vector<Written> take()
+    {
+        for (const Written &one : found_)
+            if (one.message == anything)
+                throw std::runtime_error(one.where + ": a message without words of its own");
+        return std::move(found_);
+    }
 
 private:
     template <class Action> void each(const File &file, const std::regex &what, Action action) const
@@ -286,8 +294,6 @@ private:
 
     void add(const std::string &chapter, const std::string &message, const File &file, std::size_t at)
     {
-        if (message == anything)
-            fail(file, at, "a message without words of its own");
         found_.push_back({chapter, message, file.where(at)});
     }
 
@@ -309,6 +315,7 @@ std::vector<Written> written(const fs::path &root)
     scan.throws("host/src", host);
     scan.calls("host/src", "refuse", "cannot load a heap from …: ", 0, host);
     scan.returns("host/src", "std::string obstacle(", "kma cannot run on …: ", "; choose another device", host);
+    scan.returns("host/src", "std::string refusal_of(", "", "", host);
 
     scan.returns("host/src", "const char *explain(", "", "", "Kernels");
 
