@@ -41,8 +41,9 @@ public:
     {
         const std::uint64_t least = (begin_units + (options.debug ? 2 : 1)) * KMA_UNIT;
         if (bytes < least)
-            throw Error(say("a heap of ", bytes, " bytes is too small: its metadata and one block need ", least));
-        check_largest(device, bytes);
+            throw Error(say("a heap of ", bytes, " bytes is too small: its metadata and one block need ", least,
+                            "; Heap::bytes_for says what your blocks need"));
+        check_largest(bytes, device.max_buffer_bytes(), device.name());
         HeapOptions completed = options;
         completed.superblock_bytes = 0;
         return std::make_unique<BumpHeap>(

@@ -6,8 +6,10 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "device_facts.hpp"
 #include "kma/error.hpp"
 #include "kma/program.hpp"
+#include "say.hpp"
 #include "selftest_gate.hpp"
 
 namespace kma {
@@ -39,6 +41,14 @@ std::string name_of(const cl::Device &device)
 {
     const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
     return trimmed(platform.getInfo<CL_PLATFORM_NAME>()) + " / " + trimmed(device.getInfo<CL_DEVICE_NAME>());
+}
+
+DeviceFacts facts_of(const cl::Device &device)
+{
+    return {.available = device.getInfo<CL_DEVICE_AVAILABLE>() != 0,
+            .compiler = device.getInfo<CL_DEVICE_COMPILER_AVAILABLE>() != 0,
+            .little_endian = device.getInfo<CL_DEVICE_ENDIAN_LITTLE>() != 0,
+            .address_bits = device.getInfo<CL_DEVICE_ADDRESS_BITS>()};
 }
 
 struct Wanted {
@@ -81,22 +91,34 @@ cl::Device choose(const std::vector<cl::Device> &devices, std::string_view wante
         if (lower(name_of(device)).find(parsed.substring) != std::string::npos && matches++ == parsed.index)
             return device;
     throw Error("no OpenCL device matches \"" + std::string(wanted) + "\" (" + std::to_string(matches) +
-                " contain the text); there are:" + listing(devices));
+                " contain the text); ask for part of one of these names, in KMA_DEVICE or as the program has it:" +
+                listing(devices));
 }
 
 } // namespace
 
+std::string obstacle(const DeviceFacts &device)
+{
+    if (!device.available)
+        return "it is not available";
+    if (!device.compiler)
+        return "it has no OpenCL C compiler";
+    if (!device.little_endian)
+        return "it is big-endian";
+    if (device.address_bits != 64)
+        return say("its addresses have ", device.address_bits, " bits, and kma needs 64");
+    return {};
+}
+
+void require_usable(const DeviceFacts &device, const std::string &name)
+{
+    if (const std::string why = obstacle(device); !why.empty())
+        throw Error(say("kma cannot run on ", name, ": ", why, "; choose another device"));
+}
+
 std::string Device::obstacle(const cl::Device &device)
 {
-    if (!device.getInfo<CL_DEVICE_AVAILABLE>())
-        return "it is not available";
-    if (!device.getInfo<CL_DEVICE_COMPILER_AVAILABLE>())
-        return "it has no OpenCL C compiler";
-    if (!device.getInfo<CL_DEVICE_ENDIAN_LITTLE>())
-        return "it is big-endian";
-    if (device.getInfo<CL_DEVICE_ADDRESS_BITS>() != 64)
-        return "its addresses are not 64 bits wide";
-    return {};
+    return kma::obstacle(facts_of(device));
 }
 
 std::vector<cl::Device> Device::list()
@@ -145,8 +167,7 @@ Device::Device(cl::CommandQueue queue)
     : context_(queue.getInfo<CL_QUEUE_CONTEXT>()), device_(queue.getInfo<CL_QUEUE_DEVICE>()), queue_(std::move(queue)),
       cache_(std::make_shared<ProgramCache>()), selftest_gate_(std::make_shared<SelftestGate>())
 {
-    if (const std::string why = obstacle(device_); !why.empty())
-        throw Error("kma cannot run on " + name() + ": " + why);
+    require_usable(facts_of(device_), name());
     if (queue_.getInfo<CL_QUEUE_PROPERTIES>() & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
         throw Error("kma needs an in-order command queue; create one without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
 }

@@ -35,9 +35,8 @@ void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, HeapKind kind)
 } // namespace
 
 Heap::Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options)
-    : driver_(entry_of(options.kind).make(device, bytes, options))
+    : driver_(make_heap(device, bytes, options))
 {
-    driver_->init();
 }
 
 Heap::Heap(std::unique_ptr<HeapDriver> driver) : driver_(std::move(driver)) {}
@@ -74,12 +73,18 @@ Heap Heap::load(const Device &device, const std::filesystem::path &path, Storage
 void Heap::set_arg(cl::Kernel &kernel, cl_uint index) const
 {
     refuse_other_kind(kernel, index, options().kind);
+    if (kernel.getInfo<CL_KERNEL_CONTEXT>() != driver_->device().context())
+        throw Error(
+            say("kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(),
+                "\" and the heap have different OpenCL contexts; make heap and program with the same Device, or "
+                "copies of it"));
     try {
         driver_->memory().set_arg(kernel, index);
     } catch (const cl::Error &error) {
         const std::string name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>();
         if (error.err() == CL_INVALID_ARG_INDEX)
-            throw Error(say("kernel \"", name, "\" has no argument number ", index, " (counted from 0)"));
+            throw Error(say("kernel \"", name, "\" has no argument number ", index, ": it has ",
+                            kernel.getInfo<CL_KERNEL_NUM_ARGS>(), ", counted from 0"));
         if (error.err() == CL_INVALID_ARG_SIZE || error.err() == CL_INVALID_ARG_VALUE ||
             error.err() == CL_INVALID_MEM_OBJECT)
             throw Error(say("argument number ", index, " of kernel \"", name,
@@ -153,8 +158,9 @@ MappedRange Heap::map(Ref ref, std::uint64_t bytes) const
     const HeapMemory &memory = driver_->memory();
     const std::uint64_t offset = ref * ref_unit;
     if (bytes == 0 || offset < driver_->begin() || offset > memory.bytes() || bytes > memory.bytes() - offset)
-        throw Error(
-            say("ref ", ref, " with ", bytes, " bytes is not within the heap's blocks; map what kma_ref_of returned"));
+        throw Error(say("ref ", ref, " with ", bytes, " bytes is not within the heap's blocks, bytes ",
+                        driver_->begin(), " to ", memory.bytes(),
+                        "; map what kma_ref_of returned, 1 byte of it at least"));
     const cl::CommandQueue &queue = driver_->device().queue();
     void *mapped = memory.map(queue, offset, bytes);
     return MappedRange({static_cast<std::byte *>(mapped), bytes},

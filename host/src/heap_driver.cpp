@@ -36,7 +36,37 @@ const HeapKindEntry &entry_of(HeapKind kind)
     for (const HeapKindEntry *entry : kinds)
         if (entry->kind == kind)
             return *entry;
-    throw Error(say("there is no heap kind number ", static_cast<std::uint32_t>(kind)));
+    throw Error(say("there is no heap kind number ", static_cast<std::uint32_t>(kind),
+                    "; use HeapKind::bump or HeapKind::superblock"));
+}
+
+void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device)
+{
+    if (bytes > max_bytes)
+        throw Error(say("a heap of ", bytes, " bytes is too large: references reach ", max_bytes,
+                        " bytes; take several heaps, or a smaller one"));
+    if (bytes > largest_buffer)
+        throw Error(say("a heap of ", bytes, " bytes is too large for ", device, ": its largest buffer has ",
+                        largest_buffer, " bytes; take several heaps, or a smaller one"));
+}
+
+void refuse_if_full(cl_int status, std::uint64_t bytes, const std::string &device)
+{
+    if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY)
+        throw Error(say("there is no memory for a heap of ", bytes, " bytes on ", device,
+                        "; make it smaller, or end what else uses that memory"));
+}
+
+std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes, const HeapOptions &options)
+{
+    try {
+        std::unique_ptr<HeapDriver> heap = entry_of(options.kind).make(device, bytes, options);
+        heap->init(); // many drivers look for the memory when a kernel first uses it
+        return heap;
+    } catch (const cl::Error &error) {
+        refuse_if_full(error.err(), bytes, device.name());
+        throw;
+    }
 }
 
 Program HeapDriver::build(const Device &device, const HeapOptions &options)
@@ -47,15 +77,6 @@ Program HeapDriver::build(const Device &device, const HeapOptions &options)
     program_options.options = options.build_options;
     const std::string kernels = say("#include \"kma/kernels/", name_of(options.kind), "_kernels.cl\"\n");
     return Program(device, {{"(kernels of the heap)", kernels}}, program_options);
-}
-
-void HeapDriver::check_largest(const Device &device, std::uint64_t bytes)
-{
-    const std::string asked = say("a heap of ", bytes, " bytes is too large");
-    if (bytes > max_bytes)
-        throw Error(say(asked, ": references reach ", max_bytes, " bytes"));
-    if (bytes > device.max_buffer_bytes())
-        throw Error(say(asked, " for ", device.name(), ": its largest buffer is ", device.max_buffer_bytes()));
 }
 
 cl::Kernel HeapDriver::kernel(const std::string &what) const

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "findings.hpp"
@@ -78,9 +79,6 @@ protected:
     /// The kernels of a kind, in the options' flavour. Throws Error if the device fails the selftest.
     static Program build(const Device &device, const HeapOptions &options);
 
-    /// Throws Error if no buffer can have that size, or no ref reach it.
-    static void check_largest(const Device &device, std::uint64_t bytes);
-
     /// Names what is wrong in the constant parts of the metadata, which kernels follow unseen: here the header.
     virtual void check_constants(Findings &findings) const;
 
@@ -120,7 +118,16 @@ struct HeapKindEntry {
 extern const HeapKindEntry bump_heap_kind;
 extern const HeapKindEntry superblock_heap_kind;
 
+/// Throws Error if no ref reaches the end of so many bytes, or no buffer of the device of that name can have them.
+void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device);
+
 /// Throws Error for a number that is no kind.
 const HeapKindEntry &entry_of(HeapKind kind);
+
+/// Throws Error if `status`, OpenCL's from making a heap of so many bytes, means that there is no memory for it.
+void refuse_if_full(cl_int status, std::uint64_t bytes, const std::string &device);
+
+/// A driver whose heap is initialised. Throws Error as its kind's make(), and if the device has no memory for it.
+std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes, const HeapOptions &options);
 
 } // namespace kma

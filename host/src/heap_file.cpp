@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <fstream>
+#include <istream>
+#include <utility>
 #include <vector>
 
 #include "kma/error.hpp"
@@ -82,32 +84,29 @@ void write(const HeapDriver &heap, std::ofstream &file)
 // A file that is read from its start, with sentences for what is wrong with it.
 class Reader {
 public:
-    explicit Reader(const std::filesystem::path &path) : path_(path), file_(path, std::ios::binary)
+    Reader(std::istream &file, std::uint64_t bytes, std::string name)
+        : name_(std::move(name)), file_(file), bytes_(bytes)
     {
-        std::error_code error;
-        bytes_ = std::filesystem::file_size(path, error);
-        if (!file_ || error)
-            throw Error(say("cannot read the heap file ", path.string()));
     }
 
     template <class... Parts> [[noreturn]] void refuse(const Parts &...why) const
     {
-        throw Error(say("cannot load a heap from ", path_.string(), ": ", why...));
+        throw Error(say("cannot load a heap from ", name_, ": ", why...));
     }
 
     void get(void *to, std::uint64_t bytes)
     {
         if (!file_.read(static_cast<char *>(to), static_cast<std::streamsize>(bytes)))
-            refuse("the file cannot be read to its end");
+            refuse("the file cannot be read to its end; did another program write to it meanwhile?");
     }
 
     FileHead head();
     std::vector<ByteRange> ranges(const FileHead &head);
 
 private:
-    std::filesystem::path path_;
-    std::ifstream file_;
-    std::uint64_t bytes_ = 0;
+    std::string name_;
+    std::istream &file_;
+    std::uint64_t bytes_;
 };
 
 FileHead Reader::head()
@@ -116,13 +115,14 @@ FileHead Reader::head()
     if (bytes_ >= sizeof head.magic)
         get(&head.magic, sizeof head.magic);
     if (head.magic != file_magic)
-        refuse("it is no file that Heap::save wrote on a machine of this byte order");
+        refuse("it is no file that Heap::save wrote on a machine of this byte order; give one that is");
     if (bytes_ < sizeof head)
-        refuse("it is truncated: it has ", bytes_, " bytes, and the head alone ", sizeof head);
+        refuse("it is truncated: it has ", bytes_, " bytes, and the head alone ", sizeof head,
+               "; copy or save it again");
     get(&head.version, sizeof head - offsetof(FileHead, version));
     if (head.version != file_version || head.layout != KMA_HEAP_LAYOUT)
         refuse("another version of kma wrote it: file version ", head.version, " and heap layout ", head.layout,
-               ", this one reads ", file_version, " and ", KMA_HEAP_LAYOUT);
+               ", this one reads ", file_version, " and ", KMA_HEAP_LAYOUT, "; load it with that version");
     return head;
 }
 
@@ -130,7 +130,8 @@ FileHead Reader::head()
 std::vector<ByteRange> Reader::ranges(const FileHead &head)
 {
     if (head.ranges > (bytes_ - sizeof head) / sizeof(ByteRange))
-        refuse("it is truncated: its list of ", head.ranges, " ranges does not fit into ", bytes_, " bytes");
+        refuse("it is truncated: its list of ", head.ranges, " ranges does not fit into ", bytes_,
+               " bytes; copy or save it again");
     std::vector<ByteRange> ranges(head.ranges);
     get(ranges.data(), ranges.size() * sizeof(ByteRange));
     std::uint64_t end = 0;
@@ -138,23 +139,23 @@ std::vector<ByteRange> Reader::ranges(const FileHead &head)
     for (const ByteRange &range : ranges) {
         if (range.offset < end || range.offset > head.bytes || range.bytes > head.bytes - range.offset)
             refuse("it is damaged: bytes ", range.offset, " and ", range.bytes,
-                   " more are not a part, behind the one before, of a heap of ", head.bytes);
+                   " more are not a part, behind the one before, of a heap of ", head.bytes, "; copy or save it again");
         end = range.offset + range.bytes;
         should_be += range.bytes;
     }
     if (bytes_ < should_be)
-        refuse("it is truncated: it has ", bytes_, " bytes, should be ", should_be);
+        refuse("it is truncated: it has ", bytes_, " bytes, should be ", should_be, "; copy or save it again");
     if (bytes_ > should_be)
-        refuse("it is damaged: it has ", bytes_, " bytes, should be ", should_be);
+        refuse("it is damaged: it has ", bytes_, " bytes, should be ", should_be, "; copy or save it again");
     return ranges;
 }
 
-// A driver for what the file says. Errors name the file.
+// A heap for what the file says, empty. Errors name the file.
 std::unique_ptr<HeapDriver> make_for(const Reader &file, const Device &device, std::uint64_t bytes,
                                      const HeapOptions &options)
 {
     try {
-        return entry_of(options.kind).make(device, bytes, options);
+        return make_heap(device, bytes, options);
     } catch (const BuildError &) {
         throw; // the caller's own build options
     } catch (const Error &error) {
@@ -195,7 +196,19 @@ void save_heap(const HeapDriver &heap, const std::filesystem::path &path)
 std::unique_ptr<HeapDriver> load_heap(const Device &device, const std::filesystem::path &path, Storage storage,
                                       const std::string &build_options)
 {
-    Reader file(path);
+    std::ifstream file(path, std::ios::binary);
+    std::error_code error;
+    const std::uint64_t bytes = std::filesystem::file_size(path, error);
+    if (!file || error)
+        throw Error(
+            say("cannot read the heap file ", path.string(), ": is there such a file, and may this program read it?"));
+    return load_heap(device, file, bytes, path.string(), storage, build_options);
+}
+
+std::unique_ptr<HeapDriver> load_heap(const Device &device, std::istream &from, std::uint64_t bytes,
+                                      const std::string &name, Storage storage, const std::string &build_options)
+{
+    Reader file(from, bytes, name);
     const FileHead head = file.head();
     const std::vector<ByteRange> ranges = file.ranges(head);
     HeapOptions options;
@@ -205,7 +218,6 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, const std::filesyste
     options.superblock_bytes = head.superblock_bytes;
     options.build_options = build_options;
     std::unique_ptr<HeapDriver> heap = make_for(file, device, head.bytes, options);
-    heap->init();
     if (const bool atomic64 = heap->header().atomic64 != 0;
         heap->depends_on_width() && atomic64 != (head.atomic64 != 0))
         file.refuse("it was saved ", width_of(head.atomic64 != 0), ", and the kernels of ", device.name(),
@@ -217,7 +229,7 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, const std::filesyste
         heap->memory().write(device.queue(), offset, chunk.size(), chunk.data());
     });
     if (const std::vector<std::string> wrong = heap->check(); !wrong.empty())
-        file.refuse("it is damaged: ", wrong.front());
+        file.refuse("it is damaged: ", wrong.front(), "; copy or save it again");
     return heap;
 }
 

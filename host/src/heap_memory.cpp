@@ -16,6 +16,12 @@ void check(cl_int status, const char *call)
 
 } // namespace
 
+void HeapMemory::require_svm(bool has_svm, const std::string &device)
+{
+    if (!has_svm)
+        throw Error(device + " has no coarse-grained shared virtual memory; use Storage::buffer");
+}
+
 HeapMemory::HeapMemory(const Device &device, std::uint64_t bytes, Storage storage)
     : context_(device.context()), bytes_(bytes)
 {
@@ -23,11 +29,11 @@ HeapMemory::HeapMemory(const Device &device, std::uint64_t bytes, Storage storag
         buffer_ = cl::Buffer(context_, CL_MEM_READ_WRITE, bytes);
         return;
     }
-    if (!device.has_svm())
-        throw Error(device.name() + " has no coarse-grained shared virtual memory; use Storage::buffer");
+    require_svm(device.has_svm(), device.name());
     svm_ = clSVMAlloc(context_(), CL_MEM_READ_WRITE, bytes, 0); // 0: aligned for the largest type, 128 bytes
     if (!svm_)
-        throw Error("no " + std::to_string(bytes) + " bytes of shared virtual memory on " + device.name());
+        throw Error("there are no " + std::to_string(bytes) + " bytes of shared virtual memory on " + device.name() +
+                    "; make the heap smaller, or use Storage::buffer");
 }
 
 HeapMemory::~HeapMemory()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "kma/device.hpp"
 #include "kma/heap_options.hpp"
@@ -12,6 +13,10 @@ class HeapMemory {
 public:
     HeapMemory(const Device &device, std::uint64_t bytes, Storage storage);
     ~HeapMemory();
+
+    /// Throws Error if the device of that name has no SVM.
+    static void require_svm(bool has_svm, const std::string &device);
+
     HeapMemory(const HeapMemory &) = delete;
     HeapMemory &operator=(const HeapMemory &) = delete;
 

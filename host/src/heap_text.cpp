@@ -32,8 +32,8 @@ const char *explain(ErrorCode code) noexcept
     case ErrorCode::double_free:
         return "double free: the block was freed before; let one work-item free it, once";
     case ErrorCode::damaged:
-        return "damaged heap: its own data contradict each other; a kernel wrote outside its blocks; Heap::check() "
-               "says where, oclgrind which";
+        return "damaged heap: its own data contradict each other, so a kernel wrote outside its blocks; Heap::check() "
+               "says where";
     case ErrorCode::bad_heap:
         return "wrong heap: heap and program differ in kind, KMA_DEBUG or KMA_HAS_ATOMIC64; give HeapOptions and "
                "ProgramOptions the same";

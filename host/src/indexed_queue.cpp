@@ -47,7 +47,7 @@ IndexedQueue::IndexedQueue(const Device &device, std::uint32_t capacity, std::ui
     if (capacity > shape.max_capacity)
         throw Error("a queue of " + std::to_string(capacity) + " items does not fit: beside " +
                     std::to_string(shape.tag_bits) + " tag bits this device's words index " +
-                    std::to_string(shape.max_capacity));
+                    std::to_string(shape.max_capacity) + "; take several queues, or a smaller one");
     tag_bits_ = static_cast<std::uint32_t>(shape.tag_bits);
     buffer_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE,
                          shape.queue_bytes + (std::uint64_t{capacity} + 1) * shape.node_bytes);

@@ -44,14 +44,14 @@ cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &devi
     cl::Program program(context, text);
     try {
         program.build(device, options.c_str());
-    } catch (const cl::BuildError &) {
-        throw BuildError("the OpenCL program does not compile with options \"" + options + "\":",
-                         name_lines(log_of(program, device), text));
-    } catch (const cl::Error &error) {
-        if (error.err() != CL_BUILD_PROGRAM_FAILURE && error.err() != CL_INVALID_BUILD_OPTIONS)
-            throw;
-        throw BuildError("the OpenCL program does not build with options \"" + options + "\":",
-                         name_lines(log_of(program, device), text));
+    } catch (const cl::BuildError &error) {
+        const std::string log = name_lines(log_of(program, device), text);
+        if (error.err() == CL_INVALID_BUILD_OPTIONS)
+            throw BuildError("the OpenCL compiler does not take the options \"" + options +
+                                 "\"; mend those that are yours, its log is:",
+                             log);
+        throw BuildError(
+            "the OpenCL program does not compile with options \"" + options + "\"; mend what its compiler names:", log);
     }
     programs_.emplace(key, program);
     return program;

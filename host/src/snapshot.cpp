@@ -36,7 +36,7 @@ const std::byte *Snapshot::find(Ref ref, std::uint64_t bytes) const
     if (extents_.size() > 1)
         where = say(extents_.size(), " ranges in ", where);
     throw Error(say("ref ", ref, " with ", bytes, " bytes leads outside the memory that the heap has handed out, ",
-                    where, ": a kernel wrote a wrong ref"));
+                    where, "; either a kernel wrote a wrong ref, or the snapshot is older than the block"));
 }
 
 } // namespace kma

@@ -223,9 +223,14 @@ std::string origin(const std::string &text, std::size_t number)
 Source Source::from_file(const std::filesystem::path &path)
 {
     std::ifstream file(path, std::ios::binary);
-    if (!file)
-        throw Error("cannot read the OpenCL source " + path.string());
-    return {path.string(), std::string(std::istreambuf_iterator<char>(file), {})};
+    std::string text;
+    char chunk[1 << 14];
+    while (file.read(chunk, sizeof chunk), file.gcount() > 0)
+        text.append(chunk, static_cast<std::size_t>(file.gcount()));
+    if (!file.is_open() || file.bad()) // bad: a folder, say
+        throw Error("cannot read the OpenCL source " + path.string() +
+                    ": is there such a file, and may this program read it?");
+    return {path.string(), text};
 }
 
 std::string expand(const std::vector<Source> &units, const std::vector<Source> &headers)

@@ -97,7 +97,7 @@ std::unique_ptr<HeapDriver> SuperblockHeap::make(const Device &device, std::uint
     HeapOptions completed = options;
     completed.superblock_bytes = superblock_plan::superblock_bytes(options, bytes);
     const kma_sb_plan plan = superblock_plan::plan(bytes, completed.superblock_bytes);
-    check_largest(device, bytes);
+    check_largest(bytes, device.max_buffer_bytes(), device.name());
     Program kernels = build(device, completed);
     const bool atomic64 = has_atomic64(device, kernels);
     if (!atomic64)

@@ -113,7 +113,8 @@ layout::kma_sb_plan plan(std::uint64_t heap_bytes, std::uint64_t superblock_byte
     const layout::kma_sb_plan plan = layout::kma_sb_plan_for(heap_bytes, shift, true);
     if (plan.superblocks == 0)
         throw Error(say("a heap of ", heap_bytes, " bytes is too small: its metadata and one superblock of ",
-                        superblock_bytes, " bytes need ", superblock_plan::heap_bytes(1, superblock_bytes)));
+                        superblock_bytes, " bytes need ", superblock_plan::heap_bytes(1, superblock_bytes),
+                        "; Heap::bytes_for says what your blocks need"));
     return plan;
 }
 
@@ -123,17 +124,16 @@ void check_for_32_bits(std::uint64_t bytes, std::uint64_t size)
     const auto allowed = [](std::uint64_t s) { return layout::kma_sb_most(shift_of(s), false); };
     if (room(size) <= allowed(size))
         return;
-    std::string advice;
     std::uint64_t largest_heap = 0;
     for (std::uint64_t s = smallest; s <= largest; s *= 2) {
         largest_heap = std::max(largest_heap, heap_bytes(allowed(s), s));
-        if (advice.empty() && room(s) <= allowed(s))
-            advice = say("superblock_bytes = ", s, " would do");
+        if (room(s) <= allowed(s))
+            throw Error(say("a heap of ", bytes, " bytes has room for ", room(size), " superblocks of ", size,
+                            " bytes, and without 64-bit atomics there can be ", allowed(size),
+                            ": superblock_bytes = ", s, " would do"));
     }
-    if (advice.empty())
-        advice = say("no size of superblocks would do for more than ", largest_heap, " bytes");
-    throw Error(say("a heap of ", bytes, " bytes has room for ", room(size), " superblocks of ", size,
-                    " bytes, and without 64-bit atomics there can be ", allowed(size), ": ", advice));
+    throw Error(say("a heap of ", bytes, " bytes is too large without 64-bit atomics, which number the superblocks of ",
+                    largest_heap, " bytes at most; take several heaps, or a smaller one"));
 }
 
 std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payload)
@@ -153,7 +153,7 @@ std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<Blo
             size = std::max(size, demand.size);
     throw Error(say("a superblock heap has no blocks of ", size, " bytes: they end at one superblock, ",
                     options.superblock_bytes != 0 ? options.superblock_bytes : largest, " bytes here, ", largest,
-                    " at most"));
+                    " at most; make superblock_bytes larger, or use HeapKind::bump"));
 }
 
 } // namespace kma::superblock_plan

@@ -65,7 +65,7 @@ DeviceGraph make_graph(const Job &job, const GraphOptions &layout, bool keep_nod
     } catch (const kma::Error &error) {
         if (bytes >= enough)
             throw;
-        throw kma::Error(std::string(error.what()) + "; " + remedy(job, layout, keep_node));
+        throw kma::Error(std::string(error.what()) + "; for these edges " + remedy(job, layout, keep_node));
     }
 }
 

@@ -347,6 +347,10 @@ TEST_CASE("a heap given to the wrong argument is told apart", "[heap]")
     if (device.name().find("Oclgrind") == std::string::npos)
         CHECK_THAT(message_of<kma::Error>([&] { heap.set_arg(kernel, 0); }),
                    contains("declare it as global kma_heap *"));
+    const kma::Program elsewhere(kma::Device::select(),
+                                 {{"a.cl", "#include \"kma/kma.cl\"\nkernel void a(global kma_heap *heap) {}\n"}});
+    cl::Kernel other = elsewhere.kernel("a");
+    CHECK_THAT(message_of<kma::Error>([&] { heap.set_arg(other, 0); }), contains("different OpenCL contexts"));
 }
 
 TEST_CASE("a heap given to a kernel for another kind is refused", "[heap]")

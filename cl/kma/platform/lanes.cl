@@ -50,6 +50,8 @@ typedef struct kma_scan {
 #include "kma/platform/lanes_nv.cl"
 #elif KMA_LANES == KMA_LANES_AMDGCN
 #include "kma/platform/lanes_amdgcn.cl"
+#elif KMA_LANES != KMA_LANES_SUPPLIED
+#error "no such KMA_LANES: platform/target.cl lists them, and chooses one if you do not"
 #endif
 
 static inline uint kma_lanes_count(kma_lanes group)

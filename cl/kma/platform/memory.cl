@@ -34,6 +34,8 @@
 #elif KMA_MEMORY == KMA_MEMORY_CL12
 #include "kma/platform/memory_cl12.cl"
 #include "kma/platform/memory_fenced.cl"
+#elif KMA_MEMORY != KMA_MEMORY_SUPPLIED
+#error "no such KMA_MEMORY: platform/target.cl lists them, and chooses one if you do not"
 #endif
 
 #endif

@@ -28,9 +28,10 @@ class Heap {
 public:
     /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block, or one
     /// superblock, need (bump: 1,680, with debug 1,696), more than the device or the kind allows, if
-    /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, or if
-    /// SVM is asked for where there is none. The messages name a size that would do. Throws Error if the device fails
-    /// the selftest, which the first heap on a Device runs (see there).
+    /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, if the
+    /// device's memory is full, or if SVM is asked for where there is none. The messages name a size that would do, as
+    /// far as kma knows one. Throws Error if the device fails the selftest, which the first heap on a Device runs (see
+    /// there).
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
     /// Leaves the other without a heap, fit only to be assigned to or destroyed.
     Heap(Heap &&) noexcept;
@@ -71,8 +72,8 @@ public:
                      const std::string &build_options = {});
 
     /// Makes the heap argument number `index` of `kernel`, whose parameter is a `global kma_heap *`.
-    /// Throws Error if the kernel has no such argument, if it is no pointer, or if it is a heap of another kind (which
-    /// shows only in programs built by kma::Program, or with -cl-kernel-arg-info).
+    /// Throws Error if the kernel has no such argument or is of another context, if it is no pointer, or if it is a
+    /// heap of another kind (which shows only in programs built by kma::Program, or with -cl-kernel-arg-info).
     void set_arg(cl::Kernel &kernel, cl_uint index) const;
 
     /// The memory as a buffer. Throws Error for Storage::svm.

@@ -15,9 +15,9 @@ namespace kma {
 /// How a program is built.
 struct ProgramOptions {
     /// More options for the compiler, such as "-DWIDTH=4 -Imy/kernels". A -cl-std here replaces kma's choice.
-    std::string options;
+    std::string options = {};
     /// What units may include by name besides kma's own files.
-    std::vector<Source> headers;
+    std::vector<Source> headers = {};
     /// KMA_HEAP: the kind that kma_malloc and the other kma_… without a kind's name mean.
     HeapKind heap = default_heap_kind;
     /// KMA_DEBUG: 0 is the fast flavour. Must be that of the heaps the kernels get.

@@ -1,0 +1,58 @@
+// What stops a compiler, of kernels or of the host's program.
+#include "provocations.hpp"
+
+#include "../host_library/heap_support.hpp"
+
+namespace messages {
+namespace {
+
+// A kernel that does not compile: the whole log.
+Provocation uncompiled(const std::string &what, const std::string &text, const kma::ProgramOptions &options = {})
+{
+    return thrown(what, [=] { kma::Program(test::device(), {{"mine.cl", text}}, options); });
+}
+
+const std::string with_heap = "#include \"kma/kma.cl\"\nkernel void mine(global kma_heap *heap)\n";
+const std::string all_of_kma = with_heap + "{ kma_malloc(heap, 1); }\n";
+
+} // namespace
+
+std::vector<Provocation> compiler_provocations()
+{
+    return {
+        uncompiled("asks a bump heap for a block's size",
+                   with_heap + "{ kma_usable_size(heap, kma_malloc(heap, 1)); }\n", {.heap = kma::HeapKind::bump}),
+        uncompiled("reallocates in a bump heap", with_heap + "{ kma_realloc(heap, kma_malloc(heap, 1), 2); }\n",
+                   {.heap = kma::HeapKind::bump}),
+        uncompiled("includes a part of kma by itself", "#include \"kma/heap/bump_layout.cl\"\n"),
+        uncompiled("mistypes KMA_MEMORY", all_of_kma, {.options = "-DKMA_MEMORY=77"}),
+        uncompiled("mistypes KMA_LANES", all_of_kma, {.options = "-DKMA_LANES=77"}),
+        uncompiled("gives one of kma's own numbers another value", all_of_kma, {.options = "-DKMA_QUEUE_TAG_BITS=48"}),
+        {"includes OpenCL's bindings without exceptions before kma",
+         [] {
+             return std::vector{output_of("printf '#define CL_HPP_TARGET_OPENCL_VERSION 300\\n"
+                                          "#include <CL/opencl.hpp>\\n#include <kma/opencl.hpp>\\n' | " KMA_CXX
+                                          " -std=c++20 -fsyntax-only -I" KMA_ROOT "/host/include -idirafter " KMA_CLHPP
+                                          " -x c++ - 2>&1")};
+         }},
+    };
+}
+
+std::vector<Provocation> compiler_word_provocations()
+{
+    return {
+        uncompiled("forgets to include kma", "kernel void mine(global kma_heap *heap) { kma_malloc(heap, 1); }\n"),
+        uncompiled("names a kind that does not exist", all_of_kma, {.options = "-DKMA_HEAP=buddy"}),
+        thrown("builds without kma::Program and without -I",
+               [] {
+                   cl::Program program(test::device().context(), all_of_kma);
+                   try {
+                       program.build(test::device().device());
+                   } catch (const cl::BuildError &error) {
+                       throw kma::Error(error.getBuildLog().front().second);
+                   }
+               }),
+    };
+}
+
+} // namespace messages

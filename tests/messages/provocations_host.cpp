@@ -1,0 +1,173 @@
+// The host library's refusals.
+#include <filesystem>
+#include <limits>
+
+#include "../host_library/environment.hpp"
+#include "../host_library/heap_support.hpp"
+#include "device_facts.hpp"
+#include "heap_driver.hpp"
+#include "heap_memory.hpp"
+#include "provocations.hpp"
+#include "selftest_gate.hpp"
+#include "superblock_plan.hpp"
+
+namespace messages {
+namespace {
+
+using kma::Heap;
+using kma::HeapKind;
+using test::device;
+using test::superblocks;
+
+const std::string narrow = "-DKMA_HAS_ATOMIC64=0";
+
+kma::Program program(const std::string &text, const kma::ProgramOptions &options = {},
+                     const kma::Device &with = device())
+{
+    return kma::Program(with, {{"mine.cl", text}}, options);
+}
+
+cl::Kernel kernel(const std::string &text, const kma::ProgramOptions &options = {})
+{
+    return program(text, options).kernel("mine");
+}
+
+// Devices that this machine need not have: what decides takes facts.
+void add_devices(std::vector<Provocation> &all)
+{
+    const auto unusable = [](const kma::DeviceFacts &facts) {
+        kma::require_usable(facts, "Some platform / Some device");
+    };
+    all.insert(all.end(),
+               {thrown("asks for a device by a name that none has", [] { kma::Device::select("no such device"); }),
+                {"has no OpenCL driver",
+                 [] {
+                     return std::vector{output_of("env OCL_ICD_FILENAMES= OCL_ICD_VENDORS=" KMA_NO_DRIVERS
+                                                  " " KMA_NO_DEVICE " | head -n 1 | tr -d '\\n'")};
+                 }},
+                thrown("has a device that is taken",
+                       [=] {
+                           unusable({false, true, true, 64});
+                       }),
+                thrown("has a device without compiler",
+                       [=] {
+                           unusable({true, false, true, 64});
+                       }),
+                thrown("has a big-endian device",
+                       [=] {
+                           unusable({true, true, false, 64});
+                       }),
+                thrown("has a device of 32 bits",
+                       [=] {
+                           unusable({true, true, true, 32});
+                       }),
+                thrown("has a device that computes wrong",
+                       [] {
+                           const kma::Device wrong = kma::Device::select();
+                           wrong.selftest_gate().replace([](const kma::Device &) -> std::vector<kma::SelftestResult> {
+                               return {{"sums", kma::SelftestResult::Verdict::failed, "1 and 1 are 3"}};
+                           });
+                           Heap(wrong, 1 << 20);
+                       }),
+                thrown("sets KMA_SELFTEST to a word that it does not know",
+                       [] {
+                           const EnvironmentVariable variable("KMA_SELFTEST", "no");
+                           Heap(kma::Device::select(), 1 << 20);
+                       }),
+                thrown("brings an out-of-order queue", [] {
+                    kma::Device{cl::CommandQueue(device().context(), device().device(),
+                                                 CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)};
+                })});
+}
+
+void add_programs(std::vector<Provocation> &all)
+{
+    all.insert(
+        all.end(),
+        {thrown("writes a kernel that does not compile", [] { program("kernel void mine() { undeclared(); }\n"); }),
+         thrown("gives an option that does not exist",
+                [] { program("kernel void mine() {}\n", {.options = "-no-such-option"}); }),
+         thrown("asks for a kernel that is not there", [] { program("kernel void yours() {}\n").kernel("mine"); }),
+         thrown("mistypes a file of kma", [] { program("#include \"kma/malloc.cl\"\n"); }),
+         thrown("includes a file in itself",
+                [] {
+                    program("#include \"a.h\"\n", {.headers = {{"a.h", "#include \"a.h\"\n"}}});
+                }),
+         thrown("names a source that is not there", [] { kma::Source::from_file("no such file.cl"); }),
+         thrown("names a folder as source", [] { kma::Source::from_file(KMA_SCRATCH_DIR); })});
+}
+
+void add_sizes(std::vector<Provocation> &all)
+{
+    constexpr std::uint64_t gib = 1 << 30;
+    all.insert(
+        all.end(),
+        {thrown("gives a number as kind", [] { Heap(device(), 1 << 20, {.kind = static_cast<HeapKind>(77)}); }),
+         thrown("makes a bump heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::bump}); }),
+         thrown("makes a superblock heap of 1,000 bytes", [] { Heap(device(), 1000); }),
+         thrown("makes a heap beyond the reach of references", [] { Heap(device(), 65 * gib); }),
+         // Here, and not on each device, the largest buffer is less than the reach of references.
+         thrown("makes a heap larger than a buffer",
+                [] { kma::check_largest(3 * gib, 2 * gib, "Some platform / Some device"); }),
+         thrown("makes a heap when the device's memory is full",
+                [] { kma::refuse_if_full(CL_MEM_OBJECT_ALLOCATION_FAILURE, gib, "Some platform / Some device"); }),
+         thrown("gives a wrong size of superblocks", [] { Heap(device(), 1 << 20, superblocks(5000)); }),
+         thrown("makes more superblocks than 32 bits number",
+                [] { Heap(device(), Heap::bytes_for(superblocks(4096), 65535 * 4096ull), superblocks(4096, narrow)); }),
+         // A device of that size is needed to get there otherwise.
+         thrown("makes a heap of 40 GiB without 64-bit atomics",
+                [] { kma::superblock_plan::check_for_32_bits(40 * gib, 2 << 20); }),
+         thrown("asks how much blocks of 3 MiB need",
+                [] {
+                    Heap::bytes_for(superblocks(0), {{3 << 20, 1}});
+                }),
+         thrown("asks a device for SVM that has none",
+                [] { kma::HeapMemory::require_svm(false, "Some platform / Some device"); }),
+         thrown("asks for more SVM than there is",
+                [] { kma::HeapMemory(device(), std::uint64_t{1} << 60, kma::Storage::svm); }),
+         thrown("makes a queue without places", [] { kma::IndexedQueue(device(), 0, 0); }),
+         thrown("makes a queue longer than 16 bits number", [] { kma::IndexedQueue(device(), 70000, 0, 0, true); })});
+}
+
+void add_arguments(std::vector<Provocation> &all)
+{
+    const std::string takes_number = "kernel void mine(uint number, global uint *out) { *out = number; }\n";
+    const std::string takes_heap =
+        "#include \"kma/kma.cl\"\nkernel void mine(global kma_heap *heap) { kma_malloc(heap, 1); }\n";
+    const auto set = [](cl::Kernel to, cl_uint index) { Heap(device(), 1 << 16).set_arg(to, index); };
+    all.insert(
+        all.end(),
+        {thrown("gives a heap to an argument that is not there", [=] { set(kernel(takes_number), 2); }),
+         thrown("gives a heap to a number", [=] { set(kernel(takes_number), 0); }),
+         thrown("gives a heap to a kernel for another kind",
+                [=] { set(kernel(takes_heap, {.heap = HeapKind::bump}), 0); }),
+         thrown("selects a device for the heap and another time for the program",
+                [=] { set(program(takes_heap, {}, kma::Device::select()).kernel("mine"), 0); }),
+         thrown("asks a heap in SVM for its buffer",
+                [] { Heap(device(), 1 << 16, {.storage = kma::Storage::svm}).buffer(); }),
+         thrown("asks a heap in a buffer for its address", [] { Heap(device(), 1 << 16).svm(); }),
+         thrown("maps ref 0", [] { Heap(device(), 1 << 16).map(0, 16); }),
+         thrown("asks a bump heap for its leaks", [] { Heap(device(), 1 << 16, {.kind = HeapKind::bump}).leaks(); }),
+         thrown("writes over a heap's head",
+                [] {
+                    const Heap heap(device(), 1 << 16);
+                    const cl_uint wrong = 1;
+                    device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, 0, sizeof wrong, &wrong);
+                    heap.stats();
+                }),
+         thrown("follows a wrong ref", [] { Heap(device(), 1 << 16).snapshot().deref<int>(12345); })});
+}
+
+} // namespace
+
+std::vector<Provocation> host_provocations()
+{
+    std::vector<Provocation> all;
+    add_devices(all);
+    add_programs(all);
+    add_sizes(all);
+    add_arguments(all);
+    return all;
+}
+
+} // namespace messages
