@@ -20,8 +20,8 @@ struct SelftestResult {
     /// What was checked, such as "64-bit atomics"; the same on every device.
     std::string name;
     Verdict verdict = Verdict::passed;
-    /// Without a full stop. Passed: what was done, in numbers. Failed: what was wrong, by which numbers, and what to do.
-    /// Not applicable: why.
+    /// Without a full stop. Passed: what was done, in numbers. Failed: what was wrong, by which numbers, and what to
+    /// do. Not applicable: why.
     std::string detail;
 };
 
