@@ -25,7 +25,7 @@ Provocation configured(const std::string &what, const std::string &options, cons
     return command(what, "env " + environment +
                              " " KMA_CONFIGURE " -B " KMA_SCRATCH_DIR
                              "/configured -UOpenCL_* -UKMA_* -UCMAKE_DISABLE_* -DKMA_BUILD_SAMPLES=ON "
-                             "-DKMA_BUILD_TESTS=ON -DKMA_BUILD_TOOLS=ON " +
+                             "-DKMA_BUILD_TESTS=ON -DKMA_BUILD_TOOLS=ON " KMA_PYTHON_OPTION " " +
                              options + " 2>&1");
 }
 
@@ -82,7 +82,9 @@ std::vector<Provocation> build_provocations()
         configured("has no Relacy", "-DKMA_RELACY_INCLUDE_DIR="),
         configured("has no clang", "-DKMA_CLANG="),
         configured("has no Python with pyopencl", "-DKMA_PYOPENCL_PYTHON=", "PYTHONHOME=/nowhere"),
+        configured("has no pkg-config", "-DKMA_PKG_CONFIG="),
         configured("has no JSON library", "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DKMA_BUILD_TESTS=OFF"),
+        command("has no doxygen", KMA_CMAKE " -D DOXYGEN= -P " KMA_ROOT "/tests/docs/reference.cmake 2>&1"),
         command("mistypes what quickstart shall do", KMA_ROOT "/quickstart tests 2>&1"),
         quickstart("runs quickstart without root", "debian"),
         quickstart("runs quickstart on another system, without compiler", "plan9"),
