@@ -14,6 +14,9 @@ using Verdict = SelftestResult::Verdict;
 
 constexpr std::size_t work_group = 64;
 
+// Work-items of the kernels in which all contend. PoCL gives a thread 32 work-groups at least: these are two threads'.
+constexpr std::size_t crowd = 4096;
+
 class Run {
 public:
     Run(const Device &device, const ProgramOptions &options)
@@ -36,9 +39,8 @@ public:
 
     std::vector<SelftestResult> messages() const
     {
-        constexpr std::size_t work_items = 2048;
-        constexpr cl_uint rounds = 4 * KMA_SELFTEST_WAYS;
-        constexpr std::size_t letters = work_items * rounds;
+        constexpr cl_uint rounds = 3 * KMA_SELFTEST_WAYS;
+        constexpr std::size_t letters = crowd * rounds;
         static_assert(letters < 65536);
         std::vector<layout::kma_selftest_post> posts;
         const auto flags_seen = [&] {
@@ -46,11 +48,11 @@ public:
         };
         // Whether anybody sees a flag in time is chance: that is tried with neighbours near and far.
         for (const cl_uint step : {1u, 5u, 11u}) {
-            const cl::Buffer seen = buffer(std::vector<layout::kma_selftest_post>(work_items));
-            launch("kma_selftest_messages_kernel", work_items,
-                   buffer(std::vector<layout::kma_selftest_letter>(letters)), buffer(std::vector<cl_uint>(letters)),
-                   buffer(std::vector<cl_uint>(KMA_SELFTEST_WAYS)), seen, rounds, step);
-            posts = read<layout::kma_selftest_post>(seen, work_items);
+            const cl::Buffer seen = buffer(std::vector<layout::kma_selftest_post>(crowd));
+            launch("kma_selftest_messages_kernel", crowd, buffer(std::vector<layout::kma_selftest_letter>(letters)),
+                   buffer(std::vector<cl_uint>(letters)), buffer(std::vector<cl_uint>(KMA_SELFTEST_WAYS)), seen, rounds,
+                   step);
+            posts = read<layout::kma_selftest_post>(seen, crowd);
             if (flags_seen())
                 break;
         }
@@ -96,9 +98,8 @@ public:
         launch_with(kernel, 1, 1, heads, count, out);
         const auto told = read<cl_ulong>(out, 3);
         void *mapped = memory.map(device_.queue(), 0, memory.bytes());
-        const SelftestResult result = selftest_judge::judge_svm({static_cast<const Node *>(mapped), count,
-                                                                 read<cl_ulong>(heads, 2)[1], told[0], sum, told[1],
-                                                                 told[2]});
+        const SelftestResult result = selftest_judge::judge_svm(
+            {static_cast<const Node *>(mapped), count, read<cl_ulong>(heads, 2)[1], told[0], sum, told[1], told[2]});
         memory.unmap(device_.queue(), mapped);
         return result;
     }
@@ -120,14 +121,13 @@ private:
 
     template <class Word> SelftestResult judge_words() const
     {
-        constexpr std::size_t work_items = 2048;
-        selftest_judge::Words words{8 * sizeof(Word), selftest_judge::first_words(8 * sizeof(Word), work_items), {}, {}};
+        selftest_judge::Words words{8 * sizeof(Word), selftest_judge::first_words(8 * sizeof(Word), crowd), {}, {}};
         const cl::Buffer shared = buffer(std::vector<Word>(words.before.begin(), words.before.end()));
-        const cl::Buffer sights = buffer(std::vector<layout::kma_selftest_word>(work_items));
-        launch(sizeof(Word) == 8 ? "kma_selftest_kernel_u64" : "kma_selftest_kernel_u32", work_items, shared, sights);
+        const cl::Buffer sights = buffer(std::vector<layout::kma_selftest_word>(crowd));
+        launch(sizeof(Word) == 8 ? "kma_selftest_kernel_u64" : "kma_selftest_kernel_u32", crowd, shared, sights);
         const std::vector<Word> after = read<Word>(shared, words.before.size());
         words.after.assign(after.begin(), after.end());
-        words.sights = read<layout::kma_selftest_word>(sights, work_items);
+        words.sights = read<layout::kma_selftest_word>(sights, crowd);
         return selftest_judge::judge_words(words);
     }
 

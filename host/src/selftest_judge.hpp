@@ -73,12 +73,12 @@ struct Node {
 
 /// What kma_selftest_svm_kernel left.
 struct SharedList {
-    const Node *nodes;                ///< 2 * count, in shared memory
-    std::uint32_t count;              ///< of either list
-    std::uint64_t head;               ///< of the device's list: an address
-    std::uint64_t address;            ///< of the nodes, on the device
-    std::uint64_t sum, sum_followed;  ///< of the host's list, and what the device added up
-    std::uint64_t followed;           ///< nodes
+    const Node *nodes;               ///< 2 * count, in shared memory
+    std::uint32_t count;             ///< of either list
+    std::uint64_t head;              ///< of the device's list: an address
+    std::uint64_t address;           ///< of the nodes, on the device
+    std::uint64_t sum, sum_followed; ///< of the host's list, and what the device added up
+    std::uint64_t followed;          ///< nodes
 };
 
 /// Follows the device's list by its addresses; they must be this process's.

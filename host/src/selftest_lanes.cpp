@@ -132,9 +132,14 @@ private:
         const std::vector<std::uint32_t> right = flow_.places(me);
         for (std::uint32_t visit = 0; visit < std::max(visits, right.size()); visit++) {
             const std::size_t at = me * flow_.most_visits + visit;
-            if (visit >= right.size() || visit >= visits || sights_[at].place != right[visit]) {
+            if (visit >= right.size() || visit >= visits) {
                 add(visit < right.size() ? right[visit] : right.back(), "work-item ", me, " passed ", visits,
-                    " places instead of ", right.size(), ", or others");
+                    " places of the program instead of ", right.size());
+                return;
+            }
+            if (sights_[at].place != right[visit]) {
+                add(right[visit], "work-item ", me, " noted place ", sights_[at].place, " of the program instead of ",
+                    right[visit]);
                 return;
             }
             const Sight &sight = sights_[at];

@@ -41,9 +41,9 @@ std::string fault_of(std::size_t number, const Way &way)
         return say("by ", ways[number], " work-items found the number ", way.value,
                    ", which nobody had put there, and ", way.wrong - 1, " more");
     if (way.wrong != 0)
-        return say("of the messages seen by ", ways[number], ", ", way.wrong,
-                   " were not there in full: word ", way.word, " of message ", way.first, " was ", way.value,
-                   " instead of ", mix32(way.first * KMA_SELFTEST_LETTER_WORDS + way.word));
+        return say("of the messages seen by ", ways[number], ", ", way.wrong, " were not there in full: word ",
+                   way.word, " of message ", way.first, " was ", way.value, " instead of ",
+                   mix32(way.first * KMA_SELFTEST_LETTER_WORDS + way.word));
     // Read-modify-writes of one word find each other, whoever runs first. Flags may be looked at too early by all.
     if (way.seen == 0 && number != KMA_SELFTEST_BY_FLAG)
         return say("by ", ways[number], " no work-item found what another work-group put there");
@@ -112,7 +112,8 @@ SelftestResult judge_svm(const SharedList &list)
         at = node.next;
     }
     if (at != 0) {
-        result.detail = say("a list of ", list.count, " nodes made by a kernel goes on behind its end, at ", at, advice);
+        result.detail =
+            say("a list of ", list.count, " nodes made by a kernel goes on behind its end, at ", at, advice);
         return result;
     }
     result.verdict = Verdict::passed;

@@ -12,8 +12,8 @@ namespace {
 using Fault = std::optional<std::string>;
 
 constexpr std::array<const char *, KMA_SELFTEST_ALONE> operations = {
-    "exchange", "compare-and-swap", "compare-and-swap that expects another value", "fetch_add", "fetch_or",
-    "fetch_and", "load"};
+    "exchange", "compare-and-swap", "compare-and-swap that expects another value", "fetch_add", "fetch_or", "fetch_and",
+    "load"};
 constexpr std::array<const char *, 4> orders = {"relaxed", "acquire", "release", "acquire-release"};
 
 std::string hex(std::uint64_t value)
@@ -42,7 +42,7 @@ public:
 private:
     std::uint64_t operand(std::uint32_t me, std::uint32_t i) const
     {
-        return ((std::uint64_t{mix32(me * 12 + i + 6)} << 32) | mix32(me * 12 + i)) & mask_;
+        return ((std::uint64_t{mix32(me * 12 + i + 7)} << 32) | mix32(me * 12 + i + 1)) & mask_;
     }
 
     // The same number in both halves.

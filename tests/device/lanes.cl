@@ -1,64 +1,15 @@
-// kma/platform/lanes.cl observed in all kinds of control flow. The host repeats the flow and checks each observation.
-#include "kma/platform/lanes.cl"
-
-// What one lane saw and gave at one place.
-typedef struct sight {
-    ulong group;
-    ulong ballot; // of lanes that gave bit 0 of `value`
-    ulong match3; // by the three low bits of `value`
-    ulong match32;
-    ulong alike;
-    ulong key; // given to alike
-    uint token; // of the leader: his work-item and visit. The same for all who were together, and for nobody else.
-    uint place;
-    uint lane, rank, count;
-    uint flags; // bit 0: leads, bit 1: in `alike`
-    uint value; // given
-    uint next, next_value; // a lane of the group, and its value by shuffle
-    uint before, total;
-    uint classes; // given to match32
-} sight;
+// kma/platform/lanes.cl observed in all kinds of control flow. The host repeats the flow and checks each observation. What
+// is observed, and how it is judged, is the selftest's.
+#include "kma/kernels/selftest_lanes.cl"
 
 #define VISITS 32
 
-// `spread`: how far values are shifted down; 0 makes sums overflow.
-static inline void look(global sight *sights, uint *visits, uint place, uint spread)
+static inline void look(global kma_selftest_sight *sights, uint *visits, uint place, uint spread)
 {
-    const uint me = (uint)get_global_id(0);
-    const uint visit = (*visits)++;
-    global sight *out = &sights[me * VISITS + visit];
-    const uint random = kma_mix32(me * VISITS + visit);
-    const uint value = random >> spread;
-    const uint classes = (random >> 7) % 3 * 0x80000001u; // differ in high bits
-    const ulong key = ((ulong)((random >> 11) & 1) << (random & 1 ? 40 : 3)) + 0x100000010ul;
-
-    const kma_lanes group = kma_lanes_active();
-    out->token = kma_lanes_first(group, me * VISITS + visit);
-    const kma_lanes above = group & ~kma_bits_below(kma_lane_id()) & ~(1ul << kma_lane_id());
-    const uint next = kma_lowest_bit(above ? above : group);
-    out->next_value = kma_lanes_shuffle(group, value, next);
-    out->ballot = kma_lanes_ballot(group, (value & 1) != 0);
-    out->match3 = kma_lanes_match(group, value, 3);
-    out->match32 = kma_lanes_match(group, classes, 32);
-    const kma_lanes alike = kma_lanes_alike(group, key);
-    const kma_scan scan = kma_lanes_scan(group, value);
-
-    out->group = group;
-    out->alike = alike;
-    out->key = key;
-    out->place = place;
-    out->lane = kma_lane_id();
-    out->rank = kma_lane_rank(group);
-    out->count = kma_lanes_count(group);
-    out->flags = (kma_lane_leads(group) ? 1 : 0) | (kma_lane_in(alike) ? 2 : 0);
-    out->value = value;
-    out->next = next;
-    out->before = scan.before;
-    out->total = scan.total;
-    out->classes = classes;
+    kma_selftest_look(sights, VISITS, visits, place, spread);
 }
 
-static inline void leaves_early(global sight *sights, uint *visits, uint spread, uint me)
+static inline void leaves_early(global kma_selftest_sight *sights, uint *visits, uint spread, uint me)
 {
     if (me % 5 == 0)
         return;
@@ -71,7 +22,7 @@ static inline void leaves_early(global sight *sights, uint *visits, uint spread,
 }
 
 // Without branches.
-kernel void together(global sight *sights, global uint *visits_made, uint spread)
+kernel void together(global kma_selftest_sight *sights, global uint *visits_made, uint spread)
 {
     uint visits = 0;
     look(sights, &visits, 0, spread);
@@ -80,7 +31,7 @@ kernel void together(global sight *sights, global uint *visits_made, uint spread
 }
 
 // The host's flow_of() in lanes_test.cpp is the same flow.
-kernel void apart(global sight *sights, global uint *visits_made, uint spread)
+kernel void apart(global kma_selftest_sight *sights, global uint *visits_made, uint spread)
 {
     const uint me = (uint)get_global_id(0);
     uint visits = 0;

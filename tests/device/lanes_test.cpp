@@ -1,23 +1,17 @@
 // kma/platform/lanes.cl: every function against what the host computes from the lanes that were together.
 #include <algorithm>
-#include <bit>
 #include <cstdio>
-#include <limits>
-#include <map>
 
 #include "catch.hpp"
+#include "selftest_judge.hpp"
 #include "support.hpp"
 
 using namespace test;
 
 namespace {
 
-// As in lanes.cl.
-struct Sight {
-    cl_ulong group, ballot, match3, match32, alike, key;
-    cl_uint token, place, lane, rank, count, flags, value, next, next_value, before, total, classes;
-};
-constexpr std::size_t most_visits = 32;
+using Sight = kma::layout::kma_selftest_sight;
+constexpr std::size_t most_visits = 32; // as in lanes.cl
 
 // The places that work-item `me` passes in the kernel `apart`.
 std::vector<cl_uint> flow_of(cl_uint me)
@@ -52,91 +46,19 @@ std::vector<cl_uint> flow_of(cl_uint me)
     return places;
 }
 
-cl_ulong bit(cl_uint lane)
-{
-    return cl_ulong{1} << lane;
-}
-
-// The first thing wrong with the sights of lanes that were together; empty if all is right. `members` by lane.
-std::string fault_of(const std::map<cl_uint, const Sight *> &members)
-{
-    const auto set_of = [&](const auto &belongs) {
-        cl_ulong set = 0;
-        for (const auto &[lane, sight] : members)
-            if (belongs(*sight))
-                set |= bit(lane);
-        return set;
-    };
-    const Sight &leader = *members.begin()->second;
-    const cl_ulong group = set_of([](const Sight &) { return true; });
-    const cl_ulong ballot = set_of([](const Sight &other) { return (other.value & 1) != 0; });
-    const cl_ulong alike = set_of([&](const Sight &other) { return other.key == leader.key; });
-    constexpr cl_ulong most = std::numeric_limits<cl_uint>::max();
-    cl_ulong sum = 0;
-    for (const auto &[lane, sight] : members)
-        sum += sight->value;
-    const cl_uint total = static_cast<cl_uint>(std::min(sum, most));
-    cl_uint rank = 0;
-    cl_ulong before = 0;
-    for (auto member = members.begin(); member != members.end(); ++member, rank++) {
-        const auto &[lane, sight] = *member;
-        const auto next = std::next(member) == members.end() ? members.begin() : std::next(member);
-        if (sight->group != group)
-            return "the group is not the lanes that heard the same leader";
-        if (sight->place != leader.place)
-            return "lanes at different places in one group";
-        if (sight->rank != rank || sight->count != members.size() || (sight->flags & 1) != (rank == 0 ? 1 : 0))
-            return "rank, count or leads";
-        if (sight->next != next->first || sight->next_value != next->second->value)
-            return "shuffle";
-        if (sight->ballot != ballot)
-            return "ballot";
-        if (sight->match3 != set_of([&](const Sight &other) { return other.value % 8 == sight->value % 8; }))
-            return "match by 3 bits";
-        if (sight->match32 != set_of([&](const Sight &other) { return other.classes == sight->classes; }))
-            return "match by 32 bits";
-        if (sight->alike != alike || (sight->flags & 2) != (sight->key == leader.key ? 2 : 0))
-            return "alike";
-        if (sight->before != std::min(before, most) || sight->total != total)
-            return "scan: lane " + std::to_string(lane) + " of " + std::to_string(members.size()) + " got " +
-                   std::to_string(sight->before) + " and " + std::to_string(sight->total) + ", not " +
-                   std::to_string(std::min(before, most)) + " and " + std::to_string(total);
-        before += sight->value;
-    }
-    return {};
-}
-
 // Runs one kernel of lanes.cl and checks all sights. Returns how many lanes the largest group had.
 std::size_t check(const Flavour &flavour, const std::string &kernel, Shape shape, cl_uint spread)
 {
     const Array<Sight> sights(shape.work_items * most_visits, Sight{});
     const Array<cl_uint> visits(shape.work_items, 0);
     launch(program("lanes.cl", flavour.options), kernel, shape, sights, visits, spread);
-    const std::vector<Sight> seen = sights.read();
-    const std::vector<cl_uint> visited = visits.read();
-
-    std::map<cl_uint, std::map<cl_uint, const Sight *>> groups; // by token, by lane
-    for (cl_uint me = 0; me < shape.work_items; me++) {
-        std::vector<cl_uint> places;
-        for (cl_uint visit = 0; visit < std::min<std::size_t>(visited[me], most_visits); visit++) {
-            const Sight &sight = seen[me * most_visits + visit];
-            places.push_back(sight.place);
-            REQUIRE(sight.lane < 64);
-            REQUIRE(sight.value == mix32(static_cast<cl_uint>(me * most_visits + visit)) >> spread);
-            // Two work-items with the same lane in one group would be a group that spans sub-groups.
-            REQUIRE(groups[sight.token].emplace(sight.lane, &sight).second);
-            REQUIRE(sight.token / most_visits / shape.work_group == me / shape.work_group);
-        }
-        REQUIRE(places == (kernel == "apart" ? flow_of(me) : std::vector<cl_uint>{0, 1}));
-    }
+    const auto places = [&](cl_uint me) { return kernel == "apart" ? flow_of(me) : std::vector<cl_uint>{0, 1}; };
     std::size_t widest = 0;
-    for (const auto &[token, members] : groups) {
-        INFO("place " << members.begin()->second->place << ", work-item " << token / most_visits);
-        REQUIRE(fault_of(members) == "");
-        // The token is the leader's own.
-        const std::ptrdiff_t leader = members.begin()->second - seen.data();
-        REQUIRE(leader == static_cast<std::ptrdiff_t>(token));
-        widest = std::max(widest, members.size());
+    for (const auto &[number, place] : kma::selftest_judge::examine_lanes(
+             sights.read(), visits.read(), {most_visits, shape.work_group, places, [&](cl_uint) { return spread; }})) {
+        INFO("place " << number);
+        REQUIRE(place.fault == "");
+        widest = std::max(widest, place.widest);
     }
     return widest;
 }

@@ -12,6 +12,7 @@ set(parts
   cl/kma/heap/stats.cl
   cl/kma/heap/superblock_census.cl
   cl/kma/heap/superblock_layout.cl
+  cl/kma/kernels/selftest_word.cl
   cl/kma/lockfree/bitmap_layout.cl
   cl/kma/platform/lanes_amdgcn.cl
   cl/kma/platform/lanes_nv.cl

@@ -65,66 +65,54 @@ static inline void kma_selftest_receive(global const kma_selftest_letter *letter
     post->seen[way] += writer / (uint)get_local_size(0) != (uint)get_group_id(0) ? 1 : 0;
 }
 
-// Posts by a flag of one's own and looks at the flags of others. Each letter is read before its flag is looked at, too:
-// an old copy that a cache keeps must be gone once the flag was seen. (That read races on purpose, and what it finds
-// goes into `stale` only to be kept by the compiler.)
-static inline void kma_selftest_by_flag(global kma_selftest_letter *letters, uint most, global kma_atomic_u32 *flags,
-                                        uint id, uint step, global kma_selftest_post *post)
+// The ways: each posts letter `id` and returns the id of one that it found posted, 0 for none.
+
+// Posts by a flag of one's own and looks at the flag of a work-item `distance` away. That letter is read before its flag
+// is looked at, too: an old copy that a cache keeps must be gone once the flag was seen. (This read races on purpose, and
+// what it finds goes into `stale` only to be kept by the compiler.)
+static inline uint kma_selftest_by_flag(global kma_selftest_letter *letters, global kma_atomic_u32 *flags, uint id,
+                                        uint distance, global uint *stale)
 {
     const uint work_items = (uint)get_global_size(0);
     const uint first = (id - 1) / work_items * work_items; // of this round
-    const uint group = (uint)get_local_size(0);
-    for (uint i = 0; i < 4; i++)
-        post->stale += letters[first + (id - 1 - first + group * (1 + i * step)) % work_items].words[i];
+    const uint other = first + (id - 1 - first + distance) % work_items;
+    *stale += letters[other].words[0];
     kma_selftest_write(letters, id, id);
     kma_store_u32(&flags[id - 1], 1, KMA_RELEASE);
-    for (uint i = 0; i < 4; i++) {
-        const uint other = first + (id - 1 - first + group * (1 + i * step)) % work_items;
-        if (kma_load_u32(&flags[other], KMA_ACQUIRE) != 0)
-            kma_selftest_receive(letters, most, other + 1, KMA_SELFTEST_BY_FLAG, post);
-    }
+    return kma_load_u32(&flags[other], KMA_ACQUIRE) != 0 ? other + 1 : 0;
 }
 
-static inline void kma_selftest_by_exchange(global kma_selftest_letter *letters, uint most, global kma_atomic_u32 *box,
-                                            uint id, global kma_selftest_post *post)
+static inline uint kma_selftest_by_exchange(global kma_selftest_letter *letters, global kma_atomic_u32 *box, uint id)
 {
     kma_selftest_write(letters, id, id);
-    const uint before = kma_exchange_u32(box, id, KMA_ACQ_REL);
-    kma_selftest_receive(letters, most, before, KMA_SELFTEST_BY_EXCHANGE, post);
+    return kma_exchange_u32(box, id, KMA_ACQ_REL);
 }
 
 // What a compare-and-swap finds may be read whether it stored or not.
-static inline void kma_selftest_by_cas(global kma_selftest_letter *letters, uint most, global kma_atomic_u32 *box,
-                                       uint id, global kma_selftest_post *post)
+static inline uint kma_selftest_by_cas(global kma_selftest_letter *letters, global kma_atomic_u32 *box, uint id)
 {
     kma_selftest_write(letters, id, id);
-    uint seen = kma_load_u32(box, KMA_RELAXED);
+    uint found = kma_load_u32(box, KMA_RELAXED);
     for (uint tries = 0; tries < 4; tries++) {
-        const uint before = kma_cas_u32(box, seen, id, KMA_ACQ_REL);
-        kma_selftest_receive(letters, most, before, KMA_SELFTEST_BY_CAS, post);
-        if (before == seen)
+        const uint before = kma_cas_u32(box, found, id, KMA_ACQ_REL);
+        if (before == found)
             break;
-        seen = before;
+        found = before;
     }
+    return found;
 }
 
 // The high half of the word is the letter, the low half counts who found it; as the heaps' offers do.
-static inline void kma_selftest_by_sequence(global kma_selftest_letter *letters, uint most, global kma_atomic_u32 *box,
-                                            uint id, global kma_selftest_post *post)
+static inline uint kma_selftest_by_sequence(global kma_selftest_letter *letters, global kma_atomic_u32 *box, uint id)
 {
-    uint found;
-    if (id % 2) {
-        kma_selftest_write(letters, id, id);
-        found = kma_exchange_u32(box, id << 16, KMA_ACQ_REL);
-    } else {
-        found = kma_fetch_add_u32(box, 1, KMA_ACQUIRE);
-    }
-    kma_selftest_receive(letters, most, found >> 16, KMA_SELFTEST_BY_SEQUENCE, post);
+    if (id % 2 == 0)
+        return kma_fetch_add_u32(box, 1, KMA_ACQUIRE) >> 16;
+    kma_selftest_write(letters, id, id);
+    return kma_exchange_u32(box, id << 16, KMA_ACQ_REL) >> 16;
 }
 
 // The leader posts its letter, and with it that of the group's last lane; all lanes read what it found.
-static inline void kma_selftest_by_leader(global kma_selftest_letter *letters, uint most, global kma_atomic_u32 *box,
-                                          uint id, global kma_selftest_post *post)
+static inline uint kma_selftest_by_leader(global kma_selftest_letter *letters, global kma_atomic_u32 *box, uint id)
 {
     const kma_lanes group = kma_lanes_active();
     const uint last = kma_lanes_shuffle(group, id, kma_highest_bit(group));
@@ -135,7 +123,7 @@ static inline void kma_selftest_by_leader(global kma_selftest_letter *letters, u
         found = kma_exchange_u32(box, id, KMA_ACQ_REL);
     found = kma_lanes_first(group, found);
     kma_lanes_sync(group);
-    kma_selftest_receive(letters, most, found, KMA_SELFTEST_BY_LEADER, post);
+    return found;
 }
 
 // One dimension; work-items times rounds are fewer than 65,536. letters and flags: as many, all 0; boxes: one for each
@@ -144,27 +132,29 @@ kernel void kma_selftest_messages_kernel(global kma_selftest_letter *letters, gl
                                          global kma_atomic_u32 *boxes, global kma_selftest_post *posts, uint rounds,
                                          uint step)
 {
-    const uint most = (uint)get_global_size(0) * rounds;
+    const uint work_items = (uint)get_global_size(0);
     global kma_selftest_post *post = &posts[get_global_id(0)];
     for (uint round = 0; round < rounds; round++) {
-        const uint id = round * (uint)get_global_size(0) + (uint)get_global_id(0) + 1;
+        const uint id = round * work_items + (uint)get_global_id(0) + 1;
         const uint way = round % KMA_SELFTEST_WAYS;
+        uint found;
         switch (way) {
         case KMA_SELFTEST_BY_FLAG:
-            kma_selftest_by_flag(letters, most, flags, id, step, post);
+            found = kma_selftest_by_flag(letters, flags, id, (uint)get_local_size(0) * (1 + round * step), &post->stale);
             break;
         case KMA_SELFTEST_BY_EXCHANGE:
-            kma_selftest_by_exchange(letters, most, &boxes[way], id, post);
+            found = kma_selftest_by_exchange(letters, &boxes[way], id);
             break;
         case KMA_SELFTEST_BY_CAS:
-            kma_selftest_by_cas(letters, most, &boxes[way], id, post);
+            found = kma_selftest_by_cas(letters, &boxes[way], id);
             break;
         case KMA_SELFTEST_BY_SEQUENCE:
-            kma_selftest_by_sequence(letters, most, &boxes[way], id, post);
+            found = kma_selftest_by_sequence(letters, &boxes[way], id);
             break;
         default:
-            kma_selftest_by_leader(letters, most, &boxes[way], id, post);
+            found = kma_selftest_by_leader(letters, &boxes[way], id);
         }
+        kma_selftest_receive(letters, work_items * rounds, found, way, post);
     }
 }
 

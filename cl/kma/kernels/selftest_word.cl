@@ -14,7 +14,7 @@
 // A number all of whose bits count.
 static inline KMA_WORD_TYPE KMA_JOIN(kma_selftest_operand_, KMA_WORD)(uint me, uint i)
 {
-    return (KMA_WORD_TYPE)(((ulong)kma_mix32(me * 12u + i + 6u) << 32) | kma_mix32(me * 12u + i));
+    return (KMA_WORD_TYPE)(((ulong)kma_mix32(me * 12u + i + 7u) << 32) | kma_mix32(me * 12u + i + 1u));
 }
 
 // Both halves are `number`: what is torn, or cut off, shows.
