@@ -18,7 +18,7 @@ const std::vector<std::string> names = {"32-bit atomics",          "64-bit atomi
                                         "messages of lane groups", "lanes together", "lanes apart",
                                         "shared virtual memory"};
 
-const SelftestResult &named(const std::vector<SelftestResult> &results, const std::string &name)
+SelftestResult named(const std::vector<SelftestResult> &results, const std::string &name)
 {
     const auto at = std::ranges::find(results, name, &SelftestResult::name);
     REQUIRE(at != results.end());
@@ -182,7 +182,7 @@ TEST_CASE("the selftest passes in every flavour", "[selftest]")
     CHECK(these == names);
     CHECK(named(results, "32-bit atomics").verdict == Verdict::passed);
     CHECK_THAT(named(results, "32-bit atomics").detail, contains("4096 work-items"));
-    const SelftestResult &wide = named(results, "64-bit atomics");
+    const SelftestResult wide = named(results, "64-bit atomics");
     if (flavour.find("ATOMIC64=0") != std::string::npos) {
         CHECK(wide.verdict == Verdict::not_applicable);
         CHECK_THAT(wide.detail, contains("-DKMA_HAS_ATOMIC64=0"));
@@ -191,7 +191,7 @@ TEST_CASE("the selftest passes in every flavour", "[selftest]")
         CHECK_THAT(named(results, name).detail, contains(" seen, all in full") && !contains("but none by"));
     if (flavour == "-DKMA_LANES=1")
         CHECK_THAT(named(results, "lanes together").detail, contains("groups of up to 1 lane"));
-    const SelftestResult &svm = named(results, "shared virtual memory");
+    const SelftestResult svm = named(results, "shared virtual memory");
     CHECK((svm.verdict == Verdict::passed) == test::device().has_svm());
     CHECK_THAT(svm.detail, contains(test::device().has_svm() ? "addresses each way" : "no coarse-grained"));
 }

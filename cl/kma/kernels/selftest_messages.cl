@@ -67,9 +67,9 @@ static inline void kma_selftest_receive(global const kma_selftest_letter *letter
 
 // The ways: each posts letter `id` and returns the id of one that it found posted, 0 for none.
 
-// Posts by a flag of one's own and looks at the flag of a work-item `distance` away. That letter is read before its flag
-// is looked at, too: an old copy that a cache keeps must be gone once the flag was seen. (This read races on purpose, and
-// what it finds goes into `stale` only to be kept by the compiler.)
+// Posts by a flag of one's own and looks at the flag of a work-item `distance` away. That letter is read before its
+// flag is looked at, too: an old copy that a cache keeps must be gone once the flag was seen. (This read races on
+// purpose, and what it finds goes into `stale` only to be kept by the compiler.)
 static inline uint kma_selftest_by_flag(global kma_selftest_letter *letters, global kma_atomic_u32 *flags, uint id,
                                         uint distance, global uint *stale)
 {
@@ -140,7 +140,8 @@ kernel void kma_selftest_messages_kernel(global kma_selftest_letter *letters, gl
         uint found;
         switch (way) {
         case KMA_SELFTEST_BY_FLAG:
-            found = kma_selftest_by_flag(letters, flags, id, (uint)get_local_size(0) * (1 + round * step), &post->stale);
+            found =
+                kma_selftest_by_flag(letters, flags, id, (uint)get_local_size(0) * (1 + round * step), &post->stale);
             break;
         case KMA_SELFTEST_BY_EXCHANGE:
             found = kma_selftest_by_exchange(letters, &boxes[way], id);
