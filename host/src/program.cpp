@@ -18,12 +18,24 @@ std::string all_options(const Device &device, const ProgramOptions &options)
         text += device.target_options();
     if (options.heap != default_heap_kind)
         text += std::string(" -DKMA_HEAP=") + name_of(options.heap);
-    text += " -cl-kernel-arg-info"; // for Heap::set_arg
     if (options.debug != 0)
         text += " -DKMA_DEBUG=" + std::to_string(options.debug);
     if (options.std_names)
         text += " -DKMA_STD_NAMES";
     return text;
+}
+
+// Heap::set_arg tells by the parameters' types which kind of heap a kernel wants. But of a kernel without parameters
+// NVIDIA's compiler (driver 580.159) then makes PTX that its own assembler refuses: such programs do without.
+cl::Program build_with_arg_info(const Device &device, const std::string &text, const std::string &options)
+{
+    try {
+        return device.cache().get(device.context(), device.device(), text, options + " -cl-kernel-arg-info");
+    } catch (const BuildError &error) {
+        if (error.log().find("ptxas fatal") == std::string::npos)
+            throw;
+        return device.cache().get(device.context(), device.device(), text, options);
+    }
 }
 
 std::string log_of(const cl::Program &program, const cl::Device &device)
@@ -59,8 +71,7 @@ cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &devi
 
 Program::Program(const Device &device, const std::vector<Source> &units, const ProgramOptions &options)
     : device_(device.device()),
-      program_(device.cache().get(device.context(), device.device(), expand(units, options.headers),
-                                  all_options(device, options)))
+      program_(build_with_arg_info(device, expand(units, options.headers), all_options(device, options)))
 {
 }
 

@@ -2,7 +2,6 @@
 
 #include "blocks.hpp"
 #include "catch.hpp"
-#include "participation.hpp"
 
 using namespace conformance;
 using namespace test;
@@ -21,8 +20,6 @@ void check_burst(const Subject &subject, cl_ulong bytes, std::size_t group)
         INFO(subject.name() << ", blocks of " << bytes << ", work-groups of " << group << ", round " << round);
         blocks.take(Call::malloc, group);
         const std::size_t refused = count - blocks.held().size();
-        remark("burst of ", count, " requests of ", bytes, " bytes, ", subject.name(), ", work-groups of ", group,
-               ", round ", round, ": ", refused, " refused");
         CHECK(refused == 0);
         CHECK(count_of(heap, kma::ErrorCode::out_of_memory) == refused);
         CHECK(blocks.wrong_bytes() == 0);

@@ -73,7 +73,8 @@ public:
 
     /// Makes the heap argument number `index` of `kernel`, whose parameter is a `global kma_heap *`.
     /// Throws Error if the kernel has no such argument or is of another context, if it is no pointer, or if it is a
-    /// heap of another kind (which shows only in programs built by kma::Program, or with -cl-kernel-arg-info).
+    /// heap of another kind (which shows only in programs built by kma::Program, or with -cl-kernel-arg-info, and not
+    /// where NVIDIA's compiler cannot do that: in a program with a kernel that has no parameters).
     void set_arg(cl::Kernel &kernel, cl_uint index) const;
 
     /// The memory as a buffer. Throws Error for Storage::svm.
