@@ -28,7 +28,7 @@ std::string superblock_manual()
 //    A superblock has blocks of one size: 16, 32, 48 or 64 bytes, or one of the four sizes from each power of two to
 //    the next; a request takes the next larger one. Have one superblock more for each size than its blocks fill.
 // 2. Run kma_superblock_init_kernel(heap, B, shift) with a work-item for each 64 KiB, in groups of 64; B is a ulong,
-//    shift a uint. A buffer without room for a superblock stays as it is.
+//    shift a uint. Without room for a superblock, or with another shift, every request is too large for the heap.
 )");
 }
 

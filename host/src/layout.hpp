@@ -38,6 +38,7 @@ static_assert(sizeof(kma_heap_header) == 128 + 32 + 24 * KMA_ERROR_CODES * KMA_E
 static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header) + 32 && offsetof(kma_bump, head) % 128 == 0);
 static_assert(sizeof(kma_bump) == offsetof(kma_bump, head) + 128);
 static_assert(sizeof(kma_sb_class) == 128 && sizeof(kma_sb_state) == 16 && sizeof(kma_sb_plan) == 48);
+static_assert(sizeof(kma_superblock) == 9856); // which kernels/superblock_kernels.cl and the documents name
 static_assert(offsetof(kma_superblock, plan) == sizeof(kma_heap_header));
 static_assert(offsetof(kma_superblock, classes) % 128 == 0);
 static_assert(sizeof(kma_superblock) == offsetof(kma_superblock, classes) + KMA_CLASSES * sizeof(kma_sb_class));

@@ -70,6 +70,12 @@ static inline void kma_heap_header_init(global kma_heap_header *header, uint kin
     header->limit = limit;
 }
 
+// Whether the buffer is a heap of that kind, as far as its first bytes tell.
+static inline bool kma_heap_exists(const global kma_heap_header *header, uint kind)
+{
+    return header->magic == KMA_HEAP_MAGIC && header->layout == KMA_HEAP_LAYOUT && header->kind == kind;
+}
+
 // Whether the buffer is a heap of that kind and of this program's flavour; says so in its log if it is another heap.
 // (A buffer that is no heap at all may be too small for a log: then only the caller's NULL tells.)
 static inline bool kma_heap_is(global void *heap, uint kind)

@@ -59,6 +59,23 @@ static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes,
                    me, work_items);
 }
 
+// Makes of a buffer of at least sizeof(kma_superblock) a heap without superblocks: every request is too large for it,
+// every block foreign to it. Called as kma_superblock_init.
+static inline void kma_superblock_init_empty(global kma_superblock *heap, ulong bytes, size_t me, size_t work_items)
+{
+    kma_error_log_init(&heap->header.errors, me, work_items);
+    if (me != 0)
+        return;
+    const uint begin = (uint)kma_whole_units(sizeof(kma_superblock));
+    ulong end;
+    heap->plan = kma_sb_plan_of(0, KMA_SB_MIN_SHIFT, &end);
+    heap->plan.shift = KMA_SB_EMPTY_SHIFT;
+    heap->plan.size_classes = 0;
+    heap->plan.begin = begin;
+    heap->plan.limit = begin;
+    kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, begin, begin);
+}
+
 // The class for `bytes` at a multiple of `align`; KMA_CLASSES for no bytes and, with a report, for what cannot be.
 static inline uint kma_superblock_class(global kma_superblock *heap, size_t align, size_t bytes)
 {

@@ -23,6 +23,7 @@
 // Units in a superblock are 2^shift: 4 KiB to 2 MiB. (The tests of tests/host take less.)
 #define KMA_SB_MIN_SHIFT 8u
 #define KMA_SB_MAX_SHIFT 17u
+#define KMA_SB_EMPTY_SHIFT 60u // of a heap without superblocks: units << 60 are 0 bytes, less than any request
 
 // Where superblocks begin: the largest alignment this heap gives.
 #ifndef KMA_SB_ALIGN

@@ -25,20 +25,21 @@ kernel void kma_bump_reset_kernel(global kma_bump *heap)
         kma_bump_reset(heap);
 }
 
-// Writes the statistics of a heap at rest. One work-item.
+// Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-item.
 kernel void kma_bump_stats_kernel(global kma_bump *heap, global kma_heap_stats *stats)
 {
     if (get_global_id(0) != 0)
         return;
     kma_heap_stats now;
-    now.bytes = heap->header.bytes;
-    now.capacity = (ulong)(heap->header.limit - heap->header.begin) * KMA_UNIT;
-    now.used = (ulong)(kma_bump_load_head(&heap->head, KMA_RELAXED) - heap->header.begin) * KMA_UNIT;
+    const bool exists = kma_heap_exists(&heap->header, KMA_KIND_BUMP);
+    now.bytes = exists ? heap->header.bytes : 0;
+    now.capacity = exists ? (ulong)(heap->header.limit - heap->header.begin) * KMA_UNIT : 0;
+    now.used = !exists ? 0 : (ulong)(kma_bump_load_head(&heap->head, KMA_RELAXED) - heap->header.begin) * KMA_UNIT;
     now.blocks = 0;
     now.superblock_bytes = now.superblocks = 0;
     now.superblocks_free = now.superblocks_partial = now.superblocks_full = 0;
     for (uint code = 0; code < KMA_ERROR_CODES; code++)
-        now.errors[code] = kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
+        now.errors[code] = !exists ? 0 : kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
     *stats = now;
 }
 

@@ -9,13 +9,16 @@
 #include "kma/heap/stats.cl"
 
 // `bytes`, an unsigned number of 64 bits, is the size of the buffer; `shift` (8 … 17) makes superblocks of 16 << shift
-// bytes. A buffer without room for metadata and one superblock stays as it is. Any number of work-items, one dimension;
+// bytes. Without room for one of them, or with another shift, it is a heap in which every request is too large; a
+// buffer of less than sizeof(kma_superblock), which is 9,856, stays as it is. Any number of work-items, one dimension;
 // about one for each 64 KiB of heap.
 kernel void kma_superblock_init_kernel(global kma_superblock *heap, ulong bytes, uint shift)
 {
     if (shift >= KMA_SB_MIN_SHIFT && shift <= KMA_SB_MAX_SHIFT &&
         kma_sb_plan_for(bytes, shift, KMA_HAS_ATOMIC64).superblocks != 0)
         kma_superblock_init(heap, bytes, shift, false, get_global_id(0), get_global_size(0));
+    else if (bytes >= sizeof(kma_superblock))
+        kma_superblock_init_empty(heap, bytes, get_global_id(0), get_global_size(0));
 }
 
 // Tells the host what superblocks a heap of this program may have (kma_sb_most).
@@ -28,7 +31,8 @@ kernel void kma_superblock_width_kernel(global uint *atomic64)
 // Frees all blocks at once; every ref and pointer is void. The error log stays.
 kernel void kma_superblock_reset_kernel(global kma_superblock *heap)
 {
-    kma_superblock_init(heap, heap->header.bytes, heap->plan.shift, true, get_global_id(0), get_global_size(0));
+    if (heap->plan.superblocks != 0)
+        kma_superblock_init(heap, heap->header.bytes, heap->plan.shift, true, get_global_id(0), get_global_size(0));
 }
 
 kernel void kma_superblock_clear_errors_kernel(global kma_superblock *heap)
@@ -41,7 +45,8 @@ static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap
 {
     kma_heap_stats sum;
     sum.used = sum.blocks = sum.superblocks_free = sum.superblocks_partial = sum.superblocks_full = 0;
-    for (size_t sb = me; sb < heap->plan.superblocks; sb += work_items) {
+    const uint superblocks = kma_heap_exists(&heap->header, KMA_KIND_SUPERBLOCK) ? heap->plan.superblocks : 0;
+    for (size_t sb = me; sb < superblocks; sb += work_items) {
         const uint content = kma_sb_content_of(heap, (uint)sb);
         if (content & KMA_SB_FREE) {
             sum.superblocks_free++;
@@ -64,7 +69,7 @@ static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap
     return sum;
 }
 
-// Writes the statistics of a heap at rest. One work-group of KMA_STATS_WORK_ITEMS work-items.
+// Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-group of KMA_STATS_WORK_ITEMS.
 #define KMA_STATS_WORK_ITEMS 64
 __attribute__((reqd_work_group_size(KMA_STATS_WORK_ITEMS, 1, 1))) kernel void
 kma_superblock_stats_kernel(global kma_superblock *heap, global kma_heap_stats *stats)
@@ -81,12 +86,13 @@ kma_superblock_stats_kernel(global kma_superblock *heap, global kma_heap_stats *
             sum.superblocks_partial += parts[i].superblocks_partial;
             sum.superblocks_full += parts[i].superblocks_full;
         }
-        sum.bytes = heap->header.bytes;
-        sum.capacity = (ulong)(heap->plan.limit - heap->plan.begin) * KMA_UNIT;
-        sum.superblock_bytes = (ulong)KMA_UNIT << heap->plan.shift;
-        sum.superblocks = heap->plan.superblocks;
+        const bool exists = kma_heap_exists(&heap->header, KMA_KIND_SUPERBLOCK);
+        sum.bytes = exists ? heap->header.bytes : 0;
+        sum.capacity = exists ? (ulong)(heap->plan.limit - heap->plan.begin) * KMA_UNIT : 0;
+        sum.superblock_bytes = exists ? (ulong)KMA_UNIT << heap->plan.shift : 0;
+        sum.superblocks = exists ? heap->plan.superblocks : 0;
         for (uint code = 0; code < KMA_ERROR_CODES; code++)
-            sum.errors[code] = kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
+            sum.errors[code] = !exists ? 0 : kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
         *stats = sum;
     }
 }
