@@ -91,7 +91,8 @@ cl::Device choose(const std::vector<cl::Device> &devices, std::string_view wante
         if (lower(name_of(device)).find(parsed.substring) != std::string::npos && matches++ == parsed.index)
             return device;
     throw Error("no OpenCL device matches \"" + std::string(wanted) + "\" (" + std::to_string(matches) +
-                " contain the text); ask for part of one of these names, in KMA_DEVICE or as the program has it:" +
+                " contain the text); install that device's OpenCL driver, or ask for part of one of these names, in "
+                "KMA_DEVICE or as the program has it:" +
                 listing(devices));
 }
 

@@ -1,6 +1,8 @@
 // One self-contained .cl text per heap kind, for programs in C, Python or whatever else calls OpenCL.
 #include <sstream>
+#include <string_view>
 
+#include "kma/heap_errors.hpp"
 #include "kma/source.hpp"
 #include "kma/version.hpp"
 #include "layout.hpp"
@@ -9,37 +11,45 @@
 namespace kma {
 namespace {
 
-// How to size the buffer and prepare the heap in it, as the kind has it. Numbers come from the layouts themselves.
+// Sizes and preparation, as the kind has them. Numbers come from the layouts themselves.
 std::string bump_manual()
 {
     const std::uint64_t begin = sizeof(layout::kma_bump);
-    return say(R"(// 1. Create a buffer of B bytes. )", begin,
-               R"( of them are metadata; a block takes what was asked for, rounded up
-//    to 16. Nothing is reused before a reset. B is )",
-               begin + KMA_UNIT, R"( at least.
-// 2. Run kma_bump_init_kernel(heap, B) with 64 work-items; B is a ulong.
-)");
+    return say("// 1. Create a buffer of B bytes, ", begin + KMA_UNIT, " at least. ", begin,
+               " of them are metadata; a block takes what was\n"
+               "//    asked for, rounded up to 16. Nothing is reused before a reset.\n"
+               "// 2. Run kma_bump_init_kernel(heap, B) with 64 work-items; B is a ulong.\n");
 }
 
 std::string superblock_manual()
 {
-    return say(R"(// 1. Create a buffer of B bytes. n superblocks of S = 16 << shift bytes, shift )", KMA_SB_MIN_SHIFT,
-               " to ", KMA_SB_MAX_SHIFT, R"(, need B = n * (S + S / 128 + 40) + 16384.
-//    A superblock has blocks of one size: 16, 32, 48 or 64 bytes, or one of the four sizes from each power of two to
-//    the next; a request takes the next larger one. Have one superblock more for each size than its blocks fill.
-// 2. Run kma_superblock_init_kernel(heap, B, shift) with a work-item for each 64 KiB, in groups of 64; B is a ulong,
-//    shift a uint. Without room for a superblock, or with another shift, every request is too large for the heap.
-)");
+    return say(
+        "// 1. Create a buffer of B bytes. For n superblocks of S = 16 << shift bytes, shift ", KMA_SB_MIN_SHIFT,
+        " to ", KMA_SB_MAX_SHIFT,
+        ",\n"
+        "//        B = n * (S + S / 128 + 40) + 16384\n"
+        "//    always suffices. S is the largest block; the power of two not above B / 128 is a good choice. A\n"
+        "//    superblock has blocks of one size: 16, 32, 48 or 64 bytes, or one of the four sizes from each power\n"
+        "//    of two to the next; a request takes the next larger one. Have one superblock more for each size than\n"
+        "//    its blocks fill.\n"
+        "// 2. Run kma_superblock_init_kernel(heap, B, shift) with (B / 4194304 + 1) * 64 work-items in groups of 64;\n"
+        "//    B is a ulong, shift a uint. Without room for a superblock, or with another shift, the heap has none:\n"
+        "//    every request is too large for it, and its statistics count 0 superblocks.\n");
 }
 
-// The numbers of kma_heap_stats in their order.
+// The numbers of kma_heap_stats in their order, each with its index.
 std::string stats_list()
 {
     std::string text;
-#define KMA_LINE_OF_STATS(name, meaning) text += "//      " #name ": " meaning "\n";
+    std::size_t index = 0;
+#define KMA_LINE_OF_STATS(name, meaning) text += say("//      [", index++, "] " #name ": " meaning "\n");
     KMA_HEAP_STATS(KMA_LINE_OF_STATS)
 #undef KMA_LINE_OF_STATS
-    return text + say("//      errors[", KMA_ERROR_CODES, "]: how often each of the KMA_ERROR_… below happened\n");
+    for (std::uint32_t code = 0; code < KMA_ERROR_CODES; code++) {
+        const std::string what = explain(static_cast<ErrorCode>(code));
+        text += say("//      [", index++, "] errors: ", what.substr(0, what.find(':')), "\n");
+    }
+    return text;
 }
 
 std::string manual(HeapKind kind)
@@ -47,27 +57,45 @@ std::string manual(HeapKind kind)
     const std::string name = name_of(kind);
     return say(
         "// kma ", version(), ": malloc for OpenCL kernels, the ", name, " heap in one file, made by `kma emit --heap ",
-        name, R"(`.
-// SPDX-License-Identifier: MIT. Copyright (c) 2026 The kma authors
-//
-// Build this text, with your kernels behind it, as one program. All programs that touch a heap need the same -DKMA_…
-// options. -cl-std=CL3.0, where the device has it, lets the compiler offer more. NVIDIA GPUs before Volta need
-// -DKMA_NV_ARCH=61, or what their compute capability is.
-//
-)",
+        name,
+        "`.\n"
+        "// SPDX-License-Identifier: MIT. Copyright (c) 2026 The kma authors\n"
+        "//\n"
+        "// Build this text with your kernels behind it as one program. Begin yours with #line 1 \"yours.cl\", and\n"
+        "// the compiler's messages count its lines. All programs that touch a heap need the same -DKMA_... options:\n"
+        "// KMA_DEBUG=1 adds checks, for a buffer that is no heap too; KMA_STD_NAMES also calls the functions malloc,\n"
+        "// free, ...; NVIDIA GPUs before Volta need KMA_NV_ARCH=61, or what their compute capability is.\n"
+        "// -cl-std=CL3.0, where the device has it, lets the compiler offer more.\n"
+        "//\n",
         kind == HeapKind::bump ? bump_manual() : superblock_manual(),
-        R"(// 3. Give the buffer to kernels with a parameter `global kma_heap *heap`, for kma_malloc(heap, bytes) and
-//    kma_free(heap, ptr). kma_ref_of(heap, ptr) says where a block is, on the host too: in units of 16 bytes from the
-//    buffer's start; 0 is null.
-// 4. kma_)",
-        name, R"(_stats_kernel(heap, stats), one group of 64 work-items while no other kernel runs, writes these
-//    numbers, each a ulong:
-)",
-        stats_list(), "// 5. kma_", name, R"(_reset_kernel(heap), launched as in 2, frees all blocks at once.
-//    kma_)",
-        name, R"(_clear_errors_kernel(heap), 64 work-items, sets the errors to 0.
+        "// 3. Give the buffer to kernels:\n"
+        "//        kernel void f(global kma_heap *heap)\n"
+        "//        {\n"
+        "//            global float *p = kma_malloc(heap, 100);  // NULL if there is no room\n"
+        "//            if (p) { ...; kma_free(heap, p); }        // here or in any later kernel\n"
+        "//        }\n"
+        "//    Also kma_calloc(heap, count, size), kma_aligned_alloc(heap, align, bytes), KMA_NEW(heap, type),\n//   ",
+        kind == HeapKind::bump ? " kma_realloc_sized(heap, ptr, old_bytes, bytes)"
+                               : " kma_realloc(heap, ptr, bytes), kma_usable_size(heap, ptr)",
+        ", kma_ref_of(heap, ptr) and kma_deref(heap, ref).\n"
+        "//    A ref is 32 bits: where a place is, on the host too, in units of 16 bytes from the buffer's start; 0 "
+        "is\n"
+        "//    null. kma_ref_load_acquire, _store_release and _cas publish refs to other work-groups.\n"
+        "// 4. kma_",
+        name,
+        "_stats_kernel(heap, stats), one group of 64 work-items while no other kernel runs, writes these\n"
+        "//    numbers, each a ulong; all 0 for a buffer that is no heap:\n",
+        stats_list(), "// 5. kma_", name,
+        "_reset_kernel(heap), launched as in 2, frees all blocks at once.\n//    kma_", name,
+        "_clear_errors_kernel(heap), 64 work-items, sets the errors to 0.\n\n");
+}
 
-)");
+// For compilers and readers of files that take nothing but ASCII.
+std::string in_ascii(std::string text)
+{
+    for (std::size_t at = 0; (at = text.find("\u2026", at)) != std::string::npos;)
+        text.replace(at, std::string_view("\u2026").size(), "...");
+    return text;
 }
 
 std::string without_line_directives(const std::string &text)
@@ -85,19 +113,23 @@ std::string without_line_directives(const std::string &text)
 std::string emit(HeapKind kind)
 {
     const std::string name = name_of(kind);
-    std::vector<Source> left_out;
+    std::vector<Source> instead;
+    for (const Source &source : sources())
+        if (source.name == "kma/kma.cl") // without its head, which speaks of including it
+            instead.push_back({source.name, source.text.substr(source.text.find("#ifndef"))});
     for (const HeapKind other : {HeapKind::bump, HeapKind::superblock})
         if (other != kind)
-            left_out.push_back(
+            instead.push_back(
                 {say("kma/heap/", name_of(other), ".cl"), say("// (no ", name_of(other), " heap in this file)\n")});
     // The same file may come twice, as a header does. Two kinds' files would hide parts of each other.
     const std::string body =
         say("#if defined(KMA_KMA_CL) && !defined(KMA_EMITTED_", name, ")\n",
-            "#error \"one program takes one of kma's single files, or kma/kma.cl, not several\"\n",
+            "#error \"one program takes one of kma's single files, once or more: for both heaps compile with -I and "
+            "include kma/kma.cl\"\n",
             "#endif\n#define KMA_EMITTED_", name, "\n", "#ifndef KMA_HEAP\n#define KMA_HEAP ", name, "\n#endif\n", //
             "#include \"kma/kma.cl\"\n#include \"kma/kernels/", name, "_kernels.cl\"\n");
     // A user's own text follows: the compiler shall count lines as in the file.
-    return manual(kind) + without_line_directives(expand({{"emitted", body}}, left_out));
+    return manual(kind) + without_line_directives(in_ascii(expand({{"emitted", body}}, instead)));
 }
 
 } // namespace kma

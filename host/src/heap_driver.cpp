@@ -9,6 +9,15 @@
 namespace kma {
 namespace {
 
+// A full heap is the usual reason of a NULL that nobody checks. Compilers may make of a write through it one to the
+// heap's first bytes; the error log behind them still tells.
+std::string refusals_in(const layout::kma_error_log &log)
+{
+    const std::uint32_t count = log.count[KMA_ERROR_OUT_OF_MEMORY].word;
+    const bool is_whole = count != 0 && log.first[KMA_ERROR_OUT_OF_MEMORY * KMA_ERROR_KEPT].written == 1;
+    return is_whole ? say(" (its error log has out of memory, ", count, " times)") : "";
+}
+
 const HeapKindEntry *const kinds[] = {&bump_heap_kind, &superblock_heap_kind};
 
 // The size of the groups that heap kernels run in.
@@ -142,9 +151,9 @@ void HeapDriver::require_sound() const
     Findings findings;
     check_constants(findings);
     if (!findings.empty())
-        throw Error(say("the heap's metadata are damaged: a kernel wrote outside its blocks, or initialised the heap "
-                        "anew with other options; Heap::check() has all of it, such as: ",
-                        findings.first()));
+        throw Error(say("the heap's metadata are damaged: a kernel wrote through a NULL of kma_malloc, or outside its "
+                        "blocks, or initialised the heap anew with other options",
+                        refusals_in(header().errors), "; Heap::check() has all of it, such as: ", findings.first()));
 }
 
 std::vector<std::string> HeapDriver::check() const

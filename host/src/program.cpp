@@ -70,7 +70,7 @@ cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &devi
 }
 
 Program::Program(const Device &device, const std::vector<Source> &units, const ProgramOptions &options)
-    : device_(device.device()),
+    : device_(device),
       program_(build_with_arg_info(device, expand(units, options.headers), all_options(device, options)))
 {
 }
@@ -90,7 +90,7 @@ cl::Kernel Program::kernel(const std::string &name) const
 
 std::string Program::log() const
 {
-    return log_of(program_, device_);
+    return log_of(program_, device_.device());
 }
 
 } // namespace kma

@@ -28,6 +28,17 @@ std::vector<Provocation> compiler_provocations()
         uncompiled("mistypes KMA_MEMORY", all_of_kma, {.options = "-DKMA_MEMORY=77"}),
         uncompiled("mistypes KMA_LANES", all_of_kma, {.options = "-DKMA_LANES=77"}),
         uncompiled("gives one of kma's own numbers another value", all_of_kma, {.options = "-DKMA_QUEUE_TAG_BITS=48"}),
+        thrown("puts the single files of both kinds into one program",
+               [] {
+                   const std::string both = kma::emit(kma::HeapKind::bump) + kma::emit(kma::HeapKind::superblock);
+                   kma::Program(test::device(), {{"mine.cl", both}});
+               }),
+        {"compiles the host's program as C++17",
+         [] {
+             return std::vector{output_of("printf '#include <kma/kma.hpp>\\n' | " KMA_CXX
+                                          " -std=c++17 -fsyntax-only -I" KMA_ROOT "/host/include -I" KMA_ROOT
+                                          "/cl -idirafter " KMA_CLHPP " -x c++ - 2>&1")};
+         }},
         {"includes OpenCL's bindings without exceptions before kma",
          [] {
              return std::vector{output_of("printf '#define CL_HPP_TARGET_OPENCL_VERSION 300\\n"

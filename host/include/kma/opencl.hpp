@@ -1,6 +1,9 @@
 // The OpenCL C++ bindings as kma uses them. Include this (or any kma header) instead of <CL/opencl.hpp>.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "kma needs C++20: give the compiler -std=c++20, or link kma::kma in CMake, which does."
+#endif
 #ifdef CL_HPP_
 #ifndef CL_HPP_ENABLE_EXCEPTIONS
 #error "kma needs OpenCL errors as exceptions: define CL_HPP_ENABLE_EXCEPTIONS before <CL/opencl.hpp>, or include kma first."

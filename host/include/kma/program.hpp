@@ -43,7 +43,7 @@ public:
     std::string log() const;
 
 private:
-    cl::Device device_;
+    Device device_; // also keeps the context alive, which not every runtime's programs do (Intel's CPU runtime 2026.2)
     cl::Program program_;
 };
 
