@@ -11,7 +11,8 @@
 enum { ITEMS = 1000, SUPERBLOCKS = 16, SHIFT = 8, SIZE = 16 << SHIFT };
 #define BYTES ((size_t)SUPERBLOCKS * (SIZE + SIZE / 128 + 40) + 16384) /* the size rule */
 
-static const char *const push = "typedef struct item { kma_ref next; uint value; } item;\n"
+static const char *const push = "#line 1 \"push.cl\"\n" // the compiler's messages count from here
+                                "typedef struct item { kma_ref next; uint value; } item;\n"
                                 "kernel void push(global kma_heap *heap, global kma_atomic_ref *list)\n"
                                 "{\n"
                                 "    global item *mine = KMA_NEW(heap, item);\n"
@@ -166,6 +167,10 @@ int main(int argc, char **argv)
     printf("%u items, sum %lu; %lu blocks, %lu bytes, %lu errors\n", items, sum, (unsigned long)stats.blocks,
            (unsigned long)stats.used, errors);
 
+    const int all_there = errors == 0 && items == ITEMS;
+    if (!all_there)
+        fprintf(stderr, "list: the heap is too small for the list; raise SUPERBLOCKS\n");
+
     clReleaseKernel(count);
     clReleaseKernel(pushes);
     clReleaseKernel(init);
@@ -175,5 +180,5 @@ int main(int argc, char **argv)
     clReleaseProgram(program);
     clReleaseCommandQueue(queue);
     clReleaseContext(context);
-    return EXIT_SUCCESS;
+    return all_there ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pyopencl as cl
 
 PUSH = """
+#line 1 "push.cl"
 typedef struct item { kma_ref next; uint value; } item;
 kernel void push(global kma_heap *heap, global kma_atomic_ref *list)
 {
@@ -27,7 +28,7 @@ BYTES = SUPERBLOCKS * (SIZE + SIZE // 128 + 40) + 16384  # the size rule
 
 context = cl.create_some_context(interactive=False)
 queue = cl.CommandQueue(context)
-program = cl.Program(context, open(sys.argv[1]).read() + PUSH).build()
+program = cl.Program(context, open(sys.argv[1], encoding="utf-8").read() + PUSH).build()
 heap = cl.Buffer(context, cl.mem_flags.READ_WRITE, BYTES)
 program.kma_superblock_init_kernel(queue, (64,), (64,), heap, np.uint64(BYTES), np.uint32(SHIFT))
 
@@ -45,3 +46,4 @@ while ref != 0:  # a ref counts units of 16 bytes from the heap's start, which a
     values.append(int(value))
 print(f"{len(values)} items, sum {sum(values)}; {stats['blocks'][0]} blocks, {stats['used'][0]} bytes, "
       f"{stats['errors'].sum()} errors")
+sys.exit("the heap is too small for the list: raise SUPERBLOCKS" if len(values) < 1000 else 0)

@@ -1,4 +1,5 @@
 // The single files for programs without this library, used as those programs do: with OpenCL's own calls only.
+#include <algorithm>
 #include <numeric>
 
 #include "catch.hpp"
@@ -63,6 +64,7 @@ TEST_CASE("a single file needs no other, and says how to use it", "[emit]")
         const std::string text = kma::emit(kind);
         CHECK(text.find("\n#include") == std::string::npos);
         CHECK(text.find("\n#line") == std::string::npos);
+        CHECK(std::ranges::all_of(text, [](unsigned char c) { return c < 128; })); // some readers take nothing else
         CHECK_THAT(text, contains(std::string("kma emit --heap ") + name_of(kind)) && contains(kma::version()) &&
                              contains("SPDX-License-Identifier: MIT"));
         const HeapKind other = kind == HeapKind::bump ? HeapKind::superblock : HeapKind::bump;
@@ -112,6 +114,44 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
     launch(program, prefix + "_reset_kernel", 64, heap);
     launch(program, prefix + "_stats_kernel", 64, heap, stats);
     CHECK(read<cl_ulong>(stats, 16)[2] == 0);
+}
+
+TEST_CASE("a superblock heap without room, or with a wrong shift, refuses every request", "[emit]")
+{
+    const cl::Program program = build(kma::emit(HeapKind::superblock) + user_kernel);
+    struct {
+        std::uint64_t bytes;
+        cl_uint shift;
+    } const cases[] = {{9856, 8}, {10000, 8}, {superblock_heap_bytes(4, 8), 7}, {superblock_heap_bytes(4, 8), 18}};
+    for (const auto &[bytes, shift] : cases) {
+        INFO(bytes << " bytes, shift " << shift);
+        cl_uint none = 0;
+        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 16 * sizeof(cl_ulong));
+        launch(program, "kma_superblock_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), shift);
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_superblock_reset_kernel", 64, heap); // which changes nothing
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_superblock_stats_kernel", 64, heap, stats);
+        std::vector<cl_ulong> expected(16, 0);
+        expected[0] = bytes;
+        expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
+        CHECK(read<cl_ulong>(stats, 16) == expected);
+        CHECK(read<cl_uint>(list, 1)[0] == 0);
+    }
+}
+
+TEST_CASE("the statistics of a buffer that is no heap are zeros", "[emit]")
+{
+    for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock}) {
+        const cl::Program program = build(kma::emit(kind));
+        std::vector<cl_uint> junk(20000, 0x12345678);
+        const cl::Buffer buffer(device().context(), CL_MEM_COPY_HOST_PTR, junk.size() * sizeof(cl_uint), junk.data());
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 16 * sizeof(cl_ulong));
+        launch(program, std::string("kma_") + name_of(kind) + "_stats_kernel", 64, buffer, stats);
+        CHECK(read<cl_ulong>(stats, 16) == std::vector<cl_ulong>(16, 0));
+    }
 }
 
 TEST_CASE("the size rule of the superblock heap's single file suffices", "[emit]")
