@@ -98,6 +98,9 @@ std::string in_ascii(std::string text)
     return text;
 }
 
+constexpr const char *several =
+    "#error \"a program takes one of kma's single files; for both heaps use -I and include kma/kma.cl\"\n";
+
 std::string without_line_directives(const std::string &text)
 {
     std::istringstream lines(text);
@@ -123,10 +126,8 @@ std::string emit(HeapKind kind)
                 {say("kma/heap/", name_of(other), ".cl"), say("// (no ", name_of(other), " heap in this file)\n")});
     // The same file may come twice, as a header does. Two kinds' files would hide parts of each other.
     const std::string body =
-        say("#if defined(KMA_KMA_CL) && !defined(KMA_EMITTED_", name, ")\n",
-            "#error \"one program takes one of kma's single files, once or more: for both heaps compile with -I and "
-            "include kma/kma.cl\"\n",
-            "#endif\n#define KMA_EMITTED_", name, "\n", "#ifndef KMA_HEAP\n#define KMA_HEAP ", name, "\n#endif\n", //
+        say("#if defined(KMA_KMA_CL) && !defined(KMA_EMITTED_", name, ")\n", several, "#endif\n#define KMA_EMITTED_",
+            name, "\n", "#ifndef KMA_HEAP\n#define KMA_HEAP ", name, "\n#endif\n", //
             "#include \"kma/kma.cl\"\n#include \"kma/kernels/", name, "_kernels.cl\"\n");
     // A user's own text follows: the compiler shall count lines as in the file.
     return manual(kind) + without_line_directives(in_ascii(expand({{"emitted", body}}, instead)));

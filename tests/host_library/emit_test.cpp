@@ -174,6 +174,6 @@ TEST_CASE("single files of two kinds in one program are refused, the same one tw
         build(both);
         FAIL("it was built");
     } catch (const cl::BuildError &error) {
-        CHECK_THAT(error.getBuildLog().at(0).second, contains("one program takes one of kma's single files"));
+        CHECK_THAT(error.getBuildLog().at(0).second, contains("a program takes one of kma's single files"));
     }
 }
