@@ -14,11 +14,11 @@ namespace {
 constexpr std::size_t kept_failures = 20; // of one case; more say nothing new
 
 #if CATCH_VERSION_MAJOR == 2
-template <class Derived> using ReporterBase = Catch::StreamingReporterBase<Derived>;
+template <class Derived> using CatchReporter = Catch::StreamingReporterBase<Derived>;
 using Config = const Catch::ReporterConfig &;
 using AssertionAnswer = bool; // whether the messages may go
 #else
-template <class Derived> using ReporterBase = Catch::StreamingReporterBase;
+template <class Derived> using CatchReporter = Catch::StreamingReporterBase;
 using Config = Catch::ReporterConfig &&;
 using AssertionAnswer = void;
 #endif
@@ -39,9 +39,9 @@ std::string text_of(const Catch::AssertionStats &stats)
     return text.str();
 }
 
-class CheckReporter : public ReporterBase<CheckReporter> {
+class CheckReporter : public CatchReporter<CheckReporter> {
 public:
-    explicit CheckReporter(Config config) : ReporterBase<CheckReporter>(static_cast<Config>(config)) {}
+    explicit CheckReporter(Config config) : CatchReporter<CheckReporter>(static_cast<Config>(config)) {}
 
     static std::string getDescription() { return "collects the results for kma check"; }
 
