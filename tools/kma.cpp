@@ -24,19 +24,17 @@ struct Options {
     bool json = false;
 };
 
-constexpr kma::HeapKind kinds[] = {kma::HeapKind::superblock, kma::HeapKind::bump};
-
 std::vector<std::string> heap_names()
 {
     std::vector<std::string> names;
-    for (const kma::HeapKind kind : kinds)
+    for (const kma::HeapKind kind : kma::heap_kinds)
         names.emplace_back(name_of(kind));
     return names;
 }
 
 kma::HeapKind kind_named(const std::string &name)
 {
-    return *std::ranges::find_if(kinds, [&](kma::HeapKind kind) { return name == name_of(kind); });
+    return *std::ranges::find_if(kma::heap_kinds, [&](kma::HeapKind kind) { return name == name_of(kind); });
 }
 
 void print(const nlohmann::ordered_json &json)

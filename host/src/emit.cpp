@@ -120,7 +120,7 @@ std::string emit(HeapKind kind)
     for (const Source &source : sources())
         if (source.name == "kma/kma.cl") // without its head, which speaks of including it
             instead.push_back({source.name, source.text.substr(source.text.find("#ifndef"))});
-    for (const HeapKind other : {HeapKind::bump, HeapKind::superblock})
+    for (const HeapKind other : heap_kinds)
         if (other != kind)
             instead.push_back(
                 {say("kma/heap/", name_of(other), ".cl"), say("// (no ", name_of(other), " heap in this file)\n")});

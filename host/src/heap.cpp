@@ -25,7 +25,7 @@ std::string parameter_type(const cl::Kernel &kernel, cl_uint index)
 void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, HeapKind kind)
 {
     const std::string type = parameter_type(kernel, index);
-    for (const HeapKind other : {HeapKind::bump, HeapKind::superblock})
+    for (const HeapKind other : heap_kinds)
         if (other != kind && type.starts_with(say("kma_", name_of(other))))
             throw Error(say("argument number ", index, " of kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(),
                             "\" is a ", name_of(other), " heap, and this heap's kind is ", name_of(kind),

@@ -8,6 +8,9 @@ namespace kma {
 /// Which allocator; the file of that name in cl/kma/heap/ has its properties.
 enum class HeapKind : std::uint32_t { bump = 1, superblock = 2 };
 
+/// All of them.
+inline constexpr HeapKind heap_kinds[] = {HeapKind::superblock, HeapKind::bump};
+
 /// What kma_malloc and HeapOptions mean where nobody says otherwise.
 inline constexpr HeapKind default_heap_kind = HeapKind::superblock;
 
