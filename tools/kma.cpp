@@ -10,6 +10,7 @@
 #include "devices.hpp"
 #include "files.hpp"
 #include "selftest.hpp"
+#include "soak_report.hpp"
 
 namespace tool {
 namespace {
@@ -20,6 +21,9 @@ struct Options {
     std::string build_options;
     std::string output = "-";
     std::string heap = name_of(kma::default_heap_kind);
+    std::vector<std::string> heaps; // none: all
+    conformance::SoakOptions soak;
+    int debug = 0;
     double scale = 1;
     bool json = false;
 };
@@ -79,6 +83,45 @@ int check(const Options &options)
     return results.passed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+int soak(const Options &options)
+{
+    std::vector<kma::HeapKind> kinds(std::begin(kma::heap_kinds), std::end(kma::heap_kinds));
+    if (!options.heaps.empty()) {
+        kinds.clear();
+        std::ranges::transform(options.heaps, std::back_inserter(kinds), kind_named);
+    }
+    conformance::SoakOptions launch = options.soak;
+    launch.work_items = (launch.work_items + launch.work_group - 1) / launch.work_group * launch.work_group;
+    const SoakReport report = run_soak(kinds, options.debug, launch);
+    if (options.json)
+        print(report);
+    else
+        std::cout << to_text(report);
+    return report.passed() ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+// Describes `kma soak`.
+void describe_soak(CLI::App *soaks, Options &options)
+{
+    soaks->add_option("--pairs", options.soak.pairs, "How many blocks to take, verify and free, on each heap")
+        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50))
+        ->capture_default_str();
+    soaks->add_option("--heap", options.heaps, "Which kinds, with commas between (default: all)")
+        ->delimiter(',')
+        ->check(CLI::IsMember(heap_names()));
+    soaks->add_option("--work-items", options.soak.work_items, "Rounded up to whole work-groups")
+        ->check(CLI::Range(1, 1 << 22))
+        ->capture_default_str();
+    soaks->add_option("--work-group", options.soak.work_group, "Work-items in a group")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    soaks->add_option("--largest", options.soak.largest, "Bytes of the largest blocks; most have up to 96")
+        ->check(CLI::Range(1, 1 << 16))
+        ->capture_default_str();
+    soaks->add_option("--debug", options.debug, "KMA_DEBUG of heap and kernels")->capture_default_str();
+    soaks->add_option("--seed", options.soak.seed, "Of all random choices")->capture_default_str();
+}
+
 // Describes the commands to CLI11; `run` becomes the chosen one.
 void describe(CLI::App &app, Options &options, std::function<int()> &run)
 {
@@ -106,6 +149,9 @@ void describe(CLI::App &app, Options &options, std::function<int()> &run)
     checks->add_option("--scale", options.scale, "How much of it: 0.1 is quick, 2 and more thorough")
         ->check(CLI::Range(0.001, 100.0))
         ->capture_default_str();
+    CLI::App *soaks = command("soak", "Take and free blocks for long, and verify every byte of each", soak);
+    may_be_json(soaks);
+    describe_soak(soaks, options);
     command("cl-dir", "The folder to compile with -I, for #include \"kma/kma.cl\"", [](const Options &) {
         std::cout << cl_dir().string() << '\n';
         return EXIT_SUCCESS;

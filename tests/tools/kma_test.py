@@ -112,6 +112,30 @@ class Check(unittest.TestCase):
         self.assertIn('no case of the conformance suite is named "no such case"', errors)
 
 
+class Soak(unittest.TestCase):
+    def test_both_heaps_as_text(self):
+        status, text, _ = kma("soak", "--pairs", "20000", "--work-items", "1000")
+        self.assertEqual(status, 0, text)
+        for heap in HEAPS:
+            self.assertRegex(text, f"\n{heap}, .* [0-9]+ +[0-9]+ +[0-9]+ +[0-9.]+ +[0-9.]+ +0\n")
+        self.assertRegex(text, "\npassed\n$")
+
+    def test_json_of_one_heap(self):
+        status, text, _ = kma("soak", "--json", "--pairs", "20000", "--work-items", "100", "--heap", "superblock")
+        self.assertEqual(status, 0, text)
+        report = json.loads(text)
+        self.assertTrue(report["passed"])
+        self.assertEqual(report["work_items"], 128)  # whole work-groups
+        self.assertEqual(len(report["heaps"]), 1)
+        self.assertGreaterEqual(report["heaps"][0]["pairs"], 20000)
+        self.assertEqual((report["heaps"][0]["wrong"], report["heaps"][0]["findings"]), (0, []))
+
+    def test_a_heap_that_is_not_there(self):
+        status, text, errors = kma("soak", "--heap", "superblock,none")
+        self.assertNotEqual(status, 0)
+        self.assertIn("none not in {", text + errors)
+
+
 class Files(unittest.TestCase):
     def test_the_folder_of_cl_dir_suffices_to_compile(self):
         status, folder, _ = kma("cl-dir")

@@ -1,0 +1,125 @@
+// A soak: work-items take, hand on and give back blocks for as long as one likes, and look at every byte of each block
+// before they free it.
+//
+// A slot says what is known of a block, apart from the block. Who holds a slot's number owns the slot and its block:
+// work-item i holds those in held[i * per_item …]; `mail` has some more, and whoever puts his slot there and takes the
+// one that lies there owns that one, with all that was written about it.
+#include "kma/kma.cl"
+
+typedef struct soak_slot {
+    kma_ref ref; // of the slot's block; KMA_NULL: it has none
+    uint bytes;
+    uint key; // of what is painted into the block; another for each block
+    uint pad;
+} soak_slot;
+
+typedef struct soak_counts {
+    uint served;
+    uint refused;
+    uint freed; // after a look at every byte
+    uint wrong; // words and bytes that were not as painted
+} soak_counts;
+
+// Mostly small, some up to `most` bytes; never 0.
+static inline uint soak_size(uint random, uint most)
+{
+    return random % 8 != 0 ? 1 + (random >> 8) % min(most, 96u) : 1 + (random >> 8) % most;
+}
+
+static inline uint soak_word(uint key, uint i)
+{
+    return (key + i) * 0x9e3779b9u;
+}
+
+static inline void soak_paint(global uchar *block, uint bytes, uint key)
+{
+    global uint *words = (global uint *)block;
+    for (uint i = 0; i < bytes / 4; i++)
+        words[i] = soak_word(key, i);
+    for (uint i = bytes / 4 * 4; i < bytes; i++)
+        block[i] = (uchar)(soak_word(key, i) >> 24);
+}
+
+static inline uint soak_wrong(const global uchar *block, uint bytes, uint key)
+{
+    const global uint *words = (const global uint *)block;
+    uint wrong = 0;
+    for (uint i = 0; i < bytes / 4; i++)
+        wrong += words[i] != soak_word(key, i) ? 1 : 0;
+    for (uint i = bytes / 4 * 4; i < bytes; i++)
+        wrong += block[i] != (uchar)(soak_word(key, i) >> 24) ? 1 : 0;
+    return wrong;
+}
+
+static inline void soak_took(global kma_heap *heap, global soak_slot *slot, global uchar *block, uint bytes,
+                             soak_counts *count)
+{
+    slot->ref = kma_ref_of(heap, block);
+    slot->bytes = bytes;
+    slot->key = kma_mix32(slot->key + slot->ref);
+    if (block)
+        soak_paint(block, bytes, slot->key);
+    count->served += block ? 1 : 0;
+    count->refused += block ? 0 : 1;
+}
+
+static inline void soak_look(const global uchar *block, const global soak_slot *slot, soak_counts *count)
+{
+    if (block)
+        count->wrong += soak_wrong(block, slot->bytes, slot->key);
+    count->freed += block ? 1 : 0;
+}
+
+// Puts the slot `mine` into a box and returns the one that lay there; `mine` itself if another was quicker.
+static inline uint soak_swap(global kma_atomic_u32 *box, uint mine)
+{
+    const uint theirs = kma_load_u32(box, KMA_RELAXED);
+    return kma_cas_u32(box, theirs, mine, KMA_ACQ_REL) == theirs ? theirs : mine;
+}
+
+// In three of four rounds all lanes free at one place and allocate at one, those without need NULL and 0 bytes; in the
+// fourth they go different ways.
+kernel void soak(global kma_heap *heap, global soak_slot *slots, global uint *held, global kma_atomic_u32 *mail,
+                 uint boxes, uint per_item, uint rounds, uint most, uint seed, global soak_counts *results)
+{
+    const uint me = (uint)get_global_id(0);
+    soak_counts count = {0, 0, 0, 0};
+    for (uint round = 0; round < rounds; round++) {
+        const uint random = kma_mix32(kma_mix32(me + seed) + round);
+        global uint *const mine = &held[me * per_item + random % per_item];
+        global soak_slot *const slot = &slots[*mine];
+        global uchar *const old = (global uchar *)kma_deref(heap, slot->ref);
+        const uint bytes = old ? 0 : soak_size(kma_mix32(random), most);
+        if (round % 4 != 3) {
+            soak_look(old, slot, &count);
+            kma_free(heap, old);
+            global uchar *const block = (global uchar *)kma_malloc(heap, bytes);
+            if (!old)
+                soak_took(heap, slot, block, bytes, &count);
+        } else if (old) {
+            soak_look(old, slot, &count);
+            kma_free(heap, old);
+        } else {
+            soak_took(heap, slot, (global uchar *)kma_aligned_alloc(heap, 32, bytes), bytes, &count);
+        }
+        if (old)
+            slot->ref = KMA_NULL;
+        if (random >> 16 & 1)
+            *mine = soak_swap(&mail[(random >> 17) % boxes], *mine);
+    }
+    results[me] = count;
+}
+
+// The end: one work-item for each slot frees what it has.
+kernel void soak_drain(global kma_heap *heap, global soak_slot *slots, uint count_of_slots, global soak_counts *results)
+{
+    const uint me = (uint)get_global_id(0);
+    soak_counts count = {0, 0, 0, 0};
+    if (me < count_of_slots) {
+        global uchar *const old = (global uchar *)kma_deref(heap, slots[me].ref);
+        soak_look(old, &slots[me], &count);
+        kma_free(heap, old);
+        slots[me].ref = KMA_NULL;
+    }
+    results[me] = count;
+}

@@ -1,0 +1,22 @@
+// The soak in short; `kma soak` has it at length.
+#include "catch.hpp"
+#include "soak.hpp"
+
+using namespace conformance;
+using namespace test;
+
+TEST_CASE("a soak: blocks go from hand to hand, and each is whole when it is freed")
+{
+    for (const Subject &subject : subjects(Breadth::all)) {
+        INFO(subject.name());
+        SoakOptions options;
+        options.work_items = std::min<std::size_t>(scaled(32), 512) * 64;
+        options.pairs = options.work_items * 64;
+        options.superblock_bytes = 4096;
+        const SoakResult result = soak(subject, options);
+        CHECK(result.pairs >= options.pairs);
+        CHECK(result.wrong == 0);
+        for (const std::string &finding : result.findings)
+            FAIL_CHECK(finding);
+    }
+}
