@@ -118,6 +118,11 @@ void describe_soak(CLI::App *soaks, Options &options)
     soaks->add_option("--largest", options.soak.largest, "Bytes of the largest blocks; most have up to 96")
         ->check(CLI::Range(1, 1 << 16))
         ->capture_default_str();
+    soaks
+        ->add_option("--room", options.soak.bytes_per_slot,
+                     "Bytes of the heap per slot; below 100 it runs full, which is slow")
+        ->check(CLI::Range(16, 1 << 16))
+        ->capture_default_str();
     soaks->add_option("--debug", options.debug, "KMA_DEBUG of heap and kernels")->capture_default_str();
     soaks->add_option("--seed", options.soak.seed, "Of all random choices")->capture_default_str();
 }

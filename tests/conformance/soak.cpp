@@ -38,7 +38,7 @@ public:
     Soak(const Subject &subject, const SoakOptions &options)
         : subject_(subject), options_(options), in_hand_(options.work_items * options.per_item),
           boxes_(std::max<std::size_t>(options.work_items / 16, 1)),
-          heap_(subject.heap(std::max(options.bytes_per_slot * in_hand_, 64 * options.superblock_bytes),
+          heap_(subject.heap(std::max(options.bytes_per_slot * in_hand_, std::uint64_t{1} << 20),
                              options.superblock_bytes)),
           program_(subject.program("soak.cl")), slots_(empty_slots(in_hand_ + boxes_, options.seed)),
           held_(numbers(0, in_hand_)), mail_(numbers(in_hand_, boxes_)), results_(options.work_items, Counts{}),

@@ -15,10 +15,11 @@ struct SoakOptions {
     std::uint64_t pairs = 1'000'000; ///< of malloc and free; a little more are done
     std::size_t work_items = 16384;  ///< a multiple of work_group
     std::size_t work_group = 64;
-    std::uint32_t per_item = 8;        ///< slots of each work-item, half of them filled on average
-    std::uint32_t largest = 1024;      ///< bytes; most blocks have at most 96
-    std::uint64_t bytes_per_slot = 64; ///< of the heap: at 64 it runs full now and then
-    std::uint64_t superblock_bytes = 65536;
+    std::uint32_t per_item = 8;   ///< slots of each work-item, half of them filled on average
+    std::uint32_t largest = 1024; ///< bytes; most blocks have at most 96
+    /// Of the heap, which has 1 MiB at least. Slots hold some 50 on average: with 64 it runs full now and then.
+    std::uint64_t bytes_per_slot = 512;
+    std::uint64_t superblock_bytes = 0; ///< as HeapOptions has it
     std::uint32_t seed = 1;
 };
 

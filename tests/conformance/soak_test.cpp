@@ -13,6 +13,7 @@ TEST_CASE("a soak: blocks go from hand to hand, and each is whole when it is fre
         options.work_items = std::min<std::size_t>(scaled(32), 512) * 64;
         options.pairs = options.work_items * 64;
         options.superblock_bytes = 4096;
+        options.bytes_per_slot = 64;
         const SoakResult result = soak(subject, options);
         CHECK(result.pairs >= options.pairs);
         CHECK(result.wrong == 0);
