@@ -24,7 +24,7 @@ inline place place_of(uint id)
 template <class Scenario> void run_once()
 {
     random_state = iteration * (scenario_threads + 1);
-    operations = 0;
+    self() = place();
     for (lane_group &group : groups)
         group.reset();
     objects.forget_all();

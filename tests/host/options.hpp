@@ -18,6 +18,8 @@ struct options {
     unsigned seconds = 0;   // threads only: begin no iteration later than that; 0: no limit
     unsigned rounds = 0;    // of each thread; 0: what the scenario finds right
     bool expect_failure = false;
+    bool relaxed = false; // threads only, a seeded bug: every order is relaxed
+    bool short_memory = false; // threads only, a seeded bug: a heap is told of a unit more than there is
     bool history = false; // Relacy prints what led to the defect
 };
 
@@ -29,7 +31,8 @@ inline std::uint64_t iteration = 0; // now running
     std::fprintf(
         stderr,
         "usage: %s [--iterations N] [--seed S] [--width 1|4] [--rounds R] [--expect-failure]\n"
-        "       Relacy only: [--scheduler random|bound] [--bound K] [--history]; threads only: [--seconds T]\n",
+        "       Relacy only: [--scheduler random|bound] [--bound K] [--history]; threads only: [--seconds T]\n"
+        "       seeded in the shim, threads only: [--relaxed] [--short-memory]\n",
         program);
     std::exit(2);
 }
@@ -42,6 +45,14 @@ inline void parse_options(int argc, char **argv)
         const std::string_view name = argv[i];
         if (name == "--expect-failure") {
             chosen.expect_failure = true;
+            continue;
+        }
+        if (name == "--relaxed") {
+            chosen.relaxed = true;
+            continue;
+        }
+        if (name == "--short-memory") {
+            chosen.short_memory = true;
             continue;
         }
         if (name == "--history") {

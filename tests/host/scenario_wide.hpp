@@ -3,12 +3,13 @@
 // the second word part empty.
 #pragma once
 
-#include "superblock_threads.hpp"
+#include "heap_superblock.hpp"
+#include "scenario_heap.hpp"
 
 inline constexpr heap_shape wide_shapes[] = {
     {6, 1, 40, 0, 2, {1, 64}},  {6, 1, 64, 0, 2, {1, 64}}, {6, 2, 36, 0, 2, {1, 64}},
     {7, 1, 42, 0, 2, {3, 128}}, {7, 1, 42, 34, 1, {3}},    {6, 1, 64, 56, 1, {1}},
 };
 
-template <uint threads> class scenario : public superblock_threads<threads, wide_shapes> {
+template <uint threads> class scenario : public heap_threads<superblock_kind, threads, wide_shapes> {
 };

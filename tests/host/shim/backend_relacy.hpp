@@ -85,27 +85,33 @@ inline void plan_nap(uint threads)
         nap = {&places[random(threads)], random(1u << (3 + random(5))), 1u << (3 + random(6))};
 }
 
+// What the caller did is before what any other does who calls this later.
+inline void settle_with_others()
+{
+    rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO);
+}
+
 // A thread that stops for good at some atomic operation, as a work-item may that the device never runs again; the rest
 // is up to the others. Who has seen what they do without it thaws it, so that the execution ends.
 struct freeze_plan {
     const place *who = nullptr;
-    uint operations = 0; // before it
+    uint operations = 0; // of `who`, until then
     bool reached = false;
 };
 inline freeze_plan freeze;
 
-inline void plan_freeze(uint who, uint operations)
+// The caller stops before the `nth` atomic operation from now, counted from 1.
+inline void freeze_me_at(uint nth)
 {
-    freeze = {&places[who], operations};
+    freeze = {&self(), self().operations + nth};
 }
 
-// If so, the caller has seen all that the frozen thread did: it is long ago.
 inline bool is_frozen()
 {
-    rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO);
     return freeze.who && freeze.reached;
 }
 
+// The caller got so far that it will not stop any more; or another wakes the one who has.
 inline void thaw()
 {
     freeze = {};
@@ -113,9 +119,9 @@ inline void thaw()
 
 inline void maybe_freeze()
 {
-    if (freeze.who != &self() || freeze.operations-- != 0)
+    if (freeze.who != &self() || freeze.operations != self().operations)
         return;
-    rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO);
+    settle_with_others();
     freeze.reached = true;
     while (freeze.who)
         pause();
@@ -123,6 +129,7 @@ inline void maybe_freeze()
 
 inline void maybe_nap()
 {
+    self().operations++;
     maybe_freeze();
     if (nap.who != &self() || nap.operations-- != 0)
         return;
@@ -130,6 +137,8 @@ inline void maybe_nap()
     for (uint left = nap.length; left != 0; left--)
         rl::ctx().sched();
 }
+
+#define KMA_SHIM_UNSEEN // for ThreadSanitizer only; see backend_threads.hpp
 
 // One fiber runs at a time, and a real lock would order memory, which lane operations must not.
 struct lock {

@@ -3,8 +3,9 @@
 // kma_lanes_active gathers: the first lane at a call site opens a gathering, waits a random while, often short, and
 // closes it; who came to the same site meanwhile is in the set. So every set that independent thread scheduling allows
 // can occur. Shuffle and ballot are rendezvous of exactly the lanes of the set, as the .sync instructions are. Under
-// Relacy all state here is plain C++, which orders no memory, as shuffles on a GPU order none; the meetings of
-// kma_lanes_sync alone do, by a word of each set that every lane releases before and acquires after.
+// Relacy all state here is plain C++, which orders no memory, as shuffles on a GPU order none, and ThreadSanitizer is not
+// shown it; the meetings of kma_lanes_sync alone order memory, by a word of each set that every lane releases before and
+// acquires after.
 #pragma once
 
 #include "objects.hpp"
@@ -49,13 +50,14 @@ public:
         for (uint slot = 0; slot < group_lanes; slot++) {
             gatherings_[slot].open = false;
             gathered_[slot] = 0;
+            waits_in_[slot] = 0;
         }
         for (meeting &each : meetings_)
             each.arrived = each.leaving = 0;
     }
 
     // The slots that are at `site` together with `slot`.
-    uint gather(uint slot, location site)
+    KMA_SHIM_UNSEEN uint gather(uint slot, location site)
     {
         lock_.acquire();
         uint together = 0;
@@ -75,7 +77,7 @@ public:
     }
 
     // Returns when all slots of `set` have called it, with what each has brought.
-    values meet(uint set, uint slot, uint value, location site)
+    KMA_SHIM_UNSEEN values meet(uint set, uint slot, uint value, location site)
     {
         const uint me = 1u << slot;
         check((set & me) != 0, "a lane uses a set that it is not in", site);
@@ -91,8 +93,10 @@ public:
         here.arrived |= me;
         if (here.arrived == set)
             here.leaving = set;
+        waits_in_[slot] = set;
         while ((here.leaving & me) == 0)
             let_others_run();
+        waits_in_[slot] = 0;
         const values result = here.brought;
         here.leaving &= ~me;
         if (here.leaving == 0)
@@ -101,14 +105,28 @@ public:
         return result;
     }
 
-    // A meeting after which each lane knows what all had done before. (On threads the lock orders all meetings.)
+    // A meeting after which each lane knows what all had done before.
     void sync(uint set, uint slot, location site)
     {
-        if constexpr (is_model_checker)
-            synchronizer_of(set, site).fetch_add(1, KMA_RELEASE, site);
+        word<uint> &orders = synchronizer_of(set, site);
+        orders.fetch_add(1, KMA_RELEASE, site);
         meet(set, slot, 0, site);
-        if constexpr (is_model_checker)
-            synchronizer_of(set, site).fetch_add(1, KMA_ACQUIRE, site);
+        orders.fetch_add(1, KMA_ACQUIRE, site);
+    }
+
+    // The slots that cannot go on while `stopped` does not: it, who waits in a meeting for it, and who for these.
+    uint held_by(uint stopped) const
+    {
+        uint held = 1u << stopped;
+        for (uint before = 0; before != held;) {
+            before = held;
+            for (uint slot = 0; slot < group_lanes; slot++) {
+                const meeting &here = meetings_[waits_in_[slot]];
+                if (waits_in_[slot] != 0 && here.leaving == 0 && (waits_in_[slot] & ~here.arrived & held) != 0)
+                    held |= 1u << slot;
+            }
+        }
+        return held;
     }
 
 private:
@@ -125,16 +143,18 @@ private:
         values brought{};
     };
 
-    // Made by the first who asks, since few scenarios do.
+    // Relacy's words are made in an execution: here by the first who asks, since few scenarios do.
     struct synchronizer {
         word<uint> *made = nullptr;
         word<uint> *ready = nullptr;
         alignas(word<uint>) uchar memory[sizeof(word<uint>)];
     };
 
-    word<uint> &synchronizer_of(uint set, location site)
+    KMA_SHIM_UNSEEN word<uint> &synchronizer_of(uint set, location site)
     {
         synchronizer &mine = synchronizers_[set];
+        if constexpr (!is_model_checker)
+            return *std::launder(reinterpret_cast<word<uint> *>(mine.memory)); // whatever number it counts from
         if (!mine.made) {
             mine.made = objects.construct<word<uint>>(mine.memory);
             mine.made->store(0, KMA_RELAXED, site);
@@ -145,14 +165,14 @@ private:
         return *mine.ready;
     }
 
-    void let_others_run()
+    KMA_SHIM_UNSEEN void let_others_run()
     {
         lock_.release();
         pause();
         lock_.acquire();
     }
 
-    uint open_gathering(uint slot, location site)
+    KMA_SHIM_UNSEEN uint open_gathering(uint slot, location site)
     {
         gathering &mine = gatherings_[slot];
         mine.site = site;
@@ -171,6 +191,7 @@ private:
     lock lock_;
     gathering gatherings_[group_lanes];     // by the slot that opened it
     uint gathered_[group_lanes] = {};       // what each slot waits for; 0 while it waits
+    uint waits_in_[group_lanes] = {};       // the set whose meeting a slot has come to and not left
     meeting meetings_[1u << group_lanes]{}; // by set
     synchronizer synchronizers_[1u << group_lanes];
 };

@@ -11,7 +11,7 @@ class object_list {
 public:
     template <class T> T *construct(void *place)
     {
-        const uint index = count_.fetch_add(1);
+        const uint index = count_.fetch_add(1, std::memory_order_relaxed); // orders nothing for those it counts
         check(index < capacity, "the object list is too short for this test");
         entries_[index] = {place, [](void *object) { static_cast<T *>(object)->~T(); }};
         return ::new (place) T;
@@ -37,6 +37,36 @@ private:
 };
 
 inline object_list objects;
+
+// Memory for one heap, of up to `most` bytes. On threads exactly as much as is asked for, by itself, so that a sanitizer
+// sees the first byte beyond it; Relacy has operator new for itself while it runs.
+template <size_t most> class heap_memory {
+public:
+    uchar *take(size_t bytes)
+    {
+        check(bytes <= most, "the heap is too large for this test");
+        if constexpr (is_model_checker)
+            return inside_;
+        release();
+        own_ = static_cast<uchar *>(::operator new(bytes, std::align_val_t(alignment)));
+        return own_;
+    }
+
+    heap_memory() = default;
+    heap_memory(const heap_memory &) = delete;
+    ~heap_memory() { release(); }
+
+private:
+    static constexpr size_t alignment = 64;
+    void release()
+    {
+        if constexpr (!is_model_checker)
+            ::operator delete(std::exchange(own_, nullptr), std::align_val_t(alignment));
+    }
+
+    uchar *own_ = nullptr;
+    alignas(alignment) uchar inside_[is_model_checker ? most : 1];
+};
 
 template <class T, class Heap> T *new_in(Heap *heap)
 {

@@ -14,6 +14,7 @@
 #include <new>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 using uchar = unsigned char;
 using ushort = unsigned short;
@@ -55,6 +56,7 @@ struct place {
     lane_group *group = nullptr; // the lanes it may meet; none: it is always alone
     uint slot = 0;               // which of them it is
     std::size_t id = 0;
+    uint operations = 0; // atomic ones, since the thread began
 };
 
 inline std::size_t work_items = 1;
