@@ -21,6 +21,15 @@ constexpr scenario_steps steps_of = {
     [](uint id) { current<Scenario>().thread(id); },
     [] { current<Scenario>().after(); },
     [] { current<Scenario>().~Scenario(); },
+    []() -> std::uint64_t {
+        if constexpr (requires { Scenario::executions(); })
+            return Scenario::executions();
+        return 0;
+    },
+    [] {
+        if constexpr (requires { Scenario::report(); })
+            Scenario::report();
+    },
 };
 
 template <template <uint threads> class Scenario> int run()

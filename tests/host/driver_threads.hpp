@@ -45,6 +45,8 @@ template <class Scenario> void run_once()
 template <template <uint threads> class Scenario> int run()
 {
     work_items = scenario_threads;
+    if (chosen.iterations == 0)
+        chosen.iterations = 1000;
     catch_crashes();
     // Yielding is slow on a machine that others keep busy, so a time limit takes iterations off, not the test.
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(chosen.seconds);

@@ -361,7 +361,7 @@ kma_mutant(sb_endless_at_out_of_memory FILE ${sb_renew}
 kma_mutant(sb_waits_for_others FILE ${sb_renew}
   FIND [[at_last && result == KMA_SB_CONTENDED]]
   REPLACE [[false]]
-  FOUND_BY relacy.freeze.acqrel64 yield.freeze.acqrel64)
+  FOUND_BY relacy.freeze.acqrel64)
 
 # Frees: the bit, then the credit, then perhaps the superblock.
 kma_mutant(sb_credit_before_bit FILE ${sb}

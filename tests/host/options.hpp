@@ -11,7 +11,7 @@
 namespace shim {
 
 struct options {
-    std::uint64_t iterations = 1000;
+    std::uint64_t iterations = 0; // 0: all, if the scenario counts them, else 1000
     std::uint64_t seed = 1; // the number of the first iteration; each iteration's choices follow from its number
     unsigned bound = 0;     // context switches in Relacy's exhaustive search; 0: random schedules instead
     unsigned width = 1;     // lanes in a group, 1 or 4
@@ -62,7 +62,7 @@ inline void parse_options(int argc, char **argv)
         if (++i == argc)
             usage(argv[0]);
         const std::uint64_t value = std::strtoull(argv[i], nullptr, 0);
-        if (name == "--iterations")
+        if (name == "--iterations" && value != 0)
             chosen.iterations = value;
         else if (name == "--seed")
             chosen.seed = value;
@@ -81,7 +81,7 @@ inline void parse_options(int argc, char **argv)
             usage(argv[0]);
     }
     chosen.bound = searches ? bound : 0;
-    if (chosen.iterations == 0 || chosen.seed == 0)
+    if (chosen.seed == 0)
         usage(argv[0]);
 }
 

@@ -54,9 +54,10 @@ template <uint threads> struct suite : rl::test_suite<suite<threads>, threads> {
     }
 };
 
-template <uint threads> rl::test_result_e explore(rl::test_params &params, rl::ostringstream &state)
+template <uint threads>
+rl::test_result_e explore(rl::test_params &params, rl::ostringstream &state, std::uint64_t first)
 {
-    iteration = chosen.seed - 1;
+    iteration = first - 1;
     for (place &each : places)
         each = place();
     if (chosen.bound != 0)
@@ -65,14 +66,14 @@ template <uint threads> rl::test_result_e explore(rl::test_params &params, rl::o
 }
 
 // What a failed execution was, found by running it once more with a history.
-template <uint threads> void explain(rl::test_params params, const rl::ostringstream &state)
+template <uint threads> void explain(rl::test_params params, const rl::ostringstream &state, std::uint64_t failed)
 {
     rl::ostringstream text; // written while Relacy holds operator new, read after
     rl::ostringstream ignored;
     params.initial_state = state.str();
     params.collect_history = true;
     params.output_stream = &text;
-    explore<threads>(params, ignored);
+    explore<threads>(params, ignored, failed);
     const rl::string history = text.str();
     const rl::string first_line = history.substr(0, history.find('\n'));
     std::printf("%s\n", chosen.history ? history.c_str() : first_line.c_str());
@@ -82,6 +83,10 @@ template <uint threads> int run(const scenario_steps &scenario)
 {
     steps = scenario;
     work_items = threads;
+    const std::uint64_t all = steps.executions();
+    const bool runs_all = all != 0 && chosen.iterations == 0 && chosen.seed == 1;
+    if (chosen.iterations == 0)
+        chosen.iterations = all != 0 ? all : 1000;
     rl::test_params params;
     std::ostream nothing(nullptr);
     rl::ostringstream state;
@@ -93,14 +98,16 @@ template <uint threads> int run(const scenario_steps &scenario)
     if (chosen.bound == 0)
         params.initial_state = std::to_string(chosen.seed).c_str();
 
-    const rl::test_result_e result = explore<threads>(params, state);
+    const rl::test_result_e result = explore<threads>(params, state, chosen.seed);
     if (result == rl::test_result_success || result == rl::test_result_until_condition_hit) {
         std::printf("%llu schedules: no defect%s\n", static_cast<unsigned long long>(iteration - chosen.seed + 1),
                     chosen.bound != 0 && result == rl::test_result_success ? "; the search is complete" : "");
+        if (runs_all)
+            steps.report();
         return verdict(false);
     }
     const auto failed = static_cast<unsigned long long>(params.stop_iteration);
-    explain<threads>(params, state);
+    explain<threads>(params, state, failed);
     if (chosen.bound == 0)
         std::printf("iteration %llu; again: --seed %llu --iterations 1 --history\n", failed, failed);
     else

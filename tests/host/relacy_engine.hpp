@@ -16,6 +16,8 @@ struct scenario_steps {
     void (*thread)(uint id);
     void (*after)();
     void (*destroy)();
+    std::uint64_t (*executions)(); // how many there are to be; 0: as many as one likes
+    void (*report)();              // after all of them
 };
 
 // As the command line chose; the exit status.

@@ -1,127 +1,205 @@
-// The superblock heap while one thread stops for good at some atomic operation: nobody waits for it. The others finish
-// what they have to do, and what they cannot get any more is what it had or asked for, and one superblock.
+// Nobody waits: a thread is stopped for good before its n-th atomic operation, for every n of every operation of every
+// structure, from states that a lone prelude has led to. The others finish what they have to do, in few steps, and what
+// is lost is what the contract allows. The subjects in freeze/ say what that is.
 //
-// At width 1 only: the lanes of a group stop together.
+// At width 4 the unit is the group that kma_lanes_active returned: lanes that have yet to meet the stopped one in it are
+// held with it, and all others, those of the same hardware group too, must go on. Which of the lanes take part in the
+// operation, and which of them is to stop, is chance.
+//
+// The executions are numbered, so each can be repeated: `seeds` in a row for each n, for each case. In every other one
+// the stopped thread's group goes first, so that it stops in the very state of the prelude; at width 1 that shows how
+// many atomic operations there are. A case ends with the first n that nobody reaches.
 #pragma once
 
-#include "superblock_heap.hpp"
+#include "freeze/bitmap.hpp"
+#include "freeze/heap.hpp"
+#include "freeze/queue.hpp"
+#include "freeze/tree.hpp"
+#include "host_heaps.hpp" // every kind of the list in tests/CMakeLists.txt
+
+namespace freeze {
+
+template <uint threads> constexpr uint seeds = threads == shim::narrow_threads ? 16 : 8;
+constexpr uint most_stops = 200; // atomic operations of one operation, at most
+constexpr uint most_cases = 512;
+
+struct freeze_case {
+    const char *structure;
+    const char *operation;
+    const char *(*state_name)(uint);
+    subject *(*make)(void *memory, uint operation, uint state);
+    uint number_of_operation;
+    uint state;
+    // What came of it:
+    uint alone;          // stops while its group went first, in a row from the first
+    uint reached;        // the last n at which it stopped in any execution
+    uint stopped;        // executions in which it did
+    uint stopped_at_all; // of these, with the n under test
+};
+
+template <uint threads> class catalogue {
+public:
+    freeze_case cases[most_cases];
+    uint count = 0;
+    std::size_t most_bytes = 0;
+
+    constexpr catalogue()
+    {
+        add<queue_subject<threads>>();
+        add<bitmap_subject<threads>>();
+        add<tree_subject<threads>>();
+        add_heaps<KMA_HOST_HEAPS>();
+    }
+
+private:
+    template <class... Kinds> constexpr void add_heaps() { (add<heap_subject<Kinds, threads>>(), ...); }
+
+    template <class Subject> constexpr void add()
+    {
+        if (!Subject::has_lanes && threads == shim::group_lanes + 1)
+            return;
+        most_bytes = max(most_bytes, sizeof(Subject));
+        for (uint operation = 0; operation < Subject::operations; operation++)
+            for (uint state = 0; state < Subject::states; state++)
+                if (Subject::applies(operation, state))
+                    cases[count++] = {Subject::structure,
+                                      Subject::operation_name(operation),
+                                      Subject::state_name,
+                                      [](void *memory, uint o, uint s) -> subject * {
+                                          return ::new (memory) Subject(o, s);
+                                      },
+                                      operation,
+                                      state,
+                                      0,
+                                      0,
+                                      0,
+                                      0};
+    }
+};
+
+} // namespace freeze
 
 template <uint threads> class scenario {
 public:
+    static std::uint64_t executions() { return std::uint64_t{all.count} * freeze::most_stops * freeze::seeds<threads>; }
+    static void report();
+
     void before()
     {
-        const shape &chosen_shape = shapes[shim::random(std::size(shapes))];
-        shape_ = &chosen_shape;
-        heap_patience = shim::random(4);
-        heap_.init(shape_->superblocks, shape_->shift);
-        kma_store_u32(&finished_, 0, KMA_RELAXED);
-        choice_ = shim::random(1u << 20);
-        victim_ = shim::random(threads);
-        shim::plan_freeze(victim_, shim::random(1u << (3 + shim::random(5))));
+        const std::uint64_t number = shim::iteration - 1;
+        stop_ = static_cast<uint>(number / freeze::seeds<threads> % freeze::most_stops) + 1;
+        mine_ = &all.cases[number / freeze::seeds<threads> / freeze::most_stops % all.count];
+        const uint seed = number % freeze::seeds<threads>;
+        if (seed == 0 && stop_ > 1)
+            is_over = mine_->stopped_at_all == 0 && shim::chosen.seed == 1;
+        else if (seed == 0)
+            is_over = false;
+        if (seed == 0)
+            mine_->stopped_at_all = 0;
+        if (is_over)
+            return;
+        goes_first_ = seed % 2 == 0;
+        victim_ = is_wide ? shim::random(threads) : 0;
+        heir_ = !is_wide ? 1 : victim_ < shim::group_lanes ? shim::group_lanes : 0;
+        operators_ = 1u << victim_;
+        if (is_wide && victim_ < shim::group_lanes)
+            operators_ |= shim::random(1u << shim::group_lanes);
+        if (shim::chosen.history)
+            std::printf("%s, %s, %s: thread %u stops before atomic operation %u\n", mine_->structure, mine_->operation,
+                        mine_->state_name(mine_->state), victim_, stop_);
+        subject_ = mine_->make(memory, mine_->number_of_operation, mine_->state);
+        subject_->prepare(operators_, victim_, heir_);
     }
 
     void thread(uint me)
     {
-        const uint rounds = shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 5 : 40;
-        worker &mine = workers_[me];
-        for (uint round = 0; round < rounds; round++) {
-            const uint choice = kma_mix32((choice_ * 64 + me) * 64 + round);
-            if (choice % 4 >= 2 ? mine.count < most_held : mine.count == 0)
-                take(me, shape_->kinds[choice / 8 % 2]);
-            else
-                give(mine);
-        }
-        // The last of the others has their blocks, with all that was done to them.
-        if (me != victim_ && kma_fetch_add_u32(&finished_, 1, KMA_ACQ_REL) == threads - 2) {
-            if (shim::is_frozen())
-                check_without_victim(me);
-            shim::thaw();
-        }
+        if (!subject_)
+            return;
+        if (operators_ >> me & 1)
+            operate(me);
+        else if (goes_first_)
+            while (!is_done_ && !shim::is_frozen())
+                shim::pause();
+        shim::settle_with_others();
+        subject_->go_on(me);
+        shim::settle_with_others();
+        finished_ |= 1u << me;
+        if (me != heir_)
+            return;
+        while (freeze::crowd{finished_ | held()} != (1u << threads) - 1)
+            shim::pause();
+        shim::settle_with_others();
+        if (shim::is_frozen())
+            subject_->check_without(held(), me);
+        shim::thaw();
     }
 
     void after()
     {
-        shim::thaw();
-        for (worker &each : workers_)
-            while (each.count != 0)
-                give(each);
-        heap_.check_books({});
-        for (const uint units : shape_->kinds)
-            shim::check(heap_.capacity(units) == heap_.superblocks() * heap_.slots_of(units),
-                        "the freed heap has not its full capacity");
-        uint nulls = 0;
-        for (const worker &each : workers_)
-            nulls += each.nulls;
-        heap_.check_log(KMA_ERROR_OUT_OF_MEMORY, nulls, "the error log does not count the NULLs");
+        if (!subject_)
+            return;
+        subject_->check_at_rest();
+        subject_->~subject();
         shim::objects.destroy_all();
     }
 
 private:
-    static constexpr uint most_held = 2;
+    static constexpr bool is_wide = threads == shim::group_lanes + 1;
 
-    struct shape {
-        uint shift;
-        uint superblocks;
-        uint kinds[2]; // units of the blocks asked for
-    };
-    static constexpr shape shapes[] = {{2, 3, {1, 4}}, {2, 4, {1, 2}}, {2, 5, {2, 4}}, {2, 3, {1, 1}}};
-
-    struct worker {
-        block blocks[most_held];
-        uint count = 0; // a block counts until its free has returned
-        uint made = 0;
-        uint nulls = 0;
-    };
-
-    void take(uint me, uint units)
+    void operate(uint me)
     {
-        worker &mine = workers_[me];
-        const block got = heap_.alloc(units, (me + 1) << 10 | (++mine.made & 0x3ff));
-        if (got.units != 0)
-            mine.blocks[mine.count++] = got;
-        else
-            mine.nulls++;
-    }
-
-    void give(worker &from)
-    {
-        heap_.free(from.blocks[from.count - 1]);
-        from.count--;
-    }
-
-    // By the last that still runs: frees what the others have, and takes all there is.
-    void check_without_victim(uint me)
-    {
-        for (uint other = 0; other < threads; other++)
-            while (other != victim_ && workers_[other].count != 0)
-                give(workers_[other]);
-        const uint units = shape_->kinds[choice_ % 2];
-        uint pinned[most_superblocks] = {};
-        const worker &victim = workers_[victim_];
-        for (uint n = 0; n < victim.count; n++)
-            pinned[heap_.superblock_of(victim.blocks[n])] = 1;
-        uint left = heap_.superblocks();
-        for (const uint each : pinned)
-            left -= each;
-        const uint expected = left > 1 ? (left - 1) * heap_.slots_of(units) : 0;
-
-        block_list all;
-        for (;;) {
-            const block one = heap_.alloc(units, (me + 1) << 10 | (++workers_[me].made & 0x3ff));
-            if (one.units == 0)
-                break;
-            all.push(one);
+        if (me != victim_)
+            return subject_->operate(me);
+        group_ = shim::self().group;
+        slot_ = shim::self().slot;
+        shim::freeze_me_at(stop_);
+        subject_->operate(me);
+        // It may have stopped, and gone on when the others were done.
+        if (was_stopped()) {
+            mine_->reached = max(mine_->reached, stop_);
+            mine_->stopped++;
+            mine_->stopped_at_all++;
+            mine_->alone += goes_first_ && mine_->alone + 1 == stop_;
         }
-        workers_[me].nulls++;
-        shim::check(all.count >= expected, "a thread that stopped cost more than one superblock");
-        while (all.count != 0)
-            heap_.free(all.pop(all.count - 1));
+        shim::thaw();
+        is_done_ = true;
     }
 
-    superblock_heap heap_;
-    worker workers_[threads];
-    kma_atomic_u32 finished_;
-    const shape *shape_ = nullptr;
-    uint choice_ = 0;
-    uint victim_ = 0;
+    // Who thawed it did so before it went on.
+    static bool was_stopped() { return shim::freeze.who == nullptr; }
+
+    freeze::crowd held() const
+    {
+        if (!shim::is_frozen())
+            return 0;
+        return group_ ? group_->held_by(slot_) << (victim_ - slot_) : 1u << victim_;
+    }
+
+    static inline freeze::catalogue<threads> all;
+    static inline bool is_over = false;
+    alignas(64) static inline uchar memory[1 << 18];
+
+    freeze::freeze_case *mine_ = nullptr;
+    freeze::subject *subject_ = nullptr;
+    freeze::crowd operators_ = 0, finished_ = 0;
+    uint stop_ = 0, victim_ = 0, heir_ = 0;
+    shim::lane_group *group_ = nullptr; // the victim's
+    uint slot_ = 0;
+    bool goes_first_ = false, is_done_ = false;
 };
+
+// The table, and that the test was not blind.
+template <uint threads> void scenario<threads>::report()
+{
+    std::printf("%-16s %-14s %-32s %8s %8s %9s\n", "structure", "operation", "state", "atomics", "at most", "stopped");
+    for (uint n = 0; n < all.count; n++) {
+        const freeze::freeze_case &each = all.cases[n];
+        std::printf("%-16s %-14s %-32s %8u %8u %9u\n", each.structure, each.operation, each.state_name(each.state),
+                    each.alone, each.reached, each.stopped);
+        if (each.alone == 0)
+            shim::report_defect("nobody was stopped in this operation: the test sees nothing", __FILE__, __LINE__);
+        if (each.reached == freeze::most_stops)
+            shim::report_defect("this operation has more atomic operations than were tried", __FILE__, __LINE__);
+    }
+    std::printf("longest operation beside a stopped thread: %u atomics\n", freeze::longest);
+}

@@ -200,6 +200,9 @@ public:
         return value_.fetch_and(value, to_model(order), info_of(where));
     }
 
+    // For the shim's own words: nobody stops or sleeps here.
+    void begin_at(T value, location where) { value_.store(value, rl::mo_relaxed, info_of(where)); }
+
 private:
     rl::atomic<T> value_;
 };

@@ -153,11 +153,11 @@ private:
     KMA_SHIM_UNSEEN word<uint> &synchronizer_of(uint set, location site)
     {
         synchronizer &mine = synchronizers_[set];
-        if constexpr (!is_model_checker)
+        if constexpr (!is_model_checker) {
             return *std::launder(reinterpret_cast<word<uint> *>(mine.memory)); // whatever number it counts from
-        if (!mine.made) {
+        } else if (!mine.made) {
             mine.made = objects.construct<word<uint>>(mine.memory);
-            mine.made->store(0, KMA_RELAXED, site);
+            mine.made->begin_at(0, site);
             mine.ready = mine.made;
         }
         while (!mine.ready)

@@ -1,0 +1,222 @@
+// A heap of any kind: a group that is stopped costs what its lanes have and ask for, and at most what the kind says
+// beside that (see least() in its heap_KIND.hpp).
+#pragma once
+
+#include "freeze/subject.hpp"
+#include "tiny_heap.hpp"
+
+namespace freeze {
+
+template <class Kind, uint threads> class heap_subject : public subject {
+public:
+    static constexpr const char *structure = Kind::name;
+    static constexpr bool has_lanes = true;
+    static constexpr uint operations = 6;
+    static constexpr uint states = 19; // small blocks taken, few or almost all, then others
+
+    static constexpr bool applies(uint operation, uint state)
+    {
+        const bool frees = operation == free_oldest || operation == free_newest;
+        if (frees && !Kind::reuses)
+            return false; // it does nothing
+        if (state > most_taken && !Kind::reuses && state != roomy)
+            return false; // whatever is freed, the state is that before
+        const bool has_block = state != 0 && state != all_freed && state != other_size_freed && state != roomy;
+        return has_block || (!frees && operation != grow);
+    }
+
+    static const char *operation_name(uint operation)
+    {
+        static constexpr const char *names[operations] = {"malloc small", "malloc large", "free oldest",
+                                                          "free newest",  "realloc",      "aligned_alloc"};
+        return names[operation];
+    }
+
+    static const char *state_name(uint state)
+    {
+        static constexpr const char *names[] = {"all taken, others freed", "all taken, every other one freed",
+                                                "all taken, all freed",    "all taken by the other size",
+                                                "the same, all freed",     "much room"};
+        static char text[24];
+        if (state > most_taken)
+            return names[state - most_taken - 1];
+        std::snprintf(text, sizeof(text), "%u of %u taken", fill_of(state), capacity);
+        return text;
+    }
+
+    heap_subject(uint operation, uint state) : operation_(operation), state_(state) {}
+
+    void prepare(crowd operators, uint victim, uint heir) override
+    {
+        Kind::vary(shim::random(4));
+        shape_ = Kind::frozen(threads);
+        if (state_ == roomy)
+            shape_.count = Kind::roomy(threads);
+        heap_.init(shape_);
+        block_list all = taken_at_start();
+        // The victim has the block in question; the others who do the same have one each, if there are so many.
+        if (all.count != 0)
+            held_[victim].push(all.pop(operation_ == free_newest ? all.count - 1 : 0));
+        for (uint id = 0; id < threads && state_ != others_freed; id++)
+            if (id != victim && (operators >> id & 1) != 0 && all.count != 0)
+                held_[id].push(all.pop(all.count - 1));
+        while (all.count != 0)
+            if (state_ == others_freed || (state_ == holes && all.count % 2 != 0))
+                heap_.free(all.pop(all.count - 1));
+            else
+                held_[heir].push(all.pop(all.count - 1));
+    }
+
+    void operate(uint me) override
+    {
+        switch (operation_) {
+        case small:
+        case large:
+        case aligned:
+            take(me, shape_.kinds[operation_ == small ? 0 : 1], operation_ == aligned ? 2 : 1);
+            return;
+        case grow:
+            if (held_[me].count != 0)
+                resize(me);
+            return;
+        default:
+            if (held_[me].count != 0)
+                give(me, me);
+            return;
+        }
+    }
+
+    // Whoever has blocks begins with frees, so that there is something to be had.
+    void go_on(uint me) override
+    {
+        while (held_[me].count != 0)
+            bounded([&] { return give(me, me); });
+        for (uint pair = 0; pair < pairs; pair++) {
+            uint attempts = shim::random(2);
+            while (!bounded([&] { return take(me, shape_.kinds[++attempts % 2], 1); })) {
+                if (!Kind::reuses && (state_ != roomy || is_emptied_))
+                    return;
+                shim::check(attempts < most_attempts && state_ != roomy, "no block to be had while a thread is stopped");
+            }
+            bounded([&] { return give(me, me); });
+        }
+    }
+
+    void check_without(crowd held, uint me) override
+    {
+        is_emptied_ = true;
+        block_list blocks, asked;
+        for (uint id = 0; id < threads; id++) {
+            if ((held >> id & 1) == 0)
+                continue;
+            for (const block &each : held_[id])
+                blocks.push(each);
+            if (asked_[id] != 0)
+                asked.push({0, asked_[id], 0});
+        }
+        for (uint kind = 0; kind < 2; kind++) {
+            const uint units = shape_.kinds[kind];
+            const uint expected = heap_.in.least(units, {}, blocks, asked);
+            shim::check(expected != 0 || !Kind::reuses, "this heap is too small to show anything");
+            while (bounded([&] { return take(me, units, 1); }))
+                ;
+            shim::check(held_[me].count >= expected, "a thread that was stopped cost more than it may");
+            while (held_[me].count != 0)
+                bounded([&] { return give(me, me); });
+        }
+    }
+
+    void check_at_rest() override
+    {
+        for (uint id = 0; id < threads; id++)
+            while (held_[id].count != 0)
+                give(id, id);
+        heap_.check_at_rest({});
+        for (uint kind = 0; kind < 2; kind++) {
+            const uint expected = heap_.in.capacity(shape_.kinds[kind], {});
+            while (take(0, shape_.kinds[kind], 1))
+                ;
+            shim::check(held_[0].count == expected, "a lone caller does not get what is free");
+            while (held_[0].count != 0)
+                give(0, 0);
+        }
+        heap_.check_at_rest({});
+    }
+
+private:
+    enum : uint { small, large, free_oldest, free_newest, grow, aligned };
+    static constexpr uint capacity = (Kind::frozen(threads).count << Kind::frozen(threads).shift) /
+                                     Kind::frozen(threads).kinds[0];
+    static constexpr uint few = 9, most_taken = few + 3;
+    static_assert(capacity >= most_taken);
+    enum : uint {
+        others_freed = most_taken + 1,
+        holes,
+        all_freed,
+        other_size,
+        other_size_freed,
+        roomy,
+    };
+    static_assert(states == roomy + 1);
+
+    static constexpr uint fill_of(uint state) { return state <= few ? state : capacity - (most_taken - state); }
+
+    block_list taken_at_start()
+    {
+        block_list all;
+        if (state_ == roomy)
+            return all;
+        const uint units = shape_.kinds[state_ == other_size || state_ == other_size_freed ? 1 : 0];
+        for (uint left = state_ <= most_taken ? fill_of(state_) : most_units; left != 0; left--) {
+            const block one = heap_.alloc(units, next_stamp());
+            if (one.units == 0)
+                break;
+            all.push(one);
+        }
+        if (state_ == all_freed || state_ == other_size_freed)
+            while (all.count != 0)
+                heap_.free(all.pop(all.count - 1));
+        return all;
+    }
+
+    uint next_stamp() { return ++stamps_ & 0xffff; }
+
+    bool take(uint me, uint units, uint align)
+    {
+        asked_[me] = units + align - 1;
+        const block got = heap_.alloc(units, next_stamp(), units % align == 0 ? align : 1);
+        asked_[me] = 0;
+        if (got.units != 0)
+            held_[me].push(got);
+        return got.units != 0;
+    }
+
+    // A block is its owner's until the free has returned.
+    bool give(uint me, uint whose)
+    {
+        (void)me;
+        heap_.free(held_[whose].blocks[held_[whose].count - 1]);
+        held_[whose].count--;
+        return true;
+    }
+
+    void resize(uint me)
+    {
+        block &mine = held_[me].blocks[0];
+        asked_[me] = shape_.kinds[1];
+        const block moved = heap_.resize(mine, shape_.kinds[1], next_stamp());
+        asked_[me] = 0;
+        if (moved.units != 0)
+            mine = moved;
+    }
+
+    const uint operation_, state_;
+    heap_shape shape_{};
+    tiny_heap<Kind> heap_;
+    block_list held_[threads];
+    uint asked_[threads] = {}; // units of a malloc that has not returned
+    uint stamps_ = 0;
+    bool is_emptied_ = false; // by check_without, which is for good where nothing is reused
+};
+
+} // namespace freeze

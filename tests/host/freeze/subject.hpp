@@ -1,0 +1,59 @@
+// What a thread can be stopped in: a structure, one operation on it, and the state that the operation begins in.
+//
+// A subject also has, besides what is declared here,
+//   structure, operations, states          its name and how many of each there are
+//   has_lanes                              whether lanes of a group meet in it; if not, it is tried at width 1 only
+//   applies(operation, state)              whether the two go together
+//   operation_name(o), state_name(s)
+#pragma once
+
+#include "shim/shim.hpp"
+
+namespace freeze {
+
+// Far more than retries can explain while one thread is stopped.
+constexpr uint most_atomics = 600; // of one operation
+constexpr uint most_attempts = 300; // for one pair of operations that must succeed
+constexpr uint pairs = 2;           // each thread's quota
+
+inline uint longest = 0; // operation of those that were not stopped, in atomic operations
+
+// An operation of a thread that is not the one to be stopped: it must end soon, whoever is stopped where.
+template <class Operation> auto bounded(const Operation &operation)
+{
+    struct meter {
+        uint before = shim::self().operations;
+        ~meter() { longest = max(longest, shim::self().operations - before); }
+    } here;
+    auto result = operation();
+    shim::check(shim::self().operations - here.before <= most_atomics,
+                "an operation does not end soon while another thread is stopped");
+    return result;
+}
+
+// A set of threads.
+using crowd = uint;
+
+class subject {
+public:
+    virtual ~subject() = default;
+
+    // Alone: makes the structure and leads it to the state. `operators` will do the operation, `victim` among them;
+    // what else there is to own gets `heir`, who is never stopped nor held.
+    virtual void prepare(crowd operators, uint victim, uint heir) = 0;
+
+    // The operation, once.
+    virtual void operate(uint me) = 0;
+
+    // A thread's quota: pairs of operations, each of which must succeed, however often it is tried.
+    virtual void go_on(uint me) = 0;
+
+    // By one who is alone but for those who are held for good: the others have done all they had to do. What is lost
+    // is what the contract allows.
+    virtual void check_without(crowd held, uint me) = 0;
+
+    // Alone, when all have ended after all: nothing is lost.
+    virtual void check_at_rest() = 0;
+};
+
+} // namespace freeze

@@ -1,0 +1,147 @@
+// The graph sample's tree: whoever stops while he inserts or links costs what he was about to insert, and his group.
+#pragma once
+
+#include "freeze/subject.hpp"
+#include "host_heaps.hpp" // first: kma.cl includes all heaps, but as large as they are for users
+
+#ifndef KMA_HEAP
+#define KMA_HEAP bump
+#endif
+#include "tree.cl"
+
+namespace freeze {
+
+template <uint threads> class tree_subject : public subject {
+public:
+    static constexpr const char *structure = "tree";
+    static constexpr bool has_lanes = true;
+    static constexpr uint operations = 4, states = 3;
+    static constexpr bool applies(uint operation, uint state) { return operation != link || state != 0; }
+    static const char *operation_name(uint operation)
+    {
+        static constexpr const char *names[operations] = {"insert", "insert lost", "get", "link"};
+        return names[operation];
+    }
+    static const char *state_name(uint state)
+    {
+        static constexpr const char *names[states] = {"empty", "1 node", "all nodes but one"};
+        return names[state];
+    }
+
+    tree_subject(uint operation, uint state) : operation_(operation), state_(state) {}
+
+    void prepare(crowd, uint, uint) override
+    {
+        heap_ = shim::objects.construct<kma_heap>(memory_);
+        kma_bump_init(heap_, sizeof(memory_), 0, 1);
+        root_ = shim::objects.construct<kma_atomic_ref>(root_memory_);
+        kma_ref_init(root_, KMA_NULL);
+        for (uint key = 0; key < (state_ == 2 ? keys - 1 : state_); key++)
+            insert(key);
+    }
+
+    // Of those who insert the same key, one finds another's node there in the end: the way of "insert lost" is that of
+    // graph_add where the key is in the tree already.
+    void operate(uint me) override
+    {
+        if (operation_ == get) {
+            graph_get(heap_, root_, keys - 1);
+        } else if (operation_ == link) {
+            push_link(me, 0);
+        } else {
+            graph_node *const node = operation_ == insert_lost ? KMA_NEW(heap_, graph_node) : nullptr;
+            if (node) {
+                graph_node_init(node, 0);
+                graph_add(heap_, root_, node);
+            } else {
+                insert(keys - 1);
+            }
+        }
+    }
+
+    void go_on(uint me) override
+    {
+        for (uint key = 0; key < keys; key++) {
+            bounded([&] { return insert(key); });
+            bounded([&] { return push_link(me, key); });
+        }
+        has_gone_on_[me] = true;
+    }
+
+    void check_without(crowd, uint) override
+    {
+        uint least = 0;
+        for (const bool each : has_gone_on_)
+            least += each;
+        for (uint key = 0; key < keys; key++) {
+            graph_node *const node = bounded([&] { return graph_get(heap_, root_, key); });
+            shim::check(node, "a key is missing while a thread is stopped");
+            shim::check(bounded([&] { return links_of(node); }) >= least, "a link is missing while a thread is stopped");
+        }
+    }
+
+    void check_at_rest() override
+    {
+        uint links = 0;
+        for (uint key = 0; key < keys; key++)
+            links += links_of(graph_get(heap_, root_, key));
+        shim::check(links == made_.load(std::memory_order_relaxed), "a link is lost, or there twice");
+        const graph_node *last = nullptr;
+        uint nodes = 0;
+        check_order(kma_ref_load_acquire(root_), last, nodes);
+        shim::check(nodes == keys, "a key is not in the tree once");
+    }
+
+private:
+    enum : uint { insert_new, insert_lost, get, link };
+    static constexpr uint keys = 3;
+
+    graph_node *insert(uint key)
+    {
+        graph_node *spare = nullptr;
+        graph_node *const node = graph_ensure(heap_, root_, key, false, &spare);
+        shim::check(node && node->key == key, "the wrong node, or none");
+        return node;
+    }
+
+    bool push_link(uint, uint key)
+    {
+        graph_link *const link = KMA_NEW(heap_, graph_link);
+        graph_node *const node = graph_get(heap_, root_, key);
+        shim::check(link && node, "no room, or a key that was there is not");
+        made_.fetch_add(1, std::memory_order_relaxed);
+        graph_push_link(heap_, node, link, node);
+        return true;
+    }
+
+    uint links_of(graph_node *node)
+    {
+        uint found = 0;
+        for (kma_ref at = kma_ref_load_acquire(&node->links); at != KMA_NULL; found++)
+            at = kma_ref_load_acquire(&static_cast<graph_link *>(kma_deref(heap_, at))->next);
+        return found;
+    }
+
+    void check_order(kma_ref ref, const graph_node *&last, uint &nodes)
+    {
+        if (ref == KMA_NULL)
+            return;
+        graph_node *const node = static_cast<graph_node *>(kma_deref(heap_, ref));
+        shim::check(++nodes <= keys, "the tree has a cycle or a key twice");
+        check_order(kma_ref_load_acquire(&node->left), last, nodes);
+        shim::check(!last || kma_mix32(last->key) < kma_mix32(node->key), "the tree is out of order");
+        last = node;
+        check_order(kma_ref_load_acquire(&node->right), last, nodes);
+    }
+
+    const uint operation_, state_;
+    static constexpr size_t room = (threads + 1) * (keys + 2) * (sizeof(graph_node) + sizeof(graph_link) + 64);
+    alignas(16) uchar memory_[sizeof(kma_heap) + 16 + room];
+    alignas(16) uchar root_memory_[sizeof(kma_atomic_ref)];
+    kma_heap *heap_ = nullptr;
+    kma_atomic_ref *root_ = nullptr;
+    std::atomic<uint> made_{0}; // links; orders nothing
+    bool has_gone_on_[threads] = {};
+};
+
+} // namespace freeze
