@@ -41,7 +41,7 @@ static inline void kma_bump_close_block(global kma_bump *heap, global void *ptr)
         state = kma_cas_u32(&kma_bump_block_of(heap, ref)->state, KMA_BUMP_LIVE ^ ref, KMA_BUMP_FREED ^ ref,
                             KMA_RELAXED);
     if (ref == KMA_NULL || (state != (KMA_BUMP_LIVE ^ ref) && state != (KMA_BUMP_FREED ^ ref)))
-        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, ref, 0);
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), 0);
     else if (state == (KMA_BUMP_FREED ^ ref))
         kma_report(&heap->header, KMA_ERROR_DOUBLE_FREE, ref, kma_bump_block_of(heap, ref)->bytes);
 }
@@ -64,7 +64,7 @@ static inline bool kma_bump_check_realloc(global kma_bump *heap, global void *pt
     *block = ptr ? kma_bump_live_block(heap, ptr) : (global kma_bump_block *)0;
     const bool is_block = *block && old_bytes <= ((*block)->bytes + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT;
     if (ptr && !is_block)
-        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_bump_checked_ref(heap, ptr), bytes);
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
     return !ptr || is_block;
 }
 

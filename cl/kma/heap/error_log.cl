@@ -44,6 +44,14 @@ static inline void kma_report(global kma_heap_header *heap, uint code, uint ref,
     record->written = 1;
 }
 
+// For the record of a pointer that is no block: the ref of the unit that it leads into, 0 outside the heap's buffer,
+// where the 32 bits of a ref would name another place.
+static inline uint kma_wrong_ref(const global kma_heap_header *heap, const global void *ptr)
+{
+    const ulong offset = (ulong)ptr - (ulong)heap; // of a pointer below the heap: huge
+    return offset < heap->bytes ? (uint)(offset / KMA_UNIT) : 0;
+}
+
 // This work-item's share of an empty log.
 static inline void kma_error_log_init(global kma_error_log *log, size_t me, size_t work_items)
 {

@@ -181,7 +181,7 @@ static inline void kma_superblock_free(global kma_superblock *heap, global void 
     if (place.error == KMA_ERROR_CODES && !kma_sb_clear_bit(kma_sb_bitmap(heap, place.superblock), place.slot))
         place.error = KMA_ERROR_DOUBLE_FREE;
     if (place.error != KMA_ERROR_CODES) {
-        kma_report(&heap->header, place.error, kma_ref_in(heap, ptr), 0);
+        kma_report(&heap->header, place.error, kma_wrong_ref(&heap->header, ptr), 0);
         return;
     }
     // The bit first, the credit then: who is led here by the credit shall find the bit clear.
@@ -215,7 +215,7 @@ static inline global void *kma_superblock_realloc(global kma_superblock *heap, g
 {
     const size_t usable = ptr ? kma_superblock_usable_size(heap, ptr) : 0;
     if (ptr && usable == 0) {
-        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_ref_in(heap, ptr), bytes);
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
         return (global void *)0;
     }
     if (bytes != 0 && bytes <= usable)
