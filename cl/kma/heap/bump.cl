@@ -161,7 +161,7 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
 // The bytes that a block returned by this heap may use; 0 for anything else.
 static inline size_t kma_bump_usable_size(global kma_bump *heap, global void *ptr)
 {
-    if (!kma_heap_is(heap, KMA_KIND_BUMP))
+    if (!ptr || !kma_heap_is(heap, KMA_KIND_BUMP))
         return 0;
     const global kma_bump_block *block = kma_bump_live_block(heap, ptr);
     return block ? (block->bytes + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT : 0;

@@ -199,7 +199,7 @@ static inline void kma_superblock_free(global kma_superblock *heap, global void 
 static inline size_t kma_superblock_usable_size(global kma_superblock *heap, global void *ptr)
 {
 #if KMA_DEBUG
-    if (ptr && !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
+    if (!ptr || !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
         return 0;
 #endif
     const kma_sb_place place = kma_superblock_place(heap, ptr);
@@ -213,6 +213,10 @@ static inline size_t kma_superblock_usable_size(global kma_superblock *heap, glo
 // that is no living block gives NULL and a record.
 static inline global void *kma_superblock_realloc(global kma_superblock *heap, global void *ptr, size_t bytes)
 {
+#if KMA_DEBUG
+    if (!kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
+        return (global void *)0;
+#endif
     const size_t usable = ptr ? kma_superblock_usable_size(heap, ptr) : 0;
     if (ptr && usable == 0) {
         kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
