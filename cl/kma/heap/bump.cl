@@ -72,7 +72,7 @@ static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t 
         return (global void *)0;
 #endif
     const bool aligns = kma_is_power_of_two(align) && align <= 0x80000000u;
-    if (!aligns)
+    if (!aligns && bytes != 0)
         kma_report(&heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
     const uint align_units = !aligns || align <= KMA_UNIT ? 1 : (uint)(align / KMA_UNIT);
     const uint units = aligns ? kma_bump_units(heap, bytes, align_units) : 0;
