@@ -1,0 +1,134 @@
+// Bad frees in crowds: a million among calls that are right, and many work-items that free the same block.
+#include <algorithm>
+
+#include "blocks.hpp"
+#include "catch.hpp"
+#include "misuse_cases.hpp"
+#include "participation.hpp"
+
+using namespace conformance;
+using namespace test;
+using kma::ErrorCode;
+
+namespace {
+
+constexpr std::uint64_t superblock_bytes = 4096;
+
+kma::Program misuse_program(const Subject &subject)
+{
+    return subject.program("misuse.cl", "-DKMA_KNOWS_BLOCKS");
+}
+
+// That the heap serves all its memory once more, if it can.
+void check_service(const Subject &subject, const kma::Heap &heap)
+{
+    check_empty(subject, heap);
+    if (!subject.can(Ability::reuse))
+        return;
+    const std::uint64_t expected = count_when_full(subject, heap, 64, superblock_bytes);
+    Blocks all(subject, heap, slots_beyond(expected));
+    CHECK(all.fill(64, 256) == expected);
+    CHECK(all.wrong_bytes() == 0);
+    check_apart(all);
+    all.give_all(1);
+    check_empty(subject, heap);
+}
+
+} // namespace
+
+TEST_CASE("random bad frees among calls that are right are all reported and harm nobody")
+{
+    constexpr cl_uint per_item = 4, each = 50, rounds = 20;
+    // A million, in steps of 64 work-items; with the scale of the long tests, or of a simulator, in proportion.
+    const std::size_t work_items = (std::min<std::size_t>(scaled(125000), 1000000) + 64000 - 1) / 64000 * 64;
+    for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks})) {
+        INFO(subject.name());
+        const std::uint64_t per_block = subject.block_bytes(1000) + superblock_bytes;
+        const std::uint64_t blocks_in_all = subject.can(Ability::reuse) ? per_item : rounds;
+        const kma::Heap heap = subject.heap(work_items * blocks_in_all * per_block, superblock_bytes);
+        const UnitRange range = blocks_range(heap);
+        const Array<cl_uchar> foreign(4096, 0xab);
+        Blocks blocks(subject, heap, std::vector<cl_ulong>(work_items * per_item, 0));
+        struct Counts {
+            cl_uint freed, tried, wrong, unused;
+        };
+        const Array<Counts> results(work_items, Counts{});
+        launch(misuse_program(subject), "free_at_random", {work_items, 64}, heap, foreign,
+               range.begin * cl_ulong{kma::ref_unit}, range.limit * cl_ulong{kma::ref_unit}, blocks.ref_array(),
+               blocks.size_array(), per_item, rounds, each, cl_uint{1}, results);
+        std::uint64_t freed = 0, tried = 0, wrong = 0;
+        for (const Counts &one : results.read()) {
+            freed += one.freed;
+            tried += one.tried;
+            wrong += one.wrong;
+        }
+        CHECK(freed > 0);
+        CHECK(wrong == 0);
+        CHECK(tried == work_items * rounds * each);
+        CHECK(count_of(heap, ErrorCode::invalid_free) == tried);
+        CHECK(count_of(heap, ErrorCode::double_free) == 0);
+        CHECK(count_of(heap, ErrorCode::out_of_memory) == 0);
+        for (const kma::ErrorRecord &record : heap.errors()) {
+            CHECK(record.code == ErrorCode::invalid_free);
+            CHECK(record.work_item < work_items);
+            CHECK(record.ref < heap.stats().bytes / kma::ref_unit);
+        }
+        CHECK(blocks.wrong_bytes() == 0);
+        check_apart(blocks);
+        check_count(subject, heap, blocks.held().size());
+        CHECK(foreign.read() == std::vector<cl_uchar>(4096, 0xab));
+        blocks.give_all(3);
+        check_empty(subject, heap);
+        remark("bad frees among good ones, ", subject.name(), ": ", tried, ", all reported");
+    }
+}
+
+TEST_CASE("of many that free a block one does, and the others are reported")
+{
+    for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks}))
+        for (const cl_ulong bytes : {16, 64, 1000}) {
+            INFO(subject.name() << ", blocks of " << bytes);
+            const std::size_t count = 50;
+            const std::size_t work_items = scaled(8, 2) * 64;
+            const kma::Heap heap =
+                subject.heap(2 * count * subject.block_bytes(bytes) + 2 * superblock_bytes, superblock_bytes);
+            Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
+            blocks.take();
+            REQUIRE(blocks.held().size() == count);
+            launch(misuse_program(subject), "free_all", {work_items, 64}, heap, blocks.ref_array(),
+                   static_cast<cl_uint>(count), cl_uint{1});
+            CHECK(count_of(heap, ErrorCode::double_free) + count_of(heap, ErrorCode::invalid_free) ==
+                  (work_items - 1) * count);
+            CHECK(count_of(heap, ErrorCode::double_free) > 0);
+            check_service(subject, heap);
+        }
+}
+
+TEST_CASE("of 256 that free one block exactly one does, round after round")
+{
+    constexpr std::size_t work_items = 256, at_once = 100;
+    // In small groups, which devices run side by side, all in the same order: they meet at every block. Ten thousand
+    // rounds with the scale of the long tests.
+    const std::size_t launches = std::clamp<std::size_t>(scaled(25), 1, 100);
+    for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks})) {
+        INFO(subject.name());
+        kma::Heap heap = subject.heap(4 * at_once * subject.block_bytes(48) + 8 * superblock_bytes, superblock_bytes);
+        const kma::Program program = misuse_program(subject);
+        for (std::size_t round = 0; round < launches; round++) {
+            Blocks blocks(subject, heap, std::vector<cl_ulong>(at_once, 1 + round % 48));
+            blocks.take();
+            REQUIRE(blocks.held().size() == at_once);
+            launch(program, "free_all", {work_items, 16}, heap, blocks.ref_array(), static_cast<cl_uint>(at_once),
+                   cl_uint{0});
+            REQUIRE(count_of(heap, ErrorCode::double_free) == (work_items - 1) * at_once);
+            REQUIRE(count_of(heap, ErrorCode::invalid_free) == 0);
+            if (subject.can(Ability::list_blocks))
+                REQUIRE(heap.leaks().blocks == 0);
+            heap.clear_errors();
+            if (!subject.can(Ability::reuse))
+                heap.reset();
+        }
+        check_empty(subject, heap);
+        remark("256 frees of one block, ", subject.name(), ": ", launches * at_once, " blocks, each freed once");
+    }
+}
