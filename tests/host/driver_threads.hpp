@@ -42,22 +42,26 @@ template <class Scenario> void run_once()
     scenario.after();
 }
 
-template <template <uint threads> class Scenario> int run()
+template <class Scenario> void iterate()
 {
     work_items = scenario_threads;
-    if (chosen.iterations == 0)
-        chosen.iterations = 1000;
-    catch_crashes();
+    const std::uint64_t iterations = chosen.iterations != 0 ? chosen.iterations : 1000;
     // Yielding is slow on a machine that others keep busy, so a time limit takes iterations off, not the test.
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(chosen.seconds);
-    for (iteration = chosen.seed; iteration < chosen.seed + chosen.iterations; iteration++) {
+    for (iteration = chosen.seed; iteration < chosen.seed + iterations; iteration++) {
         if (chosen.seconds != 0 && std::chrono::steady_clock::now() > end)
             break;
         start_watchdog();
-        run_once<Scenario<scenario_threads>>();
+        run_once<Scenario>();
     }
     std::printf("%llu iterations from seed %llu: no defect\n", static_cast<unsigned long long>(iteration - chosen.seed),
                 static_cast<unsigned long long>(chosen.seed));
+}
+
+template <template <uint threads> class Scenario> int run()
+{
+    catch_crashes();
+    iterate<Scenario<scenario_threads>>();
     return verdict(false);
 }
 

@@ -20,6 +20,7 @@ struct options {
     bool expect_failure = false;
     bool relaxed = false; // threads only, a seeded bug: every order is relaxed
     bool short_memory = false; // threads only, a seeded bug: a heap is told of a unit more than there is
+    std::string_view only; // of a program that has several scenarios
     bool history = false; // Relacy prints what led to the defect
 };
 
@@ -32,7 +33,7 @@ inline std::uint64_t iteration = 0; // now running
         stderr,
         "usage: %s [--iterations N] [--seed S] [--width 1|4] [--rounds R] [--expect-failure]\n"
         "       Relacy only: [--scheduler random|bound] [--bound K] [--history]; threads only: [--seconds T]\n"
-        "       seeded in the shim, threads only: [--relaxed] [--short-memory]\n",
+        "       seeded in the shim, threads only: [--relaxed] [--short-memory]; sanitized only: [--scenario NAME]\n",
         program);
     std::exit(2);
 }
@@ -61,6 +62,10 @@ inline void parse_options(int argc, char **argv)
         }
         if (++i == argc)
             usage(argv[0]);
+        if (name == "--scenario") {
+            chosen.only = argv[i];
+            continue;
+        }
         const std::uint64_t value = std::strtoull(argv[i], nullptr, 0);
         if (name == "--iterations" && value != 0)
             chosen.iterations = value;

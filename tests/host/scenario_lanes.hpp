@@ -19,14 +19,14 @@ public:
         const uint rounds = shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 2 : 8;
         const uint first_of_group = shim::self().group ? me - shim::self().slot : me;
         for (uint round = 0; round < rounds; round++) {
-            inputs_[me] = input(me, round);
+            inputs_[me].store(input(me, round), std::memory_order_relaxed);
             const kma_lanes group = kma_lanes_active();
             // All have come before any reads the inputs, and all have read before any writes its next.
             kma_lanes_ballot(group, true);
             uint brought[64] = {};
             for (uint lane = 0; lane < 64; lane++)
                 if (group >> lane & 1)
-                    brought[lane] = inputs_[first_of_group + slot_of(lane)];
+                    brought[lane] = inputs_[first_of_group + slot_of(lane)].load(std::memory_order_relaxed);
             kma_lanes_ballot(group, true);
             check_set(group);
             check_values(group, brought);

@@ -133,6 +133,8 @@ public:
         return value_.fetch_and(value, to_std(order));
     }
 
+    void begin_at(T value, location) { value_.store(value, std::memory_order_relaxed); }
+
 private:
     std::atomic<T> value_;
 };

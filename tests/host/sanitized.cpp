@@ -1,0 +1,70 @@
+// Every structure on real threads in one program, for the sanitizers: compiling one is slow, so there is one for each.
+//
+// AddressSanitizer and UndefinedBehaviorSanitizer see accesses beyond a heap's memory and misaligned blocks, since
+// blocks are really written. ThreadSanitizer sees what no order of the device files orders: payload, and the fields that
+// are KMA_PLAIN, are plain memory here. It knows no fences, so it is for the forms with orders alone.
+#include "options.hpp"
+#include "shim/shim.hpp"
+
+#include "driver_threads.hpp"
+
+#include "host_heaps.hpp"
+#include "scenario_heap.hpp"
+
+// Each of these files has its scenario under the same name.
+#define scenario bitmap_scenario
+#include "scenario_bitmap.hpp"
+#undef scenario
+#define scenario lanes_scenario
+#include "scenario_lanes.hpp"
+#undef scenario
+#define scenario queue_scenario
+#include "scenario_queue.hpp"
+#undef scenario
+#define scenario tree_scenario
+#include "scenario_tree.hpp"
+#undef scenario
+
+#if KMA_SANITIZED_THREADS
+extern "C" void __tsan_on_report(void *)
+{
+    shim::report_defect("a data race, see above", "ThreadSanitizer", 0);
+}
+#else
+extern "C" void __sanitizer_set_death_callback(void (*callback)());
+#endif
+
+namespace {
+
+template <uint threads, class Kind> class heap_scenario : public heap_threads<Kind, threads, Kind::shapes> {
+};
+
+template <class Scenario> void run(const char *name)
+{
+    if (shim::chosen.only.empty() || shim::chosen.only == name) {
+        std::printf("%s: ", name);
+        std::fflush(stdout);
+        shim::iterate<Scenario>();
+    }
+}
+
+template <class... Kinds> void run_heaps()
+{
+    (run<heap_scenario<shim::scenario_threads, Kinds>>(Kinds::name), ...);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    shim::parse_options(argc, argv);
+#if !KMA_SANITIZED_THREADS
+    __sanitizer_set_death_callback([] { shim::report_defect("what the sanitizer says above", "AddressSanitizer", 0); });
+#endif
+    run<queue_scenario<shim::scenario_threads>>("queue");
+    run<bitmap_scenario<shim::scenario_threads>>("bitmap");
+    run<tree_scenario<shim::scenario_threads>>("tree");
+    run<lanes_scenario<shim::scenario_threads>>("lanes");
+    run_heaps<KMA_HOST_HEAPS>();
+    return shim::verdict(false);
+}
