@@ -18,6 +18,7 @@ struct bump_kind {
         {0, 7, 0, 0, 4, {1, 3, 4, 2}}, {0, 11, 0, 0, 4, {1, 3, 4, 2}}, {0, 17, 0, 0, 3, {1, 2, 4}},
         {0, 9, 0, 0, 1, {1}},          {0, 13, 0, 0, 2, {7, 1}},       {0, 0, 0, 0, 2, {1, 2}},
     };
+    static constexpr uint searched = 32, searched_rounds = 3;
     static constexpr heap_shape frozen(uint threads) { return {0, threads == 3 ? 12u : 20u, 0, 0, 2, {1, 3}}; }
     static constexpr uint roomy(uint threads) { return threads * rounds * 3; }
     static constexpr size_t most_metadata = sizeof(kma_bump) + KMA_UNIT;

@@ -25,6 +25,7 @@ struct superblock_kind {
         {2, 2, 0, 0, 1, {4}},    {2, 1, 0, 0, 2, {1, 2}}, {smallest_shift, 3, 0, 0, 2, {1, 2}},
         {2, 2, 0, 0, 2, {2, 3}}, {2, 0, 0, 0, 1, {2}},    {2, 1, 0, 0, 2, {4, 1}},
     };
+    static constexpr uint searched = 1, searched_rounds = 1;
     static constexpr heap_shape frozen(uint threads) { return {2, threads == 3 ? 4u : 12u, 0, 0, 2, {1, 4}}; }
     static constexpr uint roomy(uint threads) { return 3 * threads + 2; } // superblocks
     static constexpr size_t most_metadata = sizeof(kma_superblock) + 16384;

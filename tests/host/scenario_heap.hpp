@@ -17,7 +17,7 @@ template <class Kind, uint threads, const auto &shapes> class heap_threads {
 public:
     void before()
     {
-        variant_ = shim::random(shim::chosen.bound != 0 ? 1 : 1u << 20);
+        variant_ = shim::random(shim::chosen.bound != 0 ? Kind::searched : 1u << 20);
         draw_ = variant_ * 0x9e3779b9u + 1;
         shape_ = shapes[draw(std::size(shapes))];
         scarce_ = shape_.count != 0;
@@ -35,7 +35,9 @@ public:
 
     void thread(uint me)
     {
-        const uint rounds = shim::chosen.rounds ? shim::chosen.rounds : Kind::rounds;
+        const uint rounds = shim::chosen.rounds       ? shim::chosen.rounds
+                            : shim::chosen.bound != 0 ? Kind::searched_rounds
+                                                      : Kind::rounds;
         worker &mine = workers_[me];
         for (uint round = 0; round < rounds; round++)
             step(me, mine, kma_mix32((variant_ * 64 + me) * 64 + round));

@@ -4,6 +4,8 @@
 //   name, reuses, checks_frees, rounds, shapes   can freed memory be had again? are wrong frees reported? how many steps
 //                                                each of the threads makes; the sizes of heaps that scenarios try
 //   malloc … ref_of                              the device functions, with their arguments
+//   searched, searched_rounds                    how many of the scenario's variants Relacy's search goes through, with
+//                                                so many rounds each
 //   frozen(threads), roomy(threads)              the shape that a stopped thread is tried with, of two sizes of blocks;
 //                                                the count for a heap in which NULL is never right
 //   vary(choice)                                 before init: what else may differ from execution to execution
