@@ -1,5 +1,5 @@
-// The superblock heap as a tiny heap: superblocks of 2, 4 or 64 units instead of 256 and more, so that a few steps reach
-// every state; and what must hold of all its words at rest.
+// The superblock heap as a tiny heap: superblocks of 2, 4 or 64 units instead of 256 and more, so that a few steps
+// reach every state; and what must hold of all its words at rest.
 #pragma once
 
 #include "tiny_heap.hpp"
@@ -122,13 +122,10 @@ struct superblock_kind {
     }
 
     // Blocks lie in superblocks of their size, and in one without blocks there may be any.
-    uint capacity(uint units_of_block, const block_list &living) const
-    {
-        return count(units_of_block, living, 0, 0);
-    }
+    uint capacity(uint units_of_block, const block_list &living) const { return count(units_of_block, living, 0, 0); }
 
-    // A group that stops costs the blocks that its lanes have or ask for, which keep a superblock each from other sizes,
-    // and one superblock.
+    // A group that stops costs the blocks that its lanes have or ask for, which keep a superblock each from other
+    // sizes, and one superblock.
     uint least(uint units_of_block, const block_list &living, const block_list &held, const block_list &asked) const
     {
         block_list all = living;

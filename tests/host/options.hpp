@@ -12,16 +12,16 @@ namespace shim {
 
 struct options {
     std::uint64_t iterations = 0; // 0: all, if the scenario counts them, else 1000
-    std::uint64_t seed = 1; // the number of the first iteration; each iteration's choices follow from its number
-    unsigned bound = 0;     // context switches in Relacy's exhaustive search; 0: random schedules instead
-    unsigned width = 1;     // lanes in a group, 1 or 4
-    unsigned seconds = 0;   // threads only: begin no iteration later than that; 0: no limit
-    unsigned rounds = 0;    // of each thread; 0: what the scenario finds right
+    std::uint64_t seed = 1;       // the number of the first iteration; each iteration's choices follow from its number
+    unsigned bound = 0;           // context switches in Relacy's exhaustive search; 0: random schedules instead
+    unsigned width = 1;           // lanes in a group, 1 or 4
+    unsigned seconds = 0;         // threads only: begin no iteration later than that; 0: no limit
+    unsigned rounds = 0;          // of each thread; 0: what the scenario finds right
     bool expect_failure = false;
-    bool relaxed = false; // threads only, a seeded bug: every order is relaxed
+    bool relaxed = false;      // threads only, a seeded bug: every order is relaxed
     bool short_memory = false; // threads only, a seeded bug: a heap is told of a unit more than there is
-    std::string_view only; // of a program that has several scenarios
-    bool history = false; // Relacy prints what led to the defect
+    std::string_view only;     // of a program that has several scenarios
+    bool history = false;      // Relacy prints what led to the defect
 };
 
 inline options chosen;

@@ -1,8 +1,8 @@
 // Every structure on real threads in one program, for the sanitizers: compiling one is slow, so there is one for each.
 //
 // AddressSanitizer and UndefinedBehaviorSanitizer see accesses beyond a heap's memory and misaligned blocks, since
-// blocks are really written. ThreadSanitizer sees what no order of the device files orders: payload, and the fields that
-// are KMA_PLAIN, are plain memory here. It knows no fences, so it is for the forms with orders alone.
+// blocks are really written. ThreadSanitizer sees what no order of the device files orders: payload, and the fields
+// that are KMA_PLAIN, are plain memory here. It knows no fences, so it is for the forms with orders alone.
 #include "options.hpp"
 #include "shim/shim.hpp"
 

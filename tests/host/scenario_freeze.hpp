@@ -2,9 +2,9 @@
 // structure, from states that a lone prelude has led to. The others finish what they have to do, in few steps, and what
 // is lost is what the contract allows. The subjects in freeze/ say what that is.
 //
-// At width 4 the unit is the group that kma_lanes_active returned: lanes that have yet to meet the stopped one in it are
-// held with it, and all others, those of the same hardware group too, must go on. Which of the lanes take part in the
-// operation, and which of them is to stop, is chance.
+// At width 4 the unit is the group that kma_lanes_active returned: lanes that have yet to meet the stopped one in it
+// are held with it, and all others, those of the same hardware group too, must go on. Which of the lanes take part in
+// the operation, and which of them is to stop, is chance.
 //
 // The executions are numbered, so each can be repeated: `seeds` in a row for each n, for each case. In every other one
 // the stopped thread's group goes first, so that it stops in the very state of the prelude; at width 1 that shows how
@@ -62,18 +62,17 @@ private:
         for (uint operation = 0; operation < Subject::operations; operation++)
             for (uint state = 0; state < Subject::states; state++)
                 if (Subject::applies(operation, state))
-                    cases[count++] = {Subject::structure,
-                                      Subject::operation_name(operation),
-                                      Subject::state_name,
-                                      [](void *memory, uint o, uint s) -> subject * {
-                                          return ::new (memory) Subject(o, s);
-                                      },
-                                      operation,
-                                      state,
-                                      0,
-                                      0,
-                                      0,
-                                      0};
+                    cases[count++] = {
+                        Subject::structure,
+                        Subject::operation_name(operation),
+                        Subject::state_name,
+                        [](void *memory, uint o, uint s) -> subject * { return ::new (memory) Subject(o, s); },
+                        operation,
+                        state,
+                        0,
+                        0,
+                        0,
+                        0};
     }
 };
 

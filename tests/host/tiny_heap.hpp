@@ -1,7 +1,8 @@
-// A tiny heap for scenarios: its memory, blocks that note who owns them, and how often each error must have been counted.
-// What is special about a kind of heap, heap_KIND.hpp tells in a struct KIND_kind, which has
+// A tiny heap for scenarios: its memory, blocks that note who owns them, and how often each error must have been
+// counted. What is special about a kind of heap, heap_KIND.hpp tells in a struct KIND_kind, which has
 //
-//   name, reuses, checks_frees, rounds, shapes   can freed memory be had again? are wrong frees reported? how many steps
+//   name, reuses, checks_frees, rounds, shapes   can freed memory be had again? are wrong frees reported? how many
+//   steps
 //                                                each of the threads makes; the sizes of heaps that scenarios try
 //   malloc … ref_of                              the device functions, with their arguments
 //   searched, searched_rounds                    how many of the scenario's variants Relacy's search goes through, with
@@ -51,9 +52,9 @@ struct block_list {
 };
 
 struct heap_shape {
-    uint shift; // the heap has count << shift units
-    uint count; // 0: so many that NULL is never right
-    uint fill;  // blocks taken before the threads begin, of the first kind; 0: some, of any
+    uint shift;   // the heap has count << shift units
+    uint count;   // 0: so many that NULL is never right
+    uint fill;    // blocks taken before the threads begin, of the first kind; 0: some, of any
     uint ballast; // so many of these that nobody frees before the end, anywhere in the heap
     uint kind_count;
     uint kinds[4]; // units of the blocks asked for
@@ -105,7 +106,8 @@ public:
     block resize(const block &old, uint units, uint stamp)
     {
         check_contents(old);
-        void *const place = Kind::realloc_sized(in.heap, place_of(old), size_t{old.units} * KMA_UNIT, size_t{units} * KMA_UNIT);
+        void *const place =
+            Kind::realloc_sized(in.heap, place_of(old), size_t{old.units} * KMA_UNIT, size_t{units} * KMA_UNIT);
         if (!place) {
             expect_error(KMA_ERROR_OUT_OF_MEMORY);
             return {};

@@ -96,7 +96,8 @@ public:
             while (!bounded([&] { return take(me, shape_.kinds[++attempts % 2], 1); })) {
                 if (!Kind::reuses && (state_ != roomy || is_emptied_))
                     return;
-                shim::check(attempts < most_attempts && state_ != roomy, "no block to be had while a thread is stopped");
+                shim::check(attempts < most_attempts && state_ != roomy,
+                            "no block to be had while a thread is stopped");
             }
             bounded([&] { return give(me, me); });
         }
@@ -145,8 +146,8 @@ public:
 
 private:
     enum : uint { small, large, free_oldest, free_newest, grow, aligned };
-    static constexpr uint capacity = (Kind::frozen(threads).count << Kind::frozen(threads).shift) /
-                                     Kind::frozen(threads).kinds[0];
+    static constexpr uint capacity =
+        (Kind::frozen(threads).count << Kind::frozen(threads).shift) / Kind::frozen(threads).kinds[0];
     static constexpr uint few = 9, most_taken = few + 3;
     static_assert(capacity >= most_taken);
     enum : uint {

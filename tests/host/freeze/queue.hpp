@@ -16,7 +16,13 @@ public:
     static const char *state_name(uint state)
     {
         static constexpr const char *names[states] = {
-            "empty", "1 item", "2 items", "3 items", "", "1 item, the tail lags", "2 items, the tail lags",
+            "empty",
+            "1 item",
+            "2 items",
+            "3 items",
+            "",
+            "1 item, the tail lags",
+            "2 items, the tail lags",
             "3 items, the tail lags",
         };
         return names[state];

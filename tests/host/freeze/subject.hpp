@@ -12,7 +12,7 @@
 namespace freeze {
 
 // Far more than retries can explain while one thread is stopped.
-constexpr uint most_atomics = 600; // of one operation
+constexpr uint most_atomics = 600;  // of one operation
 constexpr uint most_attempts = 300; // for one pair of operations that must succeed
 constexpr uint pairs = 2;           // each thread's quota
 

@@ -76,7 +76,8 @@ public:
         for (uint key = 0; key < keys; key++) {
             graph_node *const node = bounded([&] { return graph_get(heap_, root_, key); });
             shim::check(node, "a key is missing while a thread is stopped");
-            shim::check(bounded([&] { return links_of(node); }) >= least, "a link is missing while a thread is stopped");
+            shim::check(bounded([&] { return links_of(node); }) >= least,
+                        "a link is missing while a thread is stopped");
         }
     }
 

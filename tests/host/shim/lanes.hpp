@@ -3,9 +3,9 @@
 // kma_lanes_active gathers: the first lane at a call site opens a gathering, waits a random while, often short, and
 // closes it; who came to the same site meanwhile is in the set. So every set that independent thread scheduling allows
 // can occur. Shuffle and ballot are rendezvous of exactly the lanes of the set, as the .sync instructions are. Under
-// Relacy all state here is plain C++, which orders no memory, as shuffles on a GPU order none, and ThreadSanitizer is not
-// shown it; the meetings of kma_lanes_sync alone order memory, by a word of each set that every lane releases before and
-// acquires after.
+// Relacy all state here is plain C++, which orders no memory, as shuffles on a GPU order none, and ThreadSanitizer is
+// not shown it; the meetings of kma_lanes_sync alone order memory, by a word of each set that every lane releases
+// before and acquires after.
 #pragma once
 
 #include "objects.hpp"

@@ -38,8 +38,8 @@ private:
 
 inline object_list objects;
 
-// Memory for one heap, of up to `most` bytes. On threads exactly as much as is asked for, by itself, so that a sanitizer
-// sees the first byte beyond it; Relacy has operator new for itself while it runs.
+// Memory for one heap, of up to `most` bytes. On threads exactly as much as is asked for, by itself, so that a
+// sanitizer sees the first byte beyond it; Relacy has operator new for itself while it runs.
 template <size_t most> class heap_memory {
 public:
     uchar *take(size_t bytes)
