@@ -74,3 +74,51 @@ TEST_CASE("check, statistics and leaks end in a heap that is damaged at random",
             CHECK_NOTHROW(town.heap.snapshot());
         }
 }
+
+// tests/damage does so far more often, without a device; here the device's own kernels look at the damage.
+TEST_CASE("bits turned round at random are found or borne, and reset mends them", "[check]")
+{
+    std::mt19937 random(2);
+    std::vector<kma::HeapOptions> all;
+    for (const std::string &width : test::widths) {
+        all.push_back(test::superblocks(4096, width));
+        all.push_back({.kind = kma::HeapKind::bump, .build_options = width});
+    }
+    for (const kma::HeapOptions &options : all) {
+        kma::Heap heap(test::device(), kma::Heap::bytes_for(test::superblocks(4096), 16 * 4096), options);
+        test::Kernels(heap).churn(100, 1, 300);
+        std::vector<cl_uint> image(heap.stats().bytes / 4);
+        const cl::CommandQueue &queue = test::device().queue();
+        queue.enqueueReadBuffer(heap.buffer(), CL_TRUE, 0, image.size() * 4, image.data());
+        const std::size_t metadata = image.size() - heap.stats().capacity / 4;
+        int found = 0;
+        for (int round = 0; round < 120; round++) {
+            CAPTURE(kma::name_of(options.kind), options.build_options, round);
+            std::vector<cl_uint> damaged = image;
+            for (unsigned bits = round % 2 ? 1 : 1 + random() % 16; bits != 0; bits--)
+                damaged[random() % metadata] ^= 1u << random() % 32;
+            queue.enqueueWriteBuffer(heap.buffer(), CL_TRUE, 0, damaged.size() * 4, damaged.data());
+            std::vector<std::string> findings;
+            CHECK_NOTHROW(findings = heap.check());
+            found += findings.empty() ? 0 : 1;
+            bool readable = true;
+            try {
+                heap.stats();
+            } catch (const kma::Error &) { // the constants: then all that reads the heap says so
+                readable = false;
+                CHECK_THROWS_AS(heap.snapshot(), kma::Error);
+                CHECK_THROWS_AS(heap.errors(), kma::Error);
+            }
+            if (!readable)
+                continue;
+            CHECK_NOTHROW(heap.errors());
+            CHECK_NOTHROW(heap.snapshot());
+            if (options.kind == kma::HeapKind::superblock)
+                CHECK_NOTHROW(heap.leaks());
+            heap.reset();
+            heap.clear_errors();
+            CHECK(heap.check() == std::vector<std::string>());
+        }
+        CHECK(found > 24);
+    }
+}

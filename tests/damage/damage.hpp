@@ -1,0 +1,61 @@
+// Damage to heaps' images and files, and what must hold whatever is damaged. The same for the test with its random
+// flips and for libFuzzer.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kma/kma.hpp"
+
+namespace damage {
+
+/// What is done to a 32-bit word of an image, or of a file.
+struct Patch {
+    std::uint32_t word;  ///< its number, modulo those that there are
+    std::uint32_t value; ///< see `sets`
+    bool sets;           ///< the word becomes `value`; else the bits of `value` are turned round
+};
+
+/// A lively heap: superblocks in every state, or a bump heap half full; some errors in its log; and a list through its
+/// blocks that begins at `first`. Ready to be damaged again and again.
+class Patient {
+public:
+    Patient(kma::HeapKind kind, int debug, bool atomic64);
+
+    /// Puts the heap back as it was, damages it, and asks it all that it can be asked. Throws std::logic_error with
+    /// what was promised and not kept; anything else that ends the program is a defect as well.
+    void damage_heap(std::span<const Patch> patches);
+
+    /// The same with its file, which is then loaded. It is `cut` bytes shorter, or longer if that is negative.
+    void damage_file(std::span<const Patch> patches, std::int64_t cut);
+
+    /// Words in front of the blocks, where damage matters; and of the whole heap, and of the file.
+    std::uint32_t metadata_words() const { return metadata_words_; }
+    std::uint32_t heap_words() const { return static_cast<std::uint32_t>(image_.size() / 4); }
+    std::uint32_t file_words() const { return static_cast<std::uint32_t>(file_.size() / 4); }
+
+    const std::string &name() const { return name_; }
+    kma::HeapKind kind() const { return heap_.options().kind; }
+
+    /// Of damage_heap and damage_file: how often something was found.
+    std::uint64_t found = 0;
+
+private:
+    std::vector<std::byte> read() const;
+    void write(const std::vector<std::byte> &bytes) const;
+    void ask_all(bool sound);
+    void walk_list(const kma::Snapshot &snapshot) const;
+
+    std::string name_;
+    kma::Heap heap_;
+    kma::Ref first_ = 0;
+    std::vector<std::byte> image_, file_;
+    std::uint32_t metadata_words_ = 0;
+};
+
+/// One for each kind of heap in each flavour that the program is linked with.
+std::vector<Patient> patients();
+
+} // namespace damage
