@@ -32,6 +32,33 @@ void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, HeapKind kind)
                             ": give ProgramOptions::heap and HeapOptions::kind the same value"));
 }
 
+// Where the compiler tells of parameters: others than global pointers cannot take a heap, though drivers may take it
+// for them.
+bool takes_heaps(const cl::Kernel &kernel, cl_uint index)
+{
+    const std::string type = parameter_type(kernel, index);
+    if (!type.empty() && type.find('*') == std::string::npos)
+        return false;
+    cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_GLOBAL; // stays so if nobody tells
+    clGetKernelArgInfo(kernel(), index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space, nullptr);
+    return space == CL_KERNEL_ARG_ADDRESS_GLOBAL;
+}
+
+// A context may have several devices, and a program of it be built for some of them.
+void refuse_other_device(const cl::Kernel &kernel, const Device &device)
+{
+    cl_build_status status = CL_BUILD_NONE;
+    try {
+        status = kernel.getInfo<CL_KERNEL_PROGRAM>().getBuildInfo<CL_PROGRAM_BUILD_STATUS>(device.device());
+    } catch (const cl::Error &error) {
+        if (error.err() != CL_INVALID_DEVICE)
+            throw;
+    }
+    if (status != CL_BUILD_SUCCESS)
+        throw Error(say("kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(), "\" is not built for ", device.name(),
+                        ", where the heap is; build its program with the heap's Device"));
+}
+
 } // namespace
 
 Heap::Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options)
@@ -43,6 +70,13 @@ Heap::Heap(std::unique_ptr<HeapDriver> driver) : driver_(std::move(driver)) {}
 Heap::Heap(Heap &&) noexcept = default;
 Heap &Heap::operator=(Heap &&) noexcept = default;
 Heap::~Heap() = default;
+
+HeapDriver &Heap::driver() const
+{
+    if (!driver_)
+        throw Error("this Heap object has no heap: it was moved to another one; use that");
+    return *driver_;
+}
 
 std::uint64_t Heap::bytes_for(const HeapOptions &options, std::uint64_t payload)
 {
@@ -61,7 +95,7 @@ std::uint64_t Heap::bytes_for(const HeapOptions &options, const std::vector<Bloc
 
 void Heap::save(const std::filesystem::path &path) const
 {
-    save_heap(*driver_, path);
+    save_heap(driver(), path);
 }
 
 Heap Heap::load(const Device &device, const std::filesystem::path &path, Storage storage,
@@ -73,22 +107,27 @@ Heap Heap::load(const Device &device, const std::filesystem::path &path, Storage
 void Heap::set_arg(cl::Kernel &kernel, cl_uint index) const
 {
     refuse_other_kind(kernel, index, options().kind);
-    if (kernel.getInfo<CL_KERNEL_CONTEXT>() != driver_->device().context())
+    if (kernel.getInfo<CL_KERNEL_CONTEXT>() != driver().device().context())
         throw Error(
             say("kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(),
                 "\" and the heap have different OpenCL contexts; make heap and program with the same Device, or "
                 "copies of it"));
+    refuse_other_device(kernel, driver().device());
+    const auto no_heap_here = [&] {
+        throw Error(say("argument number ", index, " of kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(),
+                        "\" cannot take a heap: declare it as global kma_heap *"));
+    };
+    if (!takes_heaps(kernel, index))
+        no_heap_here();
     try {
-        driver_->memory().set_arg(kernel, index);
+        driver().memory().set_arg(kernel, index);
     } catch (const cl::Error &error) {
-        const std::string name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>();
         if (error.err() == CL_INVALID_ARG_INDEX)
-            throw Error(say("kernel \"", name, "\" has no argument number ", index, ": it has ",
-                            kernel.getInfo<CL_KERNEL_NUM_ARGS>(), ", counted from 0"));
+            throw Error(say("kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(), "\" has no argument number ", index,
+                            ": it has ", kernel.getInfo<CL_KERNEL_NUM_ARGS>(), ", counted from 0"));
         if (error.err() == CL_INVALID_ARG_SIZE || error.err() == CL_INVALID_ARG_VALUE ||
-            error.err() == CL_INVALID_MEM_OBJECT)
-            throw Error(say("argument number ", index, " of kernel \"", name,
-                            "\" cannot take a heap: declare it as global kma_heap *"));
+            error.err() == CL_INVALID_MEM_OBJECT || error.err() == CL_INVALID_SAMPLER)
+            no_heap_here();
         throw;
     }
 }
@@ -97,74 +136,74 @@ const cl::Buffer &Heap::buffer() const
 {
     if (options().storage != Storage::buffer)
         throw Error("this heap lives in shared virtual memory and has no buffer; use svm() or set_arg()");
-    return driver_->memory().buffer();
+    return driver().memory().buffer();
 }
 
 void *Heap::svm() const
 {
     if (options().storage != Storage::svm)
         throw Error("this heap lives in a buffer and has no shared address; create it with Storage::svm");
-    return driver_->memory().svm();
+    return driver().memory().svm();
 }
 
-const HeapOptions &Heap::options() const noexcept
+const HeapOptions &Heap::options() const
 {
-    return driver_->options();
+    return driver().options();
 }
 
 HeapStats Heap::stats() const
 {
-    return driver_->stats();
+    return driver().stats();
 }
 
 std::vector<std::string> Heap::check() const
 {
-    return driver_->check();
+    return driver().check();
 }
 
 LeakReport Heap::leaks(std::size_t most) const
 {
-    return driver_->leaks(most);
+    return driver().leaks(most);
 }
 
 std::vector<ErrorRecord> Heap::errors() const
 {
-    return driver_->errors();
+    return driver().errors();
 }
 
 void Heap::reset()
 {
-    driver_->reset();
+    driver().reset();
 }
 
 void Heap::clear_errors()
 {
-    driver_->clear_errors();
+    driver().clear_errors();
 }
 
 Snapshot Heap::snapshot() const
 {
-    driver_->require_sound();
+    driver().require_sound();
     std::vector<Snapshot::Extent> extents;
-    for (const ByteRange &range : driver_->used()) {
+    for (const ByteRange &range : driver().used()) {
         extents.push_back({range.offset, std::vector<std::byte>(range.bytes)});
-        driver_->memory().read(driver_->device().queue(), range.offset, range.bytes, extents.back().bytes.data());
+        driver().memory().read(driver().device().queue(), range.offset, range.bytes, extents.back().bytes.data());
     }
     return Snapshot(std::move(extents));
 }
 
 MappedRange Heap::map(Ref ref, std::uint64_t bytes) const
 {
-    const HeapMemory &memory = driver_->memory();
+    const HeapMemory &memory = driver().memory();
     const std::uint64_t offset = ref * ref_unit;
-    if (bytes == 0 || offset < driver_->begin() || offset > memory.bytes() || bytes > memory.bytes() - offset)
+    if (bytes == 0 || offset < driver().begin() || offset > memory.bytes() || bytes > memory.bytes() - offset)
         throw Error(say("ref ", ref, " with ", bytes, " bytes is not within the heap's blocks, bytes ",
-                        driver_->begin(), " to ", memory.bytes(),
+                        driver().begin(), " to ", memory.bytes(),
                         "; map what kma_ref_of returned, 1 byte of it at least"));
-    const cl::CommandQueue &queue = driver_->device().queue();
+    const cl::CommandQueue &queue = driver().device().queue();
     void *mapped = memory.map(queue, offset, bytes);
     return MappedRange({static_cast<std::byte *>(mapped), bytes},
-                       std::make_unique<MappedRange::Unmap>(memory, queue, mapped));
+                       std::unique_ptr<MappedRange::Unmap>(new MappedRange::Unmap{memory, queue, mapped}));
 }
 
 } // namespace kma

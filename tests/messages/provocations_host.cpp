@@ -32,6 +32,12 @@ cl::Kernel kernel(const std::string &text, const kma::ProgramOptions &options = 
     return program(text, options).kernel("mine");
 }
 
+// What a program says that runs on devices of its own.
+Provocation of_other_devices(const std::string &what, const std::string &argument)
+{
+    return {what, [=] { return std::vector{output_of(KMA_NATIVE_MISUSE " " + argument)}; }};
+}
+
 // Devices that this machine need not have: what decides takes facts.
 void add_devices(std::vector<Provocation> &all)
 {
@@ -49,6 +55,7 @@ void add_devices(std::vector<Provocation> &all)
                        [=] {
                            unusable({false, true, true, 64});
                        }),
+                of_other_devices("brings a queue of a device without compiler", "compiler"),
                 thrown("has a device without compiler",
                        [=] {
                            unusable({true, false, true, 64});
@@ -106,6 +113,7 @@ void add_sizes(std::vector<Provocation> &all)
          thrown("makes a bump heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::bump}); }),
          thrown("makes a superblock heap of 1,000 bytes", [] { Heap(device(), 1000); }),
          thrown("makes a heap beyond the reach of references", [] { Heap(device(), 65 * gib); }),
+         of_other_devices("makes a heap larger than the device allows", "size"),
          // Here, and not on each device, the largest buffer is less than the reach of references.
          thrown("makes a heap larger than a buffer",
                 [] { kma::check_largest(3 * gib, 2 * gib, "Some platform / Some device"); }),
@@ -139,6 +147,21 @@ void add_arguments(std::vector<Provocation> &all)
         all.end(),
         {thrown("gives a heap to an argument that is not there", [=] { set(kernel(takes_number), 2); }),
          thrown("gives a heap to a number", [=] { set(kernel(takes_number), 0); }),
+         thrown("gives a heap to a pointer to local memory",
+                [=] { set(kernel("kernel void mine(local uint *at) { *at = 0; }\n"), 0); }),
+         thrown("gives a heap to a pointer to constant memory",
+                [=] { set(kernel("kernel void mine(constant uint *at, global uint *out) { *out = *at; }\n"), 0); }),
+         thrown("gives a heap to a sampler",
+                [=] { set(kernel("kernel void mine(sampler_t sampler) { (void)sampler; }\n"), 0); }),
+         thrown("gives a heap to an image",
+                [=] { set(kernel("kernel void mine(read_only image2d_t image) { (void)image; }\n"), 0); }),
+         thrown("uses a heap that was moved from",
+                [] {
+                    Heap heap(device(), 1 << 16);
+                    const Heap other = std::move(heap);
+                    heap.stats(); // NOLINT: that it was moved from is what this provokes
+                }),
+         of_other_devices("gives a heap to a kernel that is built for another device", "kernel"),
          thrown("gives a heap to a kernel for another kind",
                 [=] { set(kernel(takes_heap, {.heap = HeapKind::bump}), 0); }),
          thrown("selects a device for the heap and another time for the program",

@@ -81,6 +81,11 @@ std::vector<Provocation> opencl_provocations()
 {
     return {
         launched("forgets an argument", [](cl::Kernel &kernel) { enqueue(kernel, 64, 64); }),
+        launched("launches on a queue of another context",
+                 [](cl::Kernel &kernel) {
+                     kernel.setArg(1, cl::Buffer(device().context(), CL_MEM_READ_WRITE, 4));
+                     kma::Device::select().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(64));
+                 }),
         launched("starts groups that do not divide the work-items",
                  [](cl::Kernel &kernel) {
                      kernel.setArg(1, cl::Buffer(device().context(), CL_MEM_READ_WRITE, 4));

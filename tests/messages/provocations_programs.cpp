@@ -81,6 +81,7 @@ std::vector<Provocation> build_provocations()
         configured("has no Catch2", "-DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON"),
         configured("has no Relacy", "-DKMA_RELACY_INCLUDE_DIR="),
         configured("has no clang", "-DKMA_CLANG="),
+        configured("builds the fuzzers with gcc", "-DKMA_BUILD_FUZZERS=ON -DCMAKE_CXX_COMPILER=g++"),
         configured("has no Python with pyopencl", "-DKMA_PYOPENCL_PYTHON=", "PYTHONHOME=/nowhere"),
         configured("has no pkg-config", "-DKMA_PKG_CONFIG="),
         configured("has no JSON library", "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DKMA_BUILD_TESTS=OFF"),

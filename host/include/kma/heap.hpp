@@ -33,7 +33,7 @@ public:
     /// far as kma knows one. Throws Error if the device fails the selftest, which the first heap on a Device runs (see
     /// there).
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
-    /// Leaves the other without a heap, fit only to be assigned to or destroyed.
+    /// Leaves the other without a heap: what is called on it throws Error, until a heap is assigned to it.
     Heap(Heap &&) noexcept;
     /// The same; the heap that was here is destroyed.
     Heap &operator=(Heap &&) noexcept;
@@ -72,9 +72,10 @@ public:
                      const std::string &build_options = {});
 
     /// Makes the heap argument number `index` of `kernel`, whose parameter is a `global kma_heap *`.
-    /// Throws Error if the kernel has no such argument or is of another context, if it is no pointer, or if it is a
-    /// heap of another kind (which shows only in programs built by kma::Program, or with -cl-kernel-arg-info, and not
-    /// where NVIDIA's compiler cannot do that: in a program with a kernel that has no parameters).
+    /// Throws Error if the kernel has no such argument, is of another context or not built for the heap's device, if
+    /// the argument is no pointer to global memory, or if it is a heap of another kind (which shows only in programs
+    /// built by kma::Program, or with -cl-kernel-arg-info, and not where NVIDIA's compiler cannot do that: in a program
+    /// with a kernel that has no parameters).
     void set_arg(cl::Kernel &kernel, cl_uint index) const;
 
     /// The memory as a buffer. Throws Error for Storage::svm.
@@ -84,7 +85,7 @@ public:
     void *svm() const;
 
     /// The options it was made with; superblock_bytes is what was chosen.
-    const HeapOptions &options() const noexcept;
+    const HeapOptions &options() const;
 
     /// The heap in numbers; runs a kernel that counts.
     HeapStats stats() const;
@@ -118,7 +119,9 @@ public:
 
 private:
     explicit Heap(std::unique_ptr<HeapDriver> driver);
-    std::unique_ptr<HeapDriver> driver_;
+    HeapDriver &driver() const;
+
+    std::unique_ptr<HeapDriver> driver_; // none once moved from
 };
 
 } // namespace kma
