@@ -35,8 +35,8 @@ typedef struct misuse_case {
 
 // Work-item 5 of every eight makes one of the calls; the others do nothing. results: what it returns; a pointer as its
 // distance from the heap's start, NULL as 0. without_heap: the calls get NULL for the heap.
-kernel void misuse(global kma_heap *heap, global kma_heap *other, global uchar *foreign, global const misuse_case *cases,
-                   uint count, uint without_heap, global ulong *results)
+kernel void misuse(global kma_heap *heap, global kma_heap *other, global uchar *foreign,
+                   global const misuse_case *cases, uint count, uint without_heap, global ulong *results)
 {
     local ulong2 in_local[1];
     const uint mine = (uint)get_global_id(0) / 8;

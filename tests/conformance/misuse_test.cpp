@@ -178,13 +178,16 @@ void check_records(std::span<const Misuse> misuses, const kma::Heap &heap)
 
 void check_misuses(Scene &scene, const std::vector<Misuse> &misuses)
 {
+    const bool simulated = scaled(100) < 100; // then all is looked over once, at the end
     for_parts(misuses, [&](std::span<const Misuse> part) {
         INFO(scene.subject.name() << ": " << names_of(part));
         CHECK(scene.call(part, scene.heap.buffer()) == std::vector<cl_ulong>(part.size(), 0));
         check_records(part, scene.heap);
         scene.heap.clear_errors();
-        scene.check_untouched();
+        if (!simulated)
+            scene.check_untouched();
     });
+    scene.check_untouched();
     scene.blocks.give_all(1);
     check_empty(scene.subject, scene.heap);
 }
