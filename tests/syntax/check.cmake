@@ -23,7 +23,12 @@ set(parts
   cl/kma/platform/memory_fenced.cl
   cl/kma/platform/memory_nv.cl)
 
+# ONLY: one of the flavours.
 set(flavours "-DKMA_DEBUG=0" "-DKMA_HAS_ATOMIC64=0" "-DKMA_DEBUG=1 -DKMA_STD_NAMES")
+
+if(ONLY)
+  set(flavours ${ONLY})
+endif()
 
 string(REPLACE "," ";" TARGETS "${TARGETS}")
 string(REPLACE "," ";" STDS "${STDS}")

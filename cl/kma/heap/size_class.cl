@@ -31,7 +31,7 @@ static inline uint kma_class_of(uint units)
 static inline uint kma_class_of_aligned(uint units, uint align_units)
 {
     uint size_class = kma_class_of(units < align_units ? align_units : units);
-    while (kma_class_units(size_class) % align_units != 0)
+    while (kma_class_units(size_class) % align_units != 0) // three steps at most
         size_class++;
     return size_class;
 }
