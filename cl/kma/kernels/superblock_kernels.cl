@@ -43,8 +43,7 @@ kernel void kma_superblock_clear_errors_kernel(global kma_superblock *heap)
 // One work-item's part of the sums over all superblocks.
 static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap, size_t me, size_t work_items)
 {
-    kma_heap_stats sum;
-    sum.used = sum.blocks = sum.superblocks_free = sum.superblocks_partial = sum.superblocks_full = 0;
+    kma_heap_stats sum = {0}; // all of it: it is copied as a whole
     const uint superblocks = kma_heap_exists(&heap->header, KMA_KIND_SUPERBLOCK) ? heap->plan.superblocks : 0;
     for (size_t sb = me; sb < superblocks; sb += work_items) {
         const uint content = kma_sb_content_of(heap, (uint)sb);
