@@ -1,0 +1,99 @@
+// All calls of a heap by a few work-items, for a simulator that takes its time. Oclgrind's detector of races knows no
+// acquire and release, so between launches only do blocks change hands: within each of these kernels no memory is
+// handed out twice, and every byte of a block is one work-item's, or the heap has given it to two.
+#include "kma/kma.cl"
+
+// Whole units: realloc copies those, also where nothing was written.
+static inline ulong bytes_of(uint me)
+{
+    return 16 + 16 * (ulong)(me % 6);
+}
+
+// The n-th byte that the work-item writes into a block.
+static inline uchar own_byte(uint me, ulong n)
+{
+    return (uchar)(me * 37 + n * 11 + 5);
+}
+
+static inline void paint(global uchar *block, ulong bytes, uint me)
+{
+    for (ulong n = 0; n < bytes; n++)
+        block[n] = own_byte(me, n);
+}
+
+static inline uint count_wrong(const global uchar *block, ulong bytes, uint me)
+{
+    uint wrong = 0;
+    for (ulong n = 0; n < bytes; n++)
+        wrong += block[n] != own_byte(me, n) ? 1 : 0;
+    return wrong;
+}
+
+// Each work-item takes a block by one of the calls and paints it. wrong[me]: bytes of calloc that are not 0, and calls
+// of 0 bytes that gave something.
+kernel void walk_take(global kma_heap *heap, global kma_ref *refs, global uint *wrong)
+{
+    const uint me = (uint)get_global_id(0);
+    const ulong bytes = bytes_of(me);
+    global uchar *block;
+    wrong[me] = kma_malloc(heap, 0) ? 1 : 0;
+    switch (me % 5) { // not by 4: oclgrind 21.10 takes the wrong case of a switch over two bits
+    case 0:
+        block = (global uchar *)kma_calloc(heap, bytes, 1);
+        for (ulong n = 0; block && n < bytes; n++)
+            wrong[me] += block[n];
+        break;
+    case 1:
+        block = (global uchar *)kma_aligned_alloc(heap, bytes & (~bytes + 1), bytes); // takes no more than `bytes`
+        break;
+    case 2:
+        block = (global uchar *)kma_realloc_sized(heap, (global void *)0, 0, bytes);
+        break;
+    default:
+        block = (global uchar *)kma_malloc(heap, bytes);
+    }
+    refs[me] = kma_ref_of(heap, block);
+    if (block)
+        paint(block, bytes, me);
+}
+
+// The blocks, which all lived through the end of a kernel, grow to twice their size.
+kernel void walk_grow(global kma_heap *heap, global kma_ref *refs, global uint *wrong)
+{
+    const uint me = (uint)get_global_id(0);
+    const ulong bytes = bytes_of(me);
+    global uchar *block = (global uchar *)kma_realloc_sized(heap, kma_deref(heap, refs[me]), bytes, 2 * bytes);
+    wrong[me] = block ? count_wrong(block, bytes, me) : 1;
+    refs[me] = kma_ref_of(heap, block);
+    if (block)
+        paint(block, 2 * bytes, me);
+}
+
+// Each work-item looks over and gives back the next one's block.
+kernel void walk_give(global kma_heap *heap, global const kma_ref *refs, global uint *wrong)
+{
+    const uint me = (uint)get_global_id(0);
+    const uint other = (me + 1) % (uint)get_global_size(0);
+    global uchar *block = (global uchar *)kma_deref(heap, refs[other]);
+    wrong[me] = block ? count_wrong(block, 2 * bytes_of(other), other) : 1;
+    kma_free(heap, block);
+}
+
+// Until there is no more. The blocks go back one kernel later.
+kernel void walk_exhaust(global kma_heap *heap, global kma_ref *refs, uint most)
+{
+    const uint me = (uint)get_global_id(0);
+    for (uint i = 0; i < most; i++) {
+        global uchar *block = (global uchar *)kma_malloc(heap, 1000);
+        refs[me * most + i] = kma_ref_of(heap, block);
+        if (block)
+            paint(block, 16, me);
+    }
+}
+
+kernel void walk_give_all(global kma_heap *heap, global const kma_ref *refs, uint most)
+{
+    const uint me = (uint)get_global_id(0);
+    for (uint i = 0; i < most; i++)
+        kma_free(heap, kma_deref(heap, refs[me * most + i]));
+}

@@ -1,0 +1,104 @@
+// What runs under oclgrind: a walk through all calls of every kind of heap, in all flavours; and, hidden from who asks
+// for all tests, programs with a known defect.
+#include <numeric>
+
+#include "catch.hpp"
+#include "heaps.hpp"
+
+namespace oclgrind {
+/// The .cl files of this folder, embedded by the build.
+const std::vector<kma::Source> &kernels();
+} // namespace oclgrind
+
+using namespace conformance;
+using test::Array;
+
+namespace {
+
+constexpr test::Shape few = {16, 4};
+constexpr cl_uint most = 40; // blocks that a work-item asks for in vain or not
+
+kma::Program build(const Subject &subject, const std::string &file)
+{
+    kma::ProgramOptions options;
+    options.options = subject.flavour.options;
+    options.heap = subject.type->kind;
+    options.debug = subject.debug;
+    for (const kma::Source &source : oclgrind::kernels())
+        if (source.name == file)
+            return {test::device(), {source}, options};
+    throw std::invalid_argument("no kernel file " + file);
+}
+
+std::uint64_t sum(const Array<cl_uint> &wrong)
+{
+    const std::vector<cl_uint> all = wrong.read();
+    return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+}
+
+void run_seeded(const std::string &kernel)
+{
+    const Subject subject = subjects(Breadth::fast, {Ability::reuse}).front();
+    const kma::Heap heap = subject.heap(16 * 4096);
+    test::launch(build(subject, "seeded.cl"), kernel, few, heap, Array<cl_uint>(few.work_items, 0));
+}
+
+} // namespace
+
+TEST_CASE("walk")
+{
+    for (const Subject &subject : subjects(Breadth::all)) {
+        INFO(subject.name());
+        const kma::Heap heap = subject.heap(32 * 4096);
+        const kma::Program program = build(subject, "walk.cl");
+        const Array<cl_uint> refs(few.work_items, 0), wrong(few.work_items, 0);
+        for (int round = 0; round < 2; round++) // the second in memory that was given back, where the heap can
+            for (const char *kernel : {"walk_take", "walk_grow", "walk_give"}) {
+                INFO(kernel);
+                test::launch(program, kernel, few, heap, refs, wrong);
+                CHECK(sum(wrong) == 0);
+            }
+        CHECK(heap.error_text() == "");
+        const Array<cl_uint> many(few.work_items * most, 0);
+        for (int round = 0; round < 2; round++) {
+            test::launch(program, "walk_exhaust", few, heap, many, most);
+            test::launch(program, "walk_give_all", few, heap, many, most);
+        }
+        CHECK(heap.stats().errors[static_cast<std::size_t>(kma::ErrorCode::out_of_memory)] > 0);
+        CHECK(heap.check() == std::vector<std::string>());
+        if (subject.can(Ability::list_blocks))
+            CHECK(heap.leaks().blocks == 0);
+    }
+}
+
+TEST_CASE("seeded race_in_group", "[.]")
+{
+    run_seeded("race_in_group");
+}
+
+TEST_CASE("seeded race_of_groups", "[.]")
+{
+    run_seeded("race_of_groups");
+}
+
+TEST_CASE("seeded race_in_heap", "[.]")
+{
+    run_seeded("race_in_heap");
+}
+
+TEST_CASE("seeded uninitialised", "[.]")
+{
+    run_seeded("uninitialised");
+}
+
+TEST_CASE("seeded out_of_bounds", "[.]")
+{
+    run_seeded("out_of_bounds");
+}
+
+TEST_CASE("seeded wrong_argument", "[.]")
+{
+    const Subject subject = subjects(Breadth::fast, {Ability::reuse}).front();
+    cl::Kernel kernel = build(subject, "seeded.cl").kernel("uninitialised");
+    CHECK(clSetKernelArg(kernel(), 1, 3, "no buffer") == CL_INVALID_ARG_SIZE);
+}
