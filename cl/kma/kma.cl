@@ -10,8 +10,9 @@
 //   }
 //
 // Before the #include, or with -D:
-//   KMA_DEBUG      0 (default) or 1: checks and, in the bump heap, a header in front of each block. The heap
-//                  must have been initialised by a program of the same flavour.
+//   KMA_DEBUG      0 (default) to 3: 1 checks headers and refs, 2 also red zones, poison and quarantine, 3 also
+//                  notes who took each block, and where. The heap must have been initialised by a program of the same
+//                  flavour.
 //   KMA_HEAP       the default heap's kind: superblock (default) or bump
 //   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …
 //

@@ -63,8 +63,8 @@ std::string manual(HeapKind kind)
         "//\n"
         "// Build this text with your kernels behind it as one program. Begin yours with #line 1 \"yours.cl\", and\n"
         "// the compiler's messages count its lines. All programs that touch a heap need the same -DKMA_... options:\n"
-        "// KMA_DEBUG=1 adds checks, for a buffer that is no heap too; KMA_STD_NAMES also calls the functions malloc,\n"
-        "// free, ...; NVIDIA GPUs before Volta need KMA_NV_ARCH=61, or what their compute capability is.\n"
+        "// KMA_DEBUG=1 to 3 adds checks, for a buffer that is no heap too; KMA_STD_NAMES also calls the functions\n"
+        "// malloc, free, ...; NVIDIA GPUs before Volta need KMA_NV_ARCH=61, or what their compute capability is.\n"
         "// -cl-std=CL3.0, where the device has it, lets the compiler offer more.\n"
         "//\n",
         kind == HeapKind::bump ? bump_manual() : superblock_manual(),

@@ -21,10 +21,26 @@ std::string parameter_type(const cl::Kernel &kernel, cl_uint index)
     }
 }
 
-// A kernel for another kind of heap would take this heap's metadata for what they are not.
-void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, HeapKind kind)
+// The KMA_DEBUG that a kernel was built with, by the name of its parameter's type; -1 if that is no heap of this kind.
+int debug_of(const std::string &type, HeapKind kind)
 {
+    const std::string name = say("kma_", name_of(kind));
+    for (int debug = 0; debug <= 3; debug++)
+        if (const std::string flavour = debug == 0 ? name : say(name, "_debug", debug);
+            type == flavour || type.starts_with(flavour + "*") || type.starts_with(flavour + " *"))
+            return debug;
+    return -1;
+}
+
+// A kernel for another kind or flavour of heap would take this heap's metadata for what they are not.
+void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, const HeapOptions &options)
+{
+    const HeapKind kind = options.kind;
     const std::string type = parameter_type(kernel, index);
+    if (const int debug = debug_of(type, kind); debug >= 0 && debug != options.debug)
+        throw Error(say("kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(), "\" was built with KMA_DEBUG ", debug,
+                        ", and this heap has ", options.debug,
+                        ": give ProgramOptions::debug and HeapOptions::debug the same value"));
     for (const HeapKind other : heap_kinds)
         if (other != kind && type.starts_with(say("kma_", name_of(other))))
             throw Error(say("argument number ", index, " of kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(),
@@ -80,7 +96,7 @@ HeapDriver &Heap::driver() const
 
 std::uint64_t Heap::bytes_for(const HeapOptions &options, std::uint64_t payload)
 {
-    return entry_of(options.kind).bytes_for_payload(options, payload);
+    return entry_of(options).bytes_for_payload(options, payload);
 }
 
 std::uint64_t Heap::bytes_for(HeapKind kind, std::uint64_t payload)
@@ -90,7 +106,7 @@ std::uint64_t Heap::bytes_for(HeapKind kind, std::uint64_t payload)
 
 std::uint64_t Heap::bytes_for(const HeapOptions &options, const std::vector<BlockDemand> &blocks)
 {
-    return entry_of(options.kind).bytes_for_blocks(options, blocks);
+    return entry_of(options).bytes_for_blocks(options, blocks);
 }
 
 void Heap::save(const std::filesystem::path &path) const
@@ -106,7 +122,7 @@ Heap Heap::load(const Device &device, const std::filesystem::path &path, Storage
 
 void Heap::set_arg(cl::Kernel &kernel, cl_uint index) const
 {
-    refuse_other_kind(kernel, index, options().kind);
+    refuse_other_kind(kernel, index, options());
     if (kernel.getInfo<CL_KERNEL_CONTEXT>() != driver().device().context())
         throw Error(
             say("kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(),

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "debug_flavour.hpp"
 #include "kma/error.hpp"
 #include "selftest_gate.hpp"
 
@@ -49,6 +50,12 @@ const HeapKindEntry &entry_of(HeapKind kind)
                     "; use HeapKind::bump or HeapKind::superblock"));
 }
 
+const HeapKindEntry &entry_of(const HeapOptions &options)
+{
+    check_debug("HeapOptions", options.debug);
+    return entry_of(options.kind);
+}
+
 void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device)
 {
     if (bytes > max_bytes)
@@ -69,7 +76,7 @@ void refuse_if_full(cl_int status, std::uint64_t bytes, const std::string &devic
 std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes, const HeapOptions &options)
 {
     try {
-        std::unique_ptr<HeapDriver> heap = entry_of(options.kind).make(device, bytes, options);
+        std::unique_ptr<HeapDriver> heap = entry_of(options).make(device, bytes, options);
         heap->init(); // many drivers look for the memory when a kernel first uses it
         return heap;
     } catch (const cl::Error &error) {
@@ -124,6 +131,7 @@ void HeapDriver::check_constants(Findings &findings) const
     expect("size in bytes", is.bytes, memory().bytes());
     expect("begin of the blocks, in units of 16 bytes,", is.begin, expected_.begin);
     expect("limit of the blocks, in units of 16 bytes,", is.limit, expected_.limit);
+    expect("place of the guards' metadata, in units of 16 bytes,", is.guard, expected_.guard);
     if (depends_on_width())
         expect("atomic64", is.atomic64, expected_.atomic64);
 }
@@ -156,13 +164,42 @@ void HeapDriver::require_sound() const
                         refusals_in(header().errors), "; Heap::check() has all of it, such as: ", findings.first()));
 }
 
-std::vector<std::string> HeapDriver::check() const
+std::vector<std::string> HeapDriver::check_books() const
 {
     Findings findings;
     check_constants(findings);
     if (findings.empty())
         check_structures(findings);
     return findings.take();
+}
+
+std::vector<std::string> HeapDriver::check() const
+{
+    std::vector<std::string> wrong = check_books();
+    if (!wrong.empty() || options().debug < 2)
+        return wrong;
+    Findings findings;
+    check_guards([&](const auto &visit) { for_each_block(visit); }, options().debug, guard(), findings);
+    return findings.take();
+}
+
+layout::kma_guard HeapDriver::guard() const
+{
+    layout::kma_guard guard;
+    memory().read(device().queue(), std::uint64_t{expected_.guard} * KMA_UNIT, sizeof guard, &guard);
+    return guard;
+}
+
+LeakReport HeapDriver::leaks(std::size_t most) const
+{
+    require_sound();
+    if (!has_guards())
+        return leaks_by_books(most);
+    const auto walk = [&](const auto &visit) { for_each_block(visit); };
+    if (options().debug < 2)
+        return guarded_leaks(walk, options().debug, nullptr, most);
+    const layout::kma_guard names = guard();
+    return guarded_leaks(walk, options().debug, &names, most);
 }
 
 HeapStats HeapDriver::stats() const
@@ -188,10 +225,12 @@ std::vector<ErrorRecord> HeapDriver::errors() const
     require_sound();
     const layout::kma_heap_header from = header();
     std::vector<ErrorRecord> records;
+    const auto where = [&](std::uint32_t site) { return site != 0 && from.guard != 0 ? site_text(guard(), site) : ""; };
     for (std::uint32_t i = 0; i < KMA_ERROR_CODES * KMA_ERROR_KEPT; i++) {
         const layout::kma_error_record &record = from.errors.first[i];
         if (record.written)
-            records.push_back({static_cast<ErrorCode>(i / KMA_ERROR_KEPT), record.work_item, record.size, record.ref});
+            records.push_back({static_cast<ErrorCode>(i / KMA_ERROR_KEPT), record.work_item, record.size, record.ref,
+                               where(record.site)});
     }
     return records;
 }

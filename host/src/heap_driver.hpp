@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "findings.hpp"
+#include "guard.hpp"
 #include "heap_memory.hpp"
 #include "kma/heap.hpp"
 #include "kma/program.hpp"
@@ -41,15 +43,19 @@ public:
     /// The metadata that an init kernel would not write just so, in ascending order; all in front of begin().
     virtual std::vector<ByteRange> metadata() const = 0;
 
-    virtual LeakReport leaks(std::size_t most) const = 0;
-
     /// Whether heaps of kernels with 64-bit atomics and without differ in their metadata.
     virtual bool depends_on_width() const = 0;
+
+    /// As Heap::leaks().
+    LeakReport leaks(std::size_t most) const;
 
     HeapStats stats() const;
     std::vector<ErrorRecord> errors() const;
     void clear_errors();
     std::vector<std::string> check() const;
+
+    /// check() of the metadata alone.
+    std::vector<std::string> check_books() const;
 
     /// Throws Error if what kernels rely on is damaged, so that it is safe to run them.
     void require_sound() const;
@@ -73,6 +79,7 @@ protected:
     struct Expected {
         std::uint32_t begin, limit; ///< in units
         std::uint32_t atomic64;
+        std::uint32_t guard; ///< in units; 0 below KMA_DEBUG 2
     };
     HeapDriver(Parts parts, Expected expected) : parts_(std::move(parts)), expected_(expected) {}
 
@@ -84,6 +91,18 @@ protected:
 
     /// Names what is wrong in the rest, here the error log; called only if the constants are right.
     virtual void check_structures(Findings &findings) const;
+
+    /// Whether there is something in front of each block that tells of it.
+    virtual bool has_guards() const = 0;
+
+    /// Then this visits all that were given to somebody.
+    virtual void for_each_block(const std::function<void(const HeapPart &)> &visit) const = 0;
+
+    /// leaks() where blocks have nothing in front of them.
+    virtual LeakReport leaks_by_books(std::size_t most) const = 0;
+
+    /// The guards' metadata, with KMA_DEBUG 2 and more.
+    layout::kma_guard guard() const;
 
     /// Whether the heap was initialised by kernels with 64-bit atomics.
     bool atomic64() const noexcept { return expected_.atomic64 != 0; }
@@ -123,6 +142,9 @@ void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std:
 
 /// Throws Error for a number that is no kind.
 const HeapKindEntry &entry_of(HeapKind kind);
+
+/// The same for options with a debug that is none.
+const HeapKindEntry &entry_of(const HeapOptions &options);
 
 /// Throws Error if `status`, OpenCL's from making a heap of so many bytes, means that there is no memory for it.
 void refuse_if_full(cl_int status, std::uint64_t bytes, const std::string &device);

@@ -228,7 +228,7 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, std::istream &from, 
         file.get(chunk.data(), chunk.size());
         heap->memory().write(device.queue(), offset, chunk.size(), chunk.data());
     });
-    if (const std::vector<std::string> wrong = heap->check(); !wrong.empty())
+    if (const std::vector<std::string> wrong = heap->check_books(); !wrong.empty())
         file.refuse("it is damaged: ", wrong.front(), "; copy or save it again");
     return heap;
 }

@@ -14,6 +14,8 @@ static_assert(static_cast<unsigned>(ErrorCode::invalid_free) == KMA_ERROR_INVALI
 static_assert(static_cast<unsigned>(ErrorCode::double_free) == KMA_ERROR_DOUBLE_FREE);
 static_assert(static_cast<unsigned>(ErrorCode::bad_heap) == KMA_ERROR_BAD_HEAP);
 static_assert(static_cast<unsigned>(ErrorCode::damaged) == KMA_ERROR_DAMAGED);
+static_assert(static_cast<unsigned>(ErrorCode::overrun) == KMA_ERROR_OVERRUN);
+static_assert(static_cast<unsigned>(ErrorCode::write_after_free) == KMA_ERROR_WRITE_AFTER_FREE);
 
 const char *explain(ErrorCode code) noexcept
 {
@@ -34,6 +36,11 @@ const char *explain(ErrorCode code) noexcept
     case ErrorCode::damaged:
         return "damaged heap: its own data contradict each other, so a kernel wrote outside its blocks; Heap::check() "
                "says where";
+    case ErrorCode::overrun:
+        return "block overrun: a kernel wrote in front of a block or behind its end; mend the index, or take a larger "
+               "block";
+    case ErrorCode::write_after_free:
+        return "write after free: a kernel wrote into a block after it was freed; free it after its last use";
     case ErrorCode::bad_heap:
         return "wrong heap: heap and program differ in kind, KMA_DEBUG or KMA_HAS_ATOMIC64; give HeapOptions and "
                "ProgramOptions the same";
@@ -61,11 +68,19 @@ std::string to_text(const LeakReport &report)
     std::string text = say("blocks handed out: ", report.blocks, ", ", report.bytes, " bytes\n");
     for (const LeakReport::Size &size : report.sizes)
         text += say("  ", size.count, " of ", size.block_bytes, " bytes\n");
+    for (const LeakReport::Place &place : report.places)
+        text += say("  ", place.count, " taken at ", place.where, ", ", place.bytes, " bytes\n");
     if (report.first.empty())
         return text;
     text += say("the first ", report.first.size(), ":\n");
-    for (const LeakReport::Block &block : report.first)
-        text += say("  ref ", block.ref, ", ", block.bytes, " bytes\n");
+    for (const LeakReport::Block &block : report.first) {
+        text += say("  ref ", block.ref, ", ", block.bytes, " bytes");
+        if (block.work_item)
+            text += say(", taken by work-item ", *block.work_item);
+        if (!block.where.empty())
+            text += say(" at ", block.where);
+        text += "\n";
+    }
     return text;
 }
 
@@ -80,7 +95,11 @@ std::string Heap::error_text() const
         text += say(now.used, " of ", now.capacity, " bytes are handed out; the first of each kind:\n");
     for (const ErrorRecord &record : errors()) {
         const std::string what = explain(record.code);
-        text += say("  ", what.substr(0, what.find(':')), ": work-item ", record.work_item);
+        const bool has_owner = record.code == ErrorCode::overrun || record.code == ErrorCode::write_after_free;
+        text += say("  ", what.substr(0, what.find(':')), has_owner ? ": taken by work-item " : ": work-item ",
+                    record.work_item);
+        if (!record.where.empty())
+            text += say(" at ", record.where);
         if (record.ref != 0)
             text += say(", ref ", record.ref);
         if (record.size != 0)

@@ -32,13 +32,14 @@ inline uint kma_highest_bit(ulong bits)
 #include "kma/heap/superblock_layout.cl"
 
 // What the compilers of the device make of these structs must be what this one makes of them.
-static_assert(sizeof(kma_error_record) == 24);
+static_assert(sizeof(kma_error_record) == 32);
 static_assert(offsetof(kma_heap_header, errors) == 128);
-static_assert(sizeof(kma_heap_header) == 128 + 32 + 24 * KMA_ERROR_CODES * KMA_ERROR_KEPT);
-static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header) + 32 && offsetof(kma_bump, head) % 128 == 0);
+static_assert(sizeof(kma_heap_header) == 128 + 40 + 32 * KMA_ERROR_CODES * KMA_ERROR_KEPT);
+static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header) + 88 && offsetof(kma_bump, head) % 128 == 0);
 static_assert(sizeof(kma_bump) == offsetof(kma_bump, head) + 128);
+static_assert(sizeof(kma_bump) == 2688 && sizeof(kma_guard) == 5248); // which kernels and documents name in sums
 static_assert(sizeof(kma_sb_class) == 128 && sizeof(kma_sb_state) == 16 && sizeof(kma_sb_plan) == 48);
-static_assert(sizeof(kma_superblock) == 9856); // which kernels/superblock_kernels.cl and the documents name
+static_assert(sizeof(kma_superblock) == 10752); // which kernels/superblock_kernels.cl and the documents name
 static_assert(offsetof(kma_superblock, plan) == sizeof(kma_heap_header));
 static_assert(offsetof(kma_superblock, classes) % 128 == 0);
 static_assert(sizeof(kma_superblock) == offsetof(kma_superblock, classes) + KMA_CLASSES * sizeof(kma_sb_class));

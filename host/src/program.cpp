@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "debug_flavour.hpp"
 #include "kma/error.hpp"
 #include "name_lines.hpp"
 
@@ -11,6 +12,7 @@ namespace {
 
 std::string all_options(const Device &device, const ProgramOptions &options)
 {
+    check_debug("ProgramOptions", options.debug);
     std::string text = options.options;
     if (text.find("-cl-std=") == std::string::npos)
         text = device.language_option() + " " + text;

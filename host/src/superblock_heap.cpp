@@ -34,7 +34,8 @@ public:
 
     std::vector<ByteRange> used() const override;
     std::vector<ByteRange> metadata() const override;
-    LeakReport leaks(std::size_t most) const override;
+    bool has_guards() const override { return options().debug >= 2; }
+    void for_each_block(const std::function<void(const HeapPart &)> &visit) const override;
 
 private:
     // More would not make any device faster.
@@ -75,7 +76,10 @@ private:
 
     void check_constants(Findings &findings) const override;
     void check_structures(Findings &findings) const override;
+    LeakReport leaks_by_books(std::size_t most) const override;
     void list_blocks(std::uint32_t sb, std::uint32_t size_class, std::size_t most, LeakReport &report) const;
+
+    std::vector<std::uint32_t> slots_taken(std::uint32_t sb, std::uint32_t size_class) const;
 
     kma_sb_plan plan_;
 };
@@ -96,15 +100,15 @@ std::unique_ptr<HeapDriver> SuperblockHeap::make(const Device &device, std::uint
 {
     HeapOptions completed = options;
     completed.superblock_bytes = superblock_plan::superblock_bytes(options, bytes);
-    const kma_sb_plan plan = superblock_plan::plan(bytes, completed.superblock_bytes);
+    const kma_sb_plan plan = superblock_plan::plan(completed, bytes, completed.superblock_bytes);
     check_largest(bytes, device.max_buffer_bytes(), device.name());
     Program kernels = build(device, completed);
     const bool atomic64 = has_atomic64(device, kernels);
     if (!atomic64)
-        superblock_plan::check_for_32_bits(bytes, completed.superblock_bytes);
+        superblock_plan::check_for_32_bits(completed, bytes, completed.superblock_bytes);
     auto memory = std::make_unique<HeapMemory>(device, bytes, options.storage);
     return std::make_unique<SuperblockHeap>(Parts{device, completed, std::move(kernels), std::move(memory)},
-                                            Expected{plan.begin, plan.limit, atomic64}, plan);
+                                            Expected{plan.begin, plan.limit, atomic64, plan.guard}, plan);
 }
 
 std::vector<ByteRange> SuperblockHeap::used() const
@@ -146,6 +150,7 @@ void SuperblockHeap::check_constants(Findings &findings) const
     expect("place of the states, in units of 16 bytes,", is.states, plan_.states);
     expect("place of the partial sets, in units of 16 bytes,", is.sets, plan_.sets);
     expect("place of the free queue, in units of 16 bytes,", is.queue, plan_.queue);
+    expect("place of the guards' metadata, in units of 16 bytes,", is.guard, plan_.guard);
     expect("place of the bitmaps, in units of 16 bytes,", is.bitmaps, plan_.bitmaps);
     expect("begin of the superblocks, in units of 16 bytes,", is.begin, plan_.begin);
     expect("end of the superblocks, in units of 16 bytes,", is.limit, plan_.limit);
@@ -166,9 +171,41 @@ void SuperblockHeap::check_structures(Findings &findings) const
     check_superblocks(plan_, all, findings);
 }
 
-LeakReport SuperblockHeap::leaks(std::size_t most) const
+// The blocks whose bits are set.
+void SuperblockHeap::for_each_block(const std::function<void(const HeapPart &)> &visit) const
 {
-    require_sound();
+    const auto states = words<layout::kma_sb_state>(plan_.states, plan_.superblocks);
+    std::vector<std::byte> bytes(superblock_bytes());
+    for (std::uint32_t sb = 0; sb < plan_.superblocks; sb++) {
+        const std::uint32_t size_class = states[sb].content.word;
+        if (size_class >= plan_.size_classes)
+            continue; // free, or damaged, which check() names
+        const std::uint32_t units = layout::kma_class_units(size_class);
+        const auto first = static_cast<std::uint32_t>(start_of(sb) / KMA_UNIT);
+        const HeapPart superblock{first, bytes};
+        const std::vector<std::uint32_t> taken = slots_taken(sb, size_class);
+        if (!taken.empty())
+            memory().read(device().queue(), start_of(sb), bytes.size(), bytes.data());
+        for (const std::uint32_t slot : taken)
+            visit(superblock.from(first + slot * units, first + (slot + 1) * units));
+    }
+}
+
+// The slots of a superblock whose bits are set.
+std::vector<std::uint32_t> SuperblockHeap::slots_taken(std::uint32_t sb, std::uint32_t size_class) const
+{
+    const std::uint32_t slots = (1u << plan_.shift) / layout::kma_class_units(size_class);
+    std::vector<std::uint32_t> bitmap(layout::kma_bitmap_words(slots));
+    memory().read(device().queue(), bitmap_of(sb), bitmap.size() * sizeof bitmap[0], bitmap.data());
+    std::vector<std::uint32_t> taken;
+    for (std::uint32_t slot = 0; slot < slots; slot++)
+        if ((bitmap[slot / 32] >> (slot % 32)) & 1u)
+            taken.push_back(slot);
+    return taken;
+}
+
+LeakReport SuperblockHeap::leaks_by_books(std::size_t most) const
+{
     LeakReport report;
     std::vector<std::uint64_t> counts(plan_.size_classes);
     const auto superblocks = census<layout::kma_sb_census>("census", plan_.superblocks);
@@ -195,13 +232,10 @@ LeakReport SuperblockHeap::leaks(std::size_t most) const
 void SuperblockHeap::list_blocks(std::uint32_t sb, std::uint32_t size_class, std::size_t most, LeakReport &report) const
 {
     const std::uint32_t units = layout::kma_class_units(size_class);
-    const std::uint32_t slots = (1u << plan_.shift) / units;
-    std::vector<std::uint32_t> bitmap(layout::kma_bitmap_words(slots));
-    memory().read(device().queue(), bitmap_of(sb), bitmap.size() * sizeof bitmap[0], bitmap.data());
-    for (std::uint32_t slot = 0; slot < slots && report.first.size() < most; slot++)
-        if ((bitmap[slot / 32] >> (slot % 32)) & 1u)
+    for (const std::uint32_t slot : slots_taken(sb, size_class))
+        if (report.first.size() < most)
             report.first.push_back(
-                {static_cast<Ref>(start_of(sb) / KMA_UNIT + slot * units), std::uint64_t{units} * KMA_UNIT});
+                {static_cast<Ref>(start_of(sb) / KMA_UNIT + slot * units), std::uint64_t{units} * KMA_UNIT, {}, {}});
 }
 
 } // namespace

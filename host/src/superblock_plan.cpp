@@ -33,13 +33,17 @@ constexpr std::uint64_t largest = std::uint64_t{KMA_UNIT} << KMA_SB_MAX_SHIFT;
 // can number.
 constexpr std::uint64_t usual_superblocks = 128;
 
+// Around each block from KMA_DEBUG 2 on.
+constexpr std::uint64_t guard_bytes = std::uint64_t{KMA_GUARD_FRONT + KMA_GUARD_BACK} * KMA_UNIT;
+
 // Bytes of a heap with `superblocks`.
-std::uint64_t heap_bytes(std::uint64_t superblocks, std::uint64_t superblock_bytes)
+std::uint64_t heap_bytes(const HeapOptions &options, std::uint64_t superblocks, std::uint64_t superblock_bytes)
 {
     if (superblocks > 0xffffffff)
         return most;
     std::uint64_t units;
-    layout::kma_sb_plan_of(static_cast<std::uint32_t>(superblocks), shift_of(superblock_bytes), &units);
+    layout::kma_sb_plan_of(static_cast<std::uint32_t>(superblocks), shift_of(superblock_bytes),
+                           static_cast<std::uint32_t>(options.debug), &units);
     return units * KMA_UNIT;
 }
 
@@ -51,13 +55,14 @@ std::optional<std::uint64_t> consistent_bytes(const HeapOptions &options, const 
     if (options.superblock_bytes != 0) {
         const std::uint64_t given = superblock_bytes(options, 0);
         const auto superblocks = needed(given);
-        return superblocks ? std::optional(heap_bytes(std::max<std::uint64_t>(*superblocks, 1), given)) : std::nullopt;
+        return superblocks ? std::optional(heap_bytes(options, std::max<std::uint64_t>(*superblocks, 1), given))
+                           : std::nullopt;
     }
     for (std::uint64_t size = smallest; size <= largest; size *= 2) {
         const auto superblocks = needed(size);
         if (!superblocks)
             continue;
-        const std::uint64_t bytes = heap_bytes(std::max<std::uint64_t>(*superblocks, 1), size);
+        const std::uint64_t bytes = heap_bytes(options, std::max<std::uint64_t>(*superblocks, 1), size);
         const std::uint64_t chosen = superblock_bytes(options, bytes);
         if (chosen <= size) // if smaller, then a larger heap makes this size the chosen one
             return chosen == size ? bytes : size * usual_superblocks;
@@ -65,17 +70,24 @@ std::optional<std::uint64_t> consistent_bytes(const HeapOptions &options, const 
     return {}; // no size will do: the largest is chosen for any number of bytes that is too large for the others
 }
 
+// What a block takes of a superblock.
+std::uint64_t units_of(const HeapOptions &options, std::uint64_t bytes)
+{
+    return options.debug >= 2 ? layout::kma_guard_units(1, bytes) : layout::kma_whole_units(bytes);
+}
+
 // Superblocks of a size in which all these blocks find room, one more for each class; none if a block is larger.
-std::optional<std::uint64_t> superblocks_for(const std::vector<BlockDemand> &blocks, std::uint64_t superblock_bytes)
+std::optional<std::uint64_t> superblocks_for(const HeapOptions &options, const std::vector<BlockDemand> &blocks,
+                                             std::uint64_t superblock_bytes)
 {
     std::array<std::uint64_t, KMA_CLASSES> counts{};
     for (const BlockDemand &demand : blocks) {
         if (demand.size == 0 || demand.count == 0)
             continue;
-        if (demand.size > superblock_bytes)
+        const std::uint64_t units = units_of(options, demand.size);
+        if (units > superblock_bytes / KMA_UNIT)
             return {};
-        std::uint64_t &count =
-            counts[layout::kma_class_of(static_cast<std::uint32_t>(layout::kma_whole_units(demand.size)))];
+        std::uint64_t &count = counts[layout::kma_class_of(static_cast<std::uint32_t>(units))];
         count = add_up(count, demand.count);
     }
     std::uint64_t superblocks = 0;
@@ -107,26 +119,29 @@ std::uint64_t superblock_bytes(const HeapOptions &options, std::uint64_t heap_by
     return given;
 }
 
-layout::kma_sb_plan plan(std::uint64_t heap_bytes, std::uint64_t superblock_bytes)
+layout::kma_sb_plan plan(const HeapOptions &options, std::uint64_t heap_bytes, std::uint64_t superblock_bytes)
 {
     const std::uint32_t shift = shift_of(superblock_bytes);
-    const layout::kma_sb_plan plan = layout::kma_sb_plan_for(heap_bytes, shift, true);
+    const layout::kma_sb_plan plan =
+        layout::kma_sb_plan_for(heap_bytes, shift, static_cast<std::uint32_t>(options.debug), true);
     if (plan.superblocks == 0)
         throw Error(say("a heap of ", heap_bytes, " bytes is too small: its metadata and one superblock of ",
-                        superblock_bytes, " bytes need ", superblock_plan::heap_bytes(1, superblock_bytes),
+                        superblock_bytes, " bytes need ", superblock_plan::heap_bytes(options, 1, superblock_bytes),
                         "; Heap::bytes_for says what your blocks need"));
     return plan;
 }
 
-void check_for_32_bits(std::uint64_t bytes, std::uint64_t size)
+void check_for_32_bits(const HeapOptions &options, std::uint64_t bytes, std::uint64_t size)
 {
-    const auto room = [&](std::uint64_t s) { return layout::kma_sb_plan_for(bytes, shift_of(s), true).superblocks; };
+    const auto room = [&](std::uint64_t s) {
+        return layout::kma_sb_plan_for(bytes, shift_of(s), static_cast<std::uint32_t>(options.debug), true).superblocks;
+    };
     const auto allowed = [](std::uint64_t s) { return layout::kma_sb_most(shift_of(s), false); };
     if (room(size) <= allowed(size))
         return;
     std::uint64_t largest_heap = 0;
     for (std::uint64_t s = smallest; s <= largest; s *= 2) {
-        largest_heap = std::max(largest_heap, heap_bytes(allowed(s), s));
+        largest_heap = std::max(largest_heap, heap_bytes(options, allowed(s), s));
         if (room(s) <= allowed(s))
             throw Error(say("a heap of ", bytes, " bytes has room for ", room(size), " superblocks of ", size,
                             " bytes, and without 64-bit atomics there can be ", allowed(size),
@@ -145,15 +160,17 @@ std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payloa
 
 std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<BlockDemand> &blocks)
 {
-    if (const auto bytes = consistent_bytes(options, [&](std::uint64_t size) { return superblocks_for(blocks, size); }))
+    if (const auto bytes =
+            consistent_bytes(options, [&](std::uint64_t size) { return superblocks_for(options, blocks, size); }))
         return *bytes;
     std::uint64_t size = 0;
     for (const BlockDemand &demand : blocks)
         if (demand.count != 0)
             size = std::max(size, demand.size);
+    const std::string guarded = options.debug >= 2 ? say(", less ", guard_bytes, " that KMA_DEBUG puts around") : "";
     throw Error(say("a superblock heap has no blocks of ", size, " bytes: they end at one superblock, ",
-                    options.superblock_bytes != 0 ? options.superblock_bytes : largest, " bytes here, ", largest,
-                    " at most; make superblock_bytes larger, or use HeapKind::bump"));
+                    options.superblock_bytes != 0 ? options.superblock_bytes : largest, " bytes here", guarded, ", ",
+                    largest, " at most; make superblock_bytes larger, or use HeapKind::bump"));
 }
 
 } // namespace kma::superblock_plan

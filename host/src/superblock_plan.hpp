@@ -17,10 +17,10 @@ std::uint32_t shift_of(std::uint64_t superblock_bytes) noexcept;
 
 /// Where everything is in a heap of so many bytes; the same on the device. Throws Error if there is no room for
 /// metadata and one superblock.
-layout::kma_sb_plan plan(std::uint64_t heap_bytes, std::uint64_t superblock_bytes);
+layout::kma_sb_plan plan(const HeapOptions &options, std::uint64_t heap_bytes, std::uint64_t superblock_bytes);
 
 /// Throws Error if 32-bit atomics cannot number the superblocks that such a heap has room for.
-void check_for_32_bits(std::uint64_t heap_bytes, std::uint64_t superblock_bytes);
+void check_for_32_bits(const HeapOptions &options, std::uint64_t heap_bytes, std::uint64_t superblock_bytes);
 
 /// As Heap::bytes_for.
 std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payload);

@@ -28,7 +28,7 @@ static const char *const push = "#line 1 \"push.cl\"\n" // the compiler's messag
 
 /* As kma_superblock_stats_kernel writes them. */
 struct stats {
-    cl_ulong bytes, capacity, used, blocks, superblock_bytes, superblocks, free, partial, full, errors[7];
+    cl_ulong bytes, capacity, used, blocks, superblock_bytes, superblocks, free, partial, full, errors[9];
 };
 
 static void fail(const char *what, cl_int status)

@@ -21,7 +21,7 @@ kernel void push(global kma_heap *heap, global kma_atomic_ref *list)
 }"""
 STATS = np.dtype([(name, np.uint64) for name in (
     "bytes", "capacity", "used", "blocks", "superblock_bytes", "superblocks", "free", "partial", "full")]
-    + [("errors", np.uint64, 7)])
+    + [("errors", np.uint64, 9)])
 SUPERBLOCKS, SHIFT = 16, 8
 SIZE = 16 << SHIFT
 BYTES = SUPERBLOCKS * (SIZE + SIZE // 128 + 40) + 16384  # the size rule

@@ -35,11 +35,9 @@ void check_burst(const Subject &subject, cl_ulong bytes, std::size_t group)
 
 TEST_CASE("a burst of requests is served where there is twice the room")
 {
-    for (const Subject &subject : subjects(Breadth::all)) {
-        const bool first = subject.debug == 0 && subject.flavour.name == heap_flavours()[0].name;
+    for (const Subject &subject : subjects(Breadth::all))
         for (const std::size_t group : {64, 256})
-            if (thorough() || first || group == 64)
+            if (thorough() || subject.is_first() || group == 64)
                 for (const cl_ulong bytes : {16, 64})
                     check_burst(subject, bytes, group);
-    }
 }

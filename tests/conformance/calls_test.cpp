@@ -192,8 +192,7 @@ TEST_CASE("the largest request is served, and what is above it is too large")
 {
     for (const Subject &subject : subjects(Breadth::all)) {
         kma::Heap heap = subject.heap(16 * 4096, 4096);
-        const std::uint64_t in_front = subject.block_bytes(1) - 16;
-        const cl_ulong largest = subject.can(Ability::whole_heap) ? heap.stats().capacity - in_front : 4096;
+        const cl_ulong largest = subject.largest(subject.can(Ability::whole_heap) ? heap.stats().capacity : 4096);
         std::uint64_t count = 0;
         for (const cl_ulong bytes : {largest + 1, cl_ulong{1} << 32, (cl_ulong{1} << 36) - 16, cl_ulong{1} << 36,
                                      cl_ulong{1} << 63, ~cl_ulong{0} - 15, ~cl_ulong{0}}) {

@@ -59,13 +59,13 @@ kernel void churn(global kma_heap *heap, global kma_ref *refs, global ulong *siz
 
 // Each block goes back at once, and the next is of a size far from it: where there are only a few superblocks, they go
 // from class to class all the time, under work-items that are about to take a block of them. No slots.
-kernel void hand_over(global kma_heap *heap, uint rounds, uint seed, global counts *results)
+kernel void hand_over(global kma_heap *heap, uint rounds, uint most, uint seed, global counts *results)
 {
     const uint me = (uint)get_global_id(0);
     counts count = {0, 0, 0, 0};
     for (uint round = 0; round < rounds; round++) {
         const uint random = kma_mix32(kma_mix32(me + seed) + round);
-        const uint bytes = 16u << random % 9;
+        const uint bytes = min(16u << random % 9, most);
         global uchar *block = (global uchar *)kma_malloc(heap, bytes);
         count.served += block ? 1 : 0;
         count.refused += block ? 0 : 1;

@@ -114,8 +114,7 @@ TEST_CASE("churn of mixed sizes keeps all blocks and loses none")
     for (const Subject &subject : subjects(Breadth::all))
         for (const std::size_t group : group_sizes()) {
             // The first flavour at all work-group sizes; the others at one, unless there is time.
-            const bool first = subject.debug == 0 && subject.flavour.name == heap_flavours()[0].name;
-            if ((!thorough() && group != 64 && !first) || group > scaled(16384))
+            if ((!thorough() && group != 64 && !subject.is_first()) || group > scaled(16384))
                 continue;
             check_churn(subject, group, "churn", true);
             check_churn(subject, group, "churn_diverged", true);
@@ -135,14 +134,16 @@ TEST_CASE("superblocks change their class under those who want a block of them")
             const auto rounds = static_cast<cl_uint>(scaled(60, 4));
             const kma::Heap heap = subject.heap(superblocks * superblock_bytes, superblock_bytes);
             const Array<Counts> results(work_items, Counts{});
-            launch(subject.program("churn.cl"), "hand_over", {work_items, 64}, heap, rounds, cl_uint{1}, results);
+            launch(subject.program("churn.cl"), "hand_over", {work_items, 64}, heap, rounds,
+                   static_cast<cl_uint>(subject.largest(superblock_bytes)), cl_uint{1}, results);
             const Counts count = sum(results);
             CHECK(count.wrong == 0);
             CHECK(count.served + count.refused == work_items * rounds);
             CHECK(count.served == count.freed);
             check_refusals_only(heap);
             check_empty(subject, heap);
-            for (const std::uint64_t bytes : {16, 4096, 48}) {
+            for (const std::uint64_t bytes :
+                 {std::uint64_t{16}, subject.largest(superblock_bytes), std::uint64_t{48}}) {
                 const std::uint64_t expected = count_when_full(subject, heap, bytes, superblock_bytes);
                 Blocks all(subject, heap, slots_beyond(expected));
                 CHECK(all.fill(bytes, 256) == expected);

@@ -23,7 +23,11 @@ std::uint64_t capacity_of(const Subject &subject, const kma::Heap &heap, std::ui
     return count_when_full(subject, heap, bytes, superblock_bytes);
 }
 
-constexpr std::uint64_t wanted_sizes[] = {1, 16, 40, 100, 1000, 4096};
+// Up to a whole superblock.
+std::vector<std::uint64_t> wanted_sizes(const Subject &subject)
+{
+    return {1, 16, 40, 100, 1000, subject.largest(superblock_bytes)};
+}
 
 // Work-items that come together: several groups, more than lanes.
 std::size_t crowd()
@@ -36,7 +40,7 @@ std::size_t crowd()
 TEST_CASE("a full heap has handed out all its memory and refuses everybody")
 {
     for (const Subject &subject : subjects(Breadth::all))
-        for (const std::uint64_t bytes : wanted_sizes) {
+        for (const std::uint64_t bytes : wanted_sizes(subject)) {
             INFO(subject.name() << ", blocks of " << bytes);
             kma::Heap heap = subject.heap(payload(), superblock_bytes);
             REQUIRE(heap.stats().capacity >= payload());
@@ -67,7 +71,7 @@ TEST_CASE("a full heap has handed out all its memory and refuses everybody")
 TEST_CASE("what was freed is served again, all of it and no more")
 {
     for (const Subject &subject : subjects(Breadth::all, {Ability::reuse}))
-        for (const std::uint64_t bytes : wanted_sizes)
+        for (const std::uint64_t bytes : wanted_sizes(subject))
             for (const std::size_t freed : {1, 5}) {
                 INFO(subject.name() << ", " << freed << " blocks of " << bytes);
                 kma::Heap heap = subject.heap(payload(), superblock_bytes);
@@ -114,7 +118,8 @@ TEST_CASE("memory goes from one size to another and back")
         INFO(subject.name());
         const kma::Heap heap = subject.heap(payload(), superblock_bytes);
         Blocks blocks(subject, heap, slots_beyond(capacity_of(subject, heap, 16)));
-        for (const std::uint64_t bytes : {48, 1000, 48, 16, 4096, 16, 300, 4096, 48}) {
+        const std::uint64_t whole = subject.largest(superblock_bytes);
+        for (const std::uint64_t bytes : {48ul, 1000ul, 48ul, 16ul, whole, 16ul, 300ul, whole, 48ul}) {
             INFO("blocks of " << bytes);
             CHECK(blocks.fill(bytes, crowd()) == capacity_of(subject, heap, bytes));
             CHECK(blocks.wrong_bytes() == 0);

@@ -19,9 +19,10 @@ std::vector<HeapType> make_types()
         .kind = kma::HeapKind::bump,
         .exemptions = {{Ability::reuse, always, "memory comes back by Heap::reset() only"},
                        {Ability::know_blocks, 1, "without KMA_DEBUG nothing is stored with a block"},
-                       {Ability::list_blocks, always, "Heap::leaks() does not know which blocks live"}},
+                       {Ability::list_blocks, 1, "without KMA_DEBUG Heap::leaks() does not know which blocks live"}},
         .largest_alignment = std::uint64_t{1} << 31,
         .block_bytes = BumpModel::block_bytes,
+        .lists_asked_from = 1,
         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
             return std::make_unique<BumpModel>(room, debug);
         },
@@ -30,9 +31,10 @@ std::vector<HeapType> make_types()
         .kind = kma::HeapKind::superblock,
         .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
         .largest_alignment = 4096,
-        .block_bytes = [](std::uint64_t bytes, int) { return SuperblockModel::class_bytes(bytes); },
-        .model = [](const Room &room, int) -> std::unique_ptr<Model> {
-            return std::make_unique<SuperblockModel>(room);
+        .block_bytes = SuperblockModel::block_bytes,
+        .lists_asked_from = 2,
+        .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
+            return std::make_unique<SuperblockModel>(room, debug);
         },
     });
     return types;
@@ -117,6 +119,14 @@ std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs
         all.push_back(subject);
     };
     for (const HeapType &type : heap_types()) {
+        if (breadth == Breadth::guards) {
+            const std::size_t last = (thorough() ? flavours.size() : test::widths().size()) - 1;
+            for (std::size_t i = 0; i <= last; i++)
+                for (const int debug : {3, 2})
+                    if (thorough() || i == (debug == 3 ? 0 : last))
+                        add({&type, flavours[i], debug});
+            continue;
+        }
         const std::size_t fast = breadth == Breadth::fast     ? 1
                                  : breadth == Breadth::widths ? test::widths().size() // the first of the flavours
                                                               : flavours.size();
@@ -124,10 +134,12 @@ std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs
             add({&type, flavours[i], 0});
         if (breadth != Breadth::all)
             continue;
-        add({&type, flavours.front(), 1});
+        add({&type, flavours.front(), 3});
         if (thorough())
-            for (std::size_t i = 1; i < flavours.size(); i++)
-                add({&type, flavours[i], 1});
+            for (std::size_t i = 0; i < flavours.size(); i++)
+                for (const int debug : {1, 2, 3})
+                    if (i != 0 || debug != 3)
+                        add({&type, flavours[i], debug});
     }
     if (all.empty() && heap_types().size() > 1)
         FAIL("every kind is exempt from this test: it tests nothing");

@@ -35,6 +35,8 @@ struct HeapType {
     std::uint64_t largest_alignment;
     /// What a request takes from the heap's room; 0 for none.
     std::uint64_t (*block_bytes)(std::uint64_t bytes, int debug);
+    /// From this KMA_DEBUG on, Heap::leaks() tells what was asked for, not what was taken.
+    int lists_asked_from;
     /// The heap's rules for a lone caller, on the host.
     std::unique_ptr<Model> (*model)(const Room &room, int debug);
 
@@ -54,9 +56,21 @@ struct Subject {
     int debug;
 
     bool can(Ability ability) const;
+    /// Whether this is what users get who ask for nothing.
+    bool is_first() const { return debug == 0 && flavour.name == test::heap_flavours()[0].name; }
     std::string name() const;
 
     std::uint64_t block_bytes(std::uint64_t bytes) const { return type->block_bytes(bytes, debug); }
+    std::uint64_t listed_bytes(std::uint64_t bytes) const
+    {
+        return debug >= type->lists_asked_from ? bytes : block_bytes(bytes);
+    }
+    /// Of what a block takes, the bytes that are not its owner's: the smallest has 16 of its own.
+    std::uint64_t bytes_around() const { return block_bytes(1) - 16; }
+    /// The largest request that superblocks of this size serve.
+    std::uint64_t largest(std::uint64_t superblock_bytes) const { return superblock_bytes - bytes_around(); }
+    /// Whether blocks have red zones and freed ones poison.
+    bool guarded() const { return debug >= 2; }
 
     /// A heap with room for `payload` bytes of blocks. For heaps of superblocks these are its superblocks.
     kma::Heap heap(std::uint64_t payload, std::uint64_t superblock_bytes = 4096) const;
@@ -65,8 +79,10 @@ struct Subject {
     kma::Program program(const std::string &file, const std::string &more_options = {}) const;
 };
 
-/// Which flavours of device code: only what users get first; also 32-bit atomics; or single lanes and KMA_DEBUG too.
-enum class Breadth { fast, widths, all };
+/// Which flavours of device code: only what users get first; also 32-bit atomics; or single lanes and KMA_DEBUG too
+/// (3, which has all that 2 has; guard_test.cpp runs 2 itself, and 1 differs in what tests/device looks at).
+/// Guards: KMA_DEBUG 2 and 3 only.
+enum class Breadth { fast, widths, all, guards };
 
 /// Whether this run takes its time (KMA_TEST_SCALE of 2 or more): then all combinations, not a choice of them.
 bool thorough();

@@ -23,7 +23,7 @@ struct Script {
 // Phases that fill, empty and thin the heap, so that full, partly free and empty superblocks of all classes lie about.
 class Writer {
 public:
-    explicit Writer(std::uint32_t seed) : random_(seed)
+    Writer(std::uint32_t seed, std::uint64_t most) : random_(seed), most_(static_cast<cl_uint>(most))
     {
         for (cl_uint slot = 0; slot < slots; slot++)
             empty_.push_back(slot);
@@ -74,7 +74,7 @@ private:
     cl_uint size(std::uint32_t which)
     {
         static constexpr cl_uint sizes[] = {16, 48, 64, 80, 200, 500, 1000, 2048, 3000, 4096};
-        return which < std::size(sizes) ? sizes[which] : 1 + below(4096);
+        return std::min(which < std::size(sizes) ? sizes[which] : 1 + below(4096), most_);
     }
 
     void take(cl_uint bytes)
@@ -100,6 +100,7 @@ private:
     }
 
     std::mt19937 random_;
+    cl_uint most_; // bytes of the largest request
     Script script_;
     std::vector<cl_uint> empty_, asked_; // slots; those asked for may have got NULL
 };
@@ -110,10 +111,11 @@ Room find_room(const Subject &subject, kma::Heap &heap)
     const kma::HeapStats stats = heap.stats();
     Room room{stats.bytes - stats.capacity, stats.capacity, superblock_bytes, {}};
     Blocks whole(subject, heap, slots_beyond(superblocks));
-    CHECK(whole.fill(superblock_bytes, 1) == stats.capacity / subject.block_bytes(superblock_bytes));
+    const std::uint64_t bytes = subject.largest(superblock_bytes);
+    CHECK(whole.fill(bytes, 1) == stats.capacity / subject.block_bytes(bytes));
     for (const cl_uint ref : whole.refs())
         if (ref != 0)
-            room.superblocks.push_back(ref * kma::ref_unit);
+            room.superblocks.push_back(ref * kma::ref_unit - guard_front(subject.debug));
     std::ranges::sort(room.superblocks);
     heap.reset();
     heap.clear_errors();
@@ -155,7 +157,7 @@ TEST_CASE("a lone caller gets a block whenever one fits, else NULL")
             INFO(subject.name() << ", seed " << seed);
             kma::Heap heap = subject.heap(superblocks * superblock_bytes, superblock_bytes);
             const std::unique_ptr<Model> model = subject.type->model(find_room(subject, heap), subject.debug);
-            const Script script = Writer(seed).write(scaled(5000, 600));
+            const Script script = Writer(seed, subject.largest(superblock_bytes)).write(scaled(5000, 600));
             const auto operations = static_cast<cl_uint>(script.slots.size());
             const Array<cl_uint> refs(slots, 0), held(slots, 0), results(operations, 0), wrong(1, 0);
             launch(subject.program("script.cl"), "script", {1, 1}, heap, Array<cl_uint>(script.slots),

@@ -4,33 +4,45 @@
 
 namespace conformance {
 
+std::uint64_t guard_front(int debug)
+{
+    return debug >= 2 ? 48 : 0;
+}
+
+std::uint64_t guarded(std::uint64_t bytes, int debug)
+{
+    return debug < 2 || bytes == 0 ? bytes : guard_front(debug) + (bytes + 15) / 16 * 16 + 16;
+}
+
+// With KMA_DEBUG 1 a unit of the heap's own is in front of each block.
 std::uint64_t BumpModel::block_bytes(std::uint64_t bytes, int debug)
 {
-    return bytes == 0 ? 0 : (bytes + 15) / 16 * 16 + (debug ? 16 : 0);
+    return bytes == 0 ? 0 : (guarded(bytes, debug) + 15) / 16 * 16 + (debug == 1 ? 16 : 0);
 }
 
 bool BumpModel::fits(std::uint64_t bytes) const
 {
-    return block_bytes(bytes, prefix_ != 0) <= room_.capacity - used_;
+    return block_bytes(bytes, debug_) <= room_.capacity - used_;
 }
 
 std::optional<std::string> BumpModel::take(kma::Ref ref, std::uint64_t bytes)
 {
-    const std::uint64_t expected = room_.begin + used_ + prefix_;
+    const std::uint64_t expected = room_.begin + used_ + (debug_ == 1 ? 16 : guard_front(debug_));
     if (ref * kma::ref_unit != expected)
         return "a block at " + std::to_string(ref * kma::ref_unit) + " and not behind the last one, at " +
                std::to_string(expected);
-    used_ += block_bytes(bytes, prefix_ != 0);
+    used_ += block_bytes(bytes, debug_);
     return {};
 }
 
 std::uint64_t BumpModel::count_when_full(std::uint64_t bytes) const
 {
-    return room_.capacity / block_bytes(bytes, prefix_ != 0);
+    return room_.capacity / block_bytes(bytes, debug_);
 }
 
-std::uint64_t SuperblockModel::class_bytes(std::uint64_t bytes)
+std::uint64_t SuperblockModel::block_bytes(std::uint64_t asked, int debug)
 {
+    const std::uint64_t bytes = guarded(asked, debug);
     if (bytes <= 64)
         return (bytes + 15) / 16 * 16;
     std::uint64_t power = 64; // power < bytes <= 2 * power
@@ -42,7 +54,7 @@ std::uint64_t SuperblockModel::class_bytes(std::uint64_t bytes)
 
 bool SuperblockModel::fits(std::uint64_t bytes) const
 {
-    const std::uint64_t size = class_bytes(bytes);
+    const std::uint64_t size = block_bytes(bytes, debug_);
     return size <= room_.superblock_bytes && std::ranges::any_of(superblocks_, [&](const Superblock &superblock) {
                return superblock.blocks.empty() ||
                       (superblock.class_bytes == size && superblock.blocks.size() < room_.superblock_bytes / size);
@@ -59,7 +71,7 @@ std::optional<std::size_t> SuperblockModel::index_of(std::uint64_t offset) const
 
 std::optional<std::string> SuperblockModel::take(kma::Ref ref, std::uint64_t bytes)
 {
-    const std::uint64_t offset = ref * kma::ref_unit, size = class_bytes(bytes);
+    const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_), size = block_bytes(bytes, debug_);
     const std::string block = "a block of " + std::to_string(size) + " at " + std::to_string(offset);
     const auto index = index_of(offset);
     if (!index)
@@ -82,14 +94,14 @@ std::optional<std::string> SuperblockModel::take(kma::Ref ref, std::uint64_t byt
 
 void SuperblockModel::give(kma::Ref ref)
 {
-    const std::uint64_t offset = ref * kma::ref_unit;
+    const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_);
     if (const auto index = index_of(offset))
         superblocks_[*index].blocks.erase(offset);
 }
 
 std::uint64_t SuperblockModel::count_when_full(std::uint64_t bytes) const
 {
-    return superblocks_.size() * (room_.superblock_bytes / class_bytes(bytes));
+    return superblocks_.size() * (room_.superblock_bytes / block_bytes(bytes, debug_));
 }
 
 std::uint64_t SuperblockModel::used() const

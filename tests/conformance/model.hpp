@@ -20,6 +20,10 @@ struct Room {
     std::vector<std::uint64_t> superblocks;
 };
 
+/// What KMA_DEBUG has the heap take for a request, and how much of it lies in front of the block.
+std::uint64_t guarded(std::uint64_t bytes, int debug);
+std::uint64_t guard_front(int debug);
+
 class Model {
 public:
     virtual ~Model() = default;
@@ -38,7 +42,7 @@ public:
 /// One block behind the other; nothing comes back.
 class BumpModel : public Model {
 public:
-    BumpModel(const Room &room, int debug) : room_(room), prefix_(debug ? 16 : 0) {}
+    BumpModel(const Room &room, int debug) : room_(room), debug_(debug) {}
 
     static std::uint64_t block_bytes(std::uint64_t bytes, int debug);
 
@@ -50,17 +54,17 @@ public:
 
 private:
     Room room_;
-    std::uint64_t prefix_;
+    int debug_;
     std::uint64_t used_ = 0;
 };
 
 /// Superblocks of one size, each either free or with blocks of one class.
 class SuperblockModel : public Model {
 public:
-    explicit SuperblockModel(const Room &room) : room_(room), superblocks_(room.superblocks.size()) {}
+    SuperblockModel(const Room &room, int debug) : room_(room), debug_(debug), superblocks_(room.superblocks.size()) {}
 
-    /// The smallest class for `bytes`: 16, 32, 48, 64, then four for each power of two.
-    static std::uint64_t class_bytes(std::uint64_t bytes);
+    /// The smallest class for a request: 16, 32, 48, 64, then four for each power of two.
+    static std::uint64_t block_bytes(std::uint64_t bytes, int debug);
 
     bool fits(std::uint64_t bytes) const override;
     std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
@@ -76,6 +80,7 @@ private:
     std::optional<std::size_t> index_of(std::uint64_t offset) const;
 
     Room room_;
+    int debug_;
     std::vector<Superblock> superblocks_; // in the order of room_.superblocks, which is sorted
 };
 

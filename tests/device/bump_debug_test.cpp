@@ -108,7 +108,7 @@ TEST_CASE("a heap of the other flavour is refused", "[bump][debug]")
     const Array<cl_ulong> sizes(3, 64), pointers(3, 0);
     launch(fast, "fill", {3, 3}, heap, sizes, refs, pointers, cl_uint{0});
     const std::uint64_t used = heap.stats().used;
-    launch(program("bump_debug.cl", flavour.options, 1), "not_mine", {1, 1}, heap, refs.read()[1], results);
+    launch(program("bump_debug.cl", flavour.options, 1), "not_mine", {1, 1}, AnyHeap{heap}, refs.read()[1], results);
     CHECK(results.read() == std::vector<cl_uint>(4, 1));
     CHECK(count_of(heap.stats(), ErrorCode::bad_heap) == 5);
     CHECK(heap.errors().back().code == ErrorCode::bad_heap);

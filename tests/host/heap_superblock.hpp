@@ -52,7 +52,7 @@ struct superblock_kind {
     static ulong bytes_of(const heap_shape &shape)
     {
         ulong end;
-        kma_sb_plan_of(shape.count, shape.shift, &end);
+        kma_sb_plan_of(shape.count, shape.shift, 0, &end);
         return end * KMA_UNIT;
     }
 
@@ -62,7 +62,7 @@ struct superblock_kind {
         shift_ = shape.shift;
         shim::check(superblocks_ <= most_superblocks, "more superblocks than this test has room for");
         ulong end;
-        const kma_sb_plan plan = kma_sb_plan_of(superblocks_, shift_, &end);
+        const kma_sb_plan plan = kma_sb_plan_of(superblocks_, shift_, 0, &end);
         heap = reinterpret_cast<kma_superblock *>(memory);
         for (kma_atomic_u32 &count : heap->header.errors.count)
             shim::objects.construct<kma_atomic_u32>(&count);

@@ -1,5 +1,6 @@
 // Heap::check(): silent where all is well, and a sentence for each invariant that is broken.
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 
 #include "catch.hpp"
@@ -58,7 +59,7 @@ TEST_CASE("check finds nothing in a heap that kernels have used", "[check]")
             for (const std::uint64_t size : {4096, 65536, 2 << 20}) {
                 kma::HeapOptions options = test::superblocks(size, width);
                 options.storage = storage;
-                options.debug = size == 65536;
+                options.debug = size == 65536 ? 3 : 0;
                 CAPTURE(width, size);
                 Heap heap(test::device(), std::max<std::uint64_t>(40 << 20, 80 * size), options);
                 const Kernels kernels(heap);
@@ -78,6 +79,85 @@ TEST_CASE("check finds nothing in a heap that kernels have used", "[check]")
                 CHECK(joined(heap.check()) == "");
                 CHECK(heap.stats().superblocks_free == heap.stats().superblocks);
             }
+}
+
+namespace {
+
+void poke(const Heap &heap, std::uint64_t offset, char value)
+{
+    test::device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, offset, 1, &value);
+}
+
+// The places of the quarantine, of which one holds `ref`: where it lies.
+std::uint64_t place_of(const Heap &heap, kma::Ref ref)
+{
+    std::vector<cl_uint> words(heap.stats().bytes / sizeof(cl_uint));
+    test::device().queue().enqueueReadBuffer(heap.buffer(), CL_TRUE, 0, words.size() * sizeof(cl_uint), words.data());
+    const auto found = std::ranges::find(words, ref);
+    REQUIRE(std::ranges::count(words, ref) == 1);
+    return static_cast<std::uint64_t>(found - words.begin()) * sizeof(cl_uint);
+}
+
+} // namespace
+
+TEST_CASE("check names damage to guarded blocks and to the quarantine", "[check]")
+{
+    for (const std::string &width : test::widths)
+        for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock}) {
+            const kma::HeapOptions options{.kind = kind, .debug = 2, .build_options = width};
+            CAPTURE(width, kma::name_of(kind));
+            Heap heap(test::device(), 1 << 17, options);
+            const Kernels kernels(heap);
+            const std::vector<kma::Ref> refs = kernels.allocate(12, 100);
+            kernels.free({refs[10], refs[11]});
+            CHECK(joined(heap.check()) == "");
+            poke(heap, refs[0] * kma::ref_unit + 100, 1);
+            poke(heap, refs[1] * kma::ref_unit - 1, 1);
+            poke(heap, refs[2] * kma::ref_unit - 40, 1); // the state
+            poke(heap, refs[10] * kma::ref_unit + 50, 1);
+            const std::string text = joined(heap.check());
+            CHECK_THAT(text, contains("block at ref " + std::to_string(refs[0]) +
+                                      ", 100 bytes, which work-item 0 took, was written over behind its end: byte 100 "
+                                      "from its start is 0x01, should be 0xfd"));
+            CHECK_THAT(text, contains("block at ref " + std::to_string(refs[1]) +
+                                      ", 100 bytes, which work-item 1 took, was written over in front: byte -1 from "));
+            CHECK_THAT(text,
+                       contains("the guard of the block in the units of 16 bytes " + std::to_string(refs[2] - 3)));
+            CHECK_THAT(text, contains("the freed block at ref " + std::to_string(refs[10]) +
+                                      ", 100 bytes, which "
+                                      "work-item 10 took, was written to after the free: byte 50 "));
+            CHECK(heap.check().size() == 4);
+            if (kind == HeapKind::bump) // it has no quarantine
+                continue;
+            heap.reset();
+            const std::vector<kma::Ref> others = kernels.allocate(3, 100);
+            kernels.free({others[0], others[1]});
+            const std::uint64_t place = place_of(heap, others[0]);
+            poke(heap, place + 3, 5);
+            const std::string lost = joined(heap.check());
+            CHECK_THAT(lost, contains("of the quarantine holds ref " + std::to_string(others[0] | 5u << 24) +
+                                      ", which is no freed block, or in it twice"));
+            CHECK_THAT(lost, contains("the freed block at ref " + std::to_string(others[0]) +
+                                      " is not in the quarantine, and so will not come back"));
+        }
+}
+
+TEST_CASE("a heap with damaged blocks can be saved and looked at elsewhere", "[check]")
+{
+    const std::string path = "guarded.heap";
+    Heap heap(test::device(), 1 << 17, {.debug = 3});
+    const Kernels kernels(heap);
+    const std::vector<kma::Ref> refs = kernels.allocate(3, 30);
+    kernels.free({refs[1]});
+    poke(heap, refs[2] * kma::ref_unit + 30, 1);
+    heap.save(path);
+    const Heap copy = Heap::load(test::device(), path);
+    std::filesystem::remove(path);
+    CHECK(joined(copy.check()) == joined(heap.check()));
+    CHECK_THAT(joined(copy.check()), contains("was written over behind its end") && contains(" at heap_support.cl:"));
+    CHECK(kma::to_text(copy.leaks()) == kma::to_text(heap.leaks()));
+    CHECK(kma::to_text(copy.stats()) == kma::to_text(heap.stats()));
+    CHECK(copy.leaks().blocks == 2);
 }
 
 TEST_CASE("check finds nothing in a heap that is full", "[check]")
@@ -184,7 +264,7 @@ TEST_CASE("check names what only running kernels have", "[check]")
 
 TEST_CASE("check names wrong error logs", "[check]")
 {
-    constexpr cl_uint count = 128 / 4, first = 160 / 4, record = 24 / 4, written = 20 / 4; // words of the header
+    constexpr cl_uint count = 128 / 4, first = 168 / 4, record = 32 / 4, written = 20 / 4; // words of the header
     constexpr cl_uint too_large = 1;
     const std::string mark = "the error log's mark for record ";
     check_named({
@@ -244,7 +324,7 @@ TEST_CASE("check names wrong headers and plans", "[check]")
 {
     check_named({
         damage("header", 0, 1, 0, {"the header's magic number is 1, should be 1885433195"}),
-        damage("header", 1, 1, 0, {"the header's layout is 1, should be 2"}),
+        damage("header", 1, 1, 0, {"the header's layout is 1, should be 3"}),
         damage("header", 2, 9, 0, {"the header's kind is 9, should be 2"}),
         damage("header", 3, 1, 0, {"the header's debug is 1, should be 0"}),
         damage("header", 4, 4096, 0, {"the header's size in bytes is 4096, should be "}),
@@ -324,7 +404,7 @@ TEST_CASE("check names what is wrong in a bump heap", "[check]")
                 CHECK_THROWS_AS(heap.stats(), kma::Error);
                 return joined(heap.check());
             };
-            const cl_ulong head = 1536; // kma_bump's
+            const cl_ulong head = 2560; // kma_bump's
             const std::string end = std::to_string(begin + 64);
             CHECK_THAT(named(head, begin - 1), contains("the head is at " + std::to_string(begin - 1) +
                                                         ", outside the heap's blocks, which begin at " +

@@ -154,6 +154,49 @@ TEST_CASE("leaks as text", "[leaks]")
                contains("does not know which of its blocks live") && contains("HeapKind::superblock"));
 }
 
+TEST_CASE("with KMA_DEBUG leaks have the sizes that were asked for, and tell who took them", "[leaks]")
+{
+    struct Case {
+        HeapKind kind;
+        int debug;
+    };
+    for (const Case &one : {Case{HeapKind::bump, 1}, Case{HeapKind::bump, 2}, Case{HeapKind::bump, 3},
+                            Case{HeapKind::superblock, 2}, Case{HeapKind::superblock, 3}}) {
+        CAPTURE(kma::name_of(one.kind), one.debug);
+        const Heap heap(device(), 1 << 20, {.kind = one.kind, .debug = one.debug});
+        const Kernels kernels(heap);
+        CHECK(kma::to_text(heap.leaks()) == "no block is handed out\n");
+        const std::vector<cl_ulong> sizes = {1, 100, 17, 100, 33};
+        const std::vector<kma::Ref> refs = kernels.allocate(sizes);
+        kernels.free({refs[2]});
+        const kma::LeakReport report = heap.leaks();
+        CHECK(report.blocks == 4);
+        CHECK(report.bytes == 1 + 100 + 100 + 33);
+        REQUIRE(report.sizes.size() == 3);
+        CHECK(report.sizes[2].block_bytes == 100);
+        CHECK(report.sizes[2].count == 2);
+        REQUIRE(report.first.size() == 4);
+        for (const kma::LeakReport::Block &block : report.first) {
+            const std::size_t owner = std::ranges::find(refs, block.ref) - refs.begin();
+            REQUIRE(owner < refs.size());
+            CHECK(block.bytes == sizes[owner]);
+            CHECK(block.work_item.has_value() == (one.debug >= 2));
+            CHECK(block.work_item.value_or(owner) == owner);
+            CHECK(block.where.starts_with("heap_support.cl:") == (one.debug == 3));
+        }
+        CHECK(report.places.size() == (one.debug == 3 ? 1 : 0));
+        const std::string text = kma::to_text(heap.leaks(1));
+        CHECK_THAT(text, contains("blocks handed out: 4, 234 bytes\n"));
+        if (one.debug == 3)
+            CHECK_THAT(text, contains("\n  4 taken at heap_support.cl:") && contains(", 234 bytes\nthe first 1:\n") &&
+                                 contains("bytes, taken by work-item ") && contains(" at heap_support.cl:"));
+        kernels.free({refs[0], refs[1], refs[3], refs[4]});
+        CHECK(heap.leaks().blocks == 0);
+        CHECK(heap.check().empty());
+        CHECK(heap.error_text() == "");
+    }
+}
+
 TEST_CASE("a snapshot has the superblocks in use", "[leaks]")
 {
     for_all([](const kma::HeapOptions &options) {

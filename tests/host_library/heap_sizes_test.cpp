@@ -193,11 +193,12 @@ TEST_CASE("bytes_for blocks suffices for them, whatever their order", "[sizes]")
 
 TEST_CASE("bytes_for blocks counts as the bump heap does", "[sizes]")
 {
-    for (const int debug : {0, 1}) {
+    for (const int debug : {0, 1, 2, 3}) {
         const kma::HeapOptions options{.kind = HeapKind::bump, .debug = debug};
+        const std::uint64_t around = debug >= 2 ? 64 : 16 * static_cast<std::uint64_t>(debug);
         const std::vector<BlockDemand> demand = {{8, 50}, {0, 7}, {100, 3}};
         const std::uint64_t bytes = Heap::bytes_for(options, demand);
-        CHECK(bytes == Heap::bytes_for(HeapKind::bump, 50 * 16 + 3 * 112 + debug * 53 * 16));
+        CHECK(bytes == Heap::bytes_for(options, 50 * 16 + 3 * 112 + 53 * around));
         const Heap heap(device(), bytes, options);
         std::vector<cl_ulong> sizes(50, 8);
         sizes.insert(sizes.end(), 3, 100);
@@ -206,6 +207,44 @@ TEST_CASE("bytes_for blocks counts as the bump heap does", "[sizes]")
     }
     CHECK(Heap::bytes_for({.kind = HeapKind::bump}, {{1ull << 40, 1ull << 40}}) == ~0ull);
     CHECK(Heap::bytes_for({.kind = HeapKind::bump}, {{~0ull, 1}, {16, ~0ull}}) == ~0ull);
+}
+
+TEST_CASE("bytes_for blocks knows what KMA_DEBUG puts around them", "[sizes]")
+{
+    for (const int debug : {2, 3})
+        for (const std::uint64_t size : {0, 4096}) {
+            kma::HeapOptions options = superblocks(size);
+            options.debug = debug;
+            const std::vector<BlockDemand> demand = {{8, 500}, {100, 300}, {4032, 5}};
+            const Heap heap(device(), Heap::bytes_for(options, demand), options);
+            std::vector<cl_ulong> sizes(500, 8);
+            sizes.insert(sizes.end(), 300, 100);
+            sizes.insert(sizes.end(), 5, 4032);
+            CHECK(std::ranges::count(test::Kernels(heap).allocate(sizes), kma::Ref{0}) == 0);
+            CHECK(heap.check().empty());
+            options.superblock_bytes = 4096;
+            CHECK_THAT(message_of<kma::Error>([&] {
+                           Heap::bytes_for(options, {{4033, 1}});
+                       }),
+                       contains("4096 bytes here, less 64 that KMA_DEBUG puts around"));
+        }
+}
+
+TEST_CASE("a number that is no KMA_DEBUG is refused", "[sizes]")
+{
+    for (const int debug : {-1, 4}) {
+        kma::HeapOptions options;
+        options.debug = debug;
+        const std::string what = "HeapOptions::debug = " + std::to_string(debug) + " is no KMA_DEBUG";
+        CHECK_THAT(refusal(1 << 20, options), contains(what));
+        CHECK_THAT(message_of<kma::Error>([&] { Heap::bytes_for(options, 100); }), contains(what));
+        kma::ProgramOptions program;
+        program.debug = debug;
+        CHECK_THAT(message_of<kma::Error>([&] {
+                       kma::Program(device(), {{"mine.cl", "kernel void f() {}\n"}}, program);
+                   }),
+                   contains("ProgramOptions::debug = " + std::to_string(debug) + " is no KMA_DEBUG"));
+    }
 }
 
 TEST_CASE("blocks that no superblock holds are refused", "[sizes]")

@@ -29,10 +29,39 @@ Provocation damaged(const std::string &what, cl_uint a, cl_uint b, cl_uint c = 0
     return damaged(what + " " + std::to_string(a), [=](const Kernels &kernels) { kernels.damage(what, a, b, c); });
 }
 
+// Blocks with KMA_DEBUG 2, of which the last was freed, and one byte written, so far from the start of one of them.
+Provocation guarded(const std::string &what, std::size_t block, int offset)
+{
+    return {what, [=] {
+                const Heap heap(test::device(), 1 << 16, {.debug = 2});
+                const Kernels kernels(heap);
+                const std::vector<kma::Ref> refs = kernels.allocate(3, 100);
+                kernels.free({refs[2]});
+                const char wrong = 1;
+                test::device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, refs[block] * kma::ref_unit + offset,
+                                                          1, &wrong);
+                return heap.check();
+            }};
+}
+
+// A word of the quarantine, in which there is one freed block.
+std::vector<std::string> quarantine()
+{
+    const Heap heap(test::device(), 1 << 16, {.debug = 2});
+    const Kernels kernels(heap);
+    kernels.free(kernels.allocate(1, 100));
+    const cl_uint wrong = 4444;
+    cl_uint guard = 0; // its unit, as the header says; before the quarantine's places are 1,024 + 128 bytes
+    test::device().queue().enqueueReadBuffer(heap.buffer(), CL_TRUE, 36, sizeof guard, &guard);
+    test::device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, guard * kma::ref_unit + 1152, sizeof wrong,
+                                              &wrong);
+    return heap.check();
+}
+
 std::vector<std::string> bump_head()
 {
     const Heap heap(test::device(), 1 << 16, {.kind = kma::HeapKind::bump});
-    const cl_ulong wrong = 1, head = 1536; // kma_bump's
+    const cl_ulong wrong = 1, head = 2560; // kma_bump's
     test::device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, head, sizeof wrong, &wrong);
     return heap.check();
 }
@@ -43,6 +72,11 @@ std::vector<Provocation> check_provocations()
 {
     return {
         {"writes over a bump heap's head", bump_head},
+        guarded("writes behind a block", 0, 100),
+        guarded("writes in front of a block", 1, -1),
+        guarded("writes into a freed block", 2, 50),
+        guarded("writes over a guard", 0, -40),
+        {"writes over the quarantine", quarantine},
         damaged("header", 0, 1),
         damaged("plan", 0, 17),
         damaged("header", 128 / 4, 1), // a count of the error log

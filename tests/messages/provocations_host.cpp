@@ -124,7 +124,7 @@ void add_sizes(std::vector<Provocation> &all)
                 [] { Heap(device(), Heap::bytes_for(superblocks(4096), 65535 * 4096ull), superblocks(4096, narrow)); }),
          // A device of that size is needed to get there otherwise.
          thrown("makes a heap of 40 GiB without 64-bit atomics",
-                [] { kma::superblock_plan::check_for_32_bits(40 * gib, 2 << 20); }),
+                [] { kma::superblock_plan::check_for_32_bits({}, 40 * gib, 2 << 20); }),
          thrown("asks how much blocks of 3 MiB need",
                 [] {
                     Heap::bytes_for(superblocks(0), {{3 << 20, 1}});
@@ -164,6 +164,8 @@ void add_arguments(std::vector<Provocation> &all)
          of_other_devices("gives a heap to a kernel that is built for another device", "kernel"),
          thrown("gives a heap to a kernel for another kind",
                 [=] { set(kernel(takes_heap, {.heap = HeapKind::bump}), 0); }),
+         thrown("gives a heap to a kernel built with KMA_DEBUG", [=] { set(kernel(takes_heap, {.debug = 1}), 0); }),
+         thrown("gives a heap a KMA_DEBUG of 4", [] { Heap(device(), 1 << 16, {.debug = 4}); }),
          thrown("selects a device for the heap and another time for the program",
                 [=] { set(program(takes_heap, {}, kma::Device::select()).kernel("mine"), 0); }),
          thrown("asks a heap in SVM for its buffer",

@@ -18,15 +18,15 @@ std::string first_error(const Heap &heap)
 }
 
 // A kernel of one work-item whose body is `body`, on a heap of 64 KiB.
-Provocation in_kernel(const std::string &what, const std::string &body, int program_debug = 0)
+Provocation in_kernel(const std::string &what, const std::string &body, int program_debug = 0, int heap_debug = 0)
 {
     return {
         what, [=] {
-            const Heap heap(device(), 1 << 16);
+            const Heap heap(device(), 1 << 16, {.debug = heap_debug});
             const std::string text =
                 "#include \"kma/kma.cl\"\nkernel void mine(global kma_heap *heap)\n{\n" + body + "\n}\n";
             cl::Kernel kernel = kma::Program(device(), {{"mine.cl", text}}, {.debug = program_debug}).kernel("mine");
-            heap.set_arg(kernel, 0);
+            kernel.setArg(0, heap.buffer()); // Heap::set_arg would refuse the other flavour
             device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1));
             return std::vector{first_error(heap)};
         }};
@@ -64,6 +64,12 @@ std::vector<Provocation> kernel_provocations()
         in_kernel("frees twice",
                   "global void *block = kma_malloc(heap, 100); kma_free(heap, block); kma_free(heap, block);"),
         in_kernel("builds the program with debug, the heap without", "kma_malloc(heap, 1);", 1),
+        in_kernel("writes a byte behind a block",
+                  "global char *block = kma_malloc(heap, 100); block[100] = 1; kma_free(heap, block);", 2, 2),
+        in_kernel("writes into a freed block, which leaves the quarantine",
+                  "global char *block = kma_malloc(heap, 100); kma_free(heap, block); block[0] = 1;\n"
+                  "for (int i = 0; i < 1024; i++) kma_free(heap, kma_malloc(heap, 100));",
+                  2, 2),
         {"writes over the bitmap of a superblock",
          [] {
              const test::Town town(test::superblocks(4096));

@@ -78,6 +78,14 @@ inline void set_arg(cl::Kernel &kernel, cl_uint index, const kma::Heap &heap)
 {
     heap.set_arg(kernel, index);
 }
+/// A heap as its bare buffer, which a kernel for another heap takes too: Heap::set_arg would refuse.
+struct AnyHeap {
+    const kma::Heap &heap;
+};
+inline void set_arg(cl::Kernel &kernel, cl_uint index, const AnyHeap &any)
+{
+    kernel.setArg(index, any.heap.buffer());
+}
 inline void set_arg(cl::Kernel &kernel, cl_uint index, const kma::IndexedQueue &queue)
 {
     kernel.setArg(index, queue.buffer());

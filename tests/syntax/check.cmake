@@ -1,5 +1,5 @@
 # Compiles every device file that stands alone, without output, warnings being errors: for each of TARGETS and STDS, in
-# three flavours. With COVERAGE it asks instead which files all this reaches, and none may be left out.
+# five flavours. With COVERAGE it asks instead which files all this reaches, and none may be left out.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -7,10 +7,13 @@ cmake_minimum_required(VERSION 3.25)
 set(parts
   cl/kma/heap/bump_debug.cl
   cl/kma/heap/bump_layout.cl
+  cl/kma/heap/guard_layout.cl
+  cl/kma/heap/guard_site.cl
   cl/kma/heap/header.cl
   cl/kma/heap/size_class.cl
   cl/kma/heap/stats.cl
   cl/kma/heap/superblock_census.cl
+  cl/kma/heap/superblock_guard.cl
   cl/kma/heap/superblock_layout.cl
   cl/kma/kernels/selftest_word.cl
   cl/kma/lockfree/bitmap_layout.cl
@@ -24,7 +27,8 @@ set(parts
   cl/kma/platform/memory_nv.cl)
 
 # ONLY: one of the flavours.
-set(flavours "-DKMA_DEBUG=0" "-DKMA_HAS_ATOMIC64=0" "-DKMA_DEBUG=1 -DKMA_STD_NAMES")
+set(flavours "-DKMA_DEBUG=0" "-DKMA_HAS_ATOMIC64=0" "-DKMA_DEBUG=1 -DKMA_STD_NAMES" "-DKMA_DEBUG=2"
+  "-DKMA_DEBUG=3 -DKMA_STD_NAMES")
 
 if(ONLY)
   set(flavours ${ONLY})

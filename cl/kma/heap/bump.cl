@@ -5,8 +5,8 @@
 // bump_head.cl has the algorithm, bump_layout.cl the picture in memory, bump_debug.cl the checks of KMA_DEBUG.
 //
 // What this heap cannot do: reuse (free does nothing); know a block's size or state, unless KMA_DEBUG is set, which
-// puts a unit in front of each block. Without it kma_bump_usable_size and kma_bump_realloc do not exist, and
-// kma_bump_realloc_sized takes the old size from the caller.
+// puts a unit in front of each block, or guards it. Without it kma_bump_usable_size and kma_bump_realloc do not exist,
+// and kma_bump_realloc_sized takes the old size from the caller.
 #ifndef KMA_HEAP_BUMP_CL
 #define KMA_HEAP_BUMP_CL
 
@@ -20,18 +20,20 @@
 #include "kma/heap/bump_debug.cl"
 #endif
 
-#define KMA_BUMP_PREFIX (KMA_DEBUG ? 1u : 0u) // units in front of a block
-
-// Prepares a buffer of `bytes` (at least sizeof(kma_bump) + 16, at most 64 GiB - 32). Called by all work-items of one
+// Prepares a buffer of `bytes` (at least kma_bump_begin + 1 units, 64 GiB - 32 at most). Called by all work-items of one
 // launch that nothing else overlaps. Touches the metadata only.
 static inline void kma_bump_init(global kma_bump *heap, ulong bytes, size_t me, size_t work_items)
 {
     kma_error_log_init(&heap->header.errors, me, work_items);
+#if KMA_DEBUG >= 2
+    kma_guard_init((global kma_guard *)kma_deref_in(heap, (uint)kma_whole_units(sizeof(kma_bump))), me, work_items);
+#endif
     if (me != 0)
         return;
-    const ulong begin = (sizeof(kma_bump) + KMA_UNIT - 1) / KMA_UNIT;
+    const ulong begin = kma_bump_begin(KMA_DEBUG);
     const ulong limit = max(begin, min(bytes / KMA_UNIT, (ulong)UINT_MAX - 1));
-    kma_heap_header_init(&heap->header, KMA_KIND_BUMP, bytes, (uint)begin, (uint)limit);
+    kma_heap_header_init(&heap->header, KMA_KIND_BUMP, bytes, (uint)begin, (uint)limit,
+                         KMA_DEBUG >= 2 ? (uint)kma_whole_units(sizeof(kma_bump)) : 0);
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
 #if !KMA_HAS_ATOMIC64
     heap->head_high = 0;
@@ -44,14 +46,14 @@ static inline void kma_bump_reset(global kma_bump *heap)
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
 }
 
-// Units for a block of `bytes` at a multiple of `align` units, with prefix and padding; 0 for no bytes and, with a
+// Units for a block of `bytes` at a multiple of `align` units, with what is around it; 0 for no bytes and, with a
 // report, if that is more than the whole heap.
 static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong align)
 {
     if (bytes == 0)
         return 0;
     const ulong room = heap->header.limit - heap->header.begin;
-    const ulong around = KMA_BUMP_PREFIX + align - 1;
+    const ulong around = kma_bump_front(KMA_DEBUG) + align - 1 + kma_bump_back(KMA_DEBUG);
     const ulong units = kma_whole_units(bytes);
     if (units + around > room) {
         kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
@@ -88,8 +90,10 @@ static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t 
         kma_report(&heap->header, KMA_ERROR_OUT_OF_MEMORY, KMA_NULL, bytes);
         return (global void *)0;
     }
-    const kma_ref ref = (first + KMA_BUMP_PREFIX + align_units - 1) & ~(align_units - 1);
-#if KMA_DEBUG
+    const kma_ref ref = (first + kma_bump_front(KMA_DEBUG) + align_units - 1) & ~(align_units - 1);
+#if KMA_DEBUG >= 2
+    kma_guard_open(&heap->header, first, align_units, bytes);
+#elif KMA_DEBUG
     kma_bump_open_block(heap, ref, bytes, first, units);
 #endif
     return kma_deref_in(heap, ref);
@@ -140,7 +144,9 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
 #endif
     const size_t old_end = (old_bytes + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT;
     if (ptr && bytes != 0 && bytes <= old_end) {
-#if KMA_DEBUG
+#if KMA_DEBUG >= 2
+        kma_guard_resize(&heap->header, kma_ref_in(heap, ptr), bytes);
+#elif KMA_DEBUG
         block->bytes = bytes;
 #endif
         return ptr;
@@ -164,7 +170,7 @@ static inline size_t kma_bump_usable_size(global kma_bump *heap, global void *pt
     if (!ptr || !kma_heap_is(heap, KMA_KIND_BUMP))
         return 0;
     const global kma_bump_block *block = kma_bump_live_block(heap, ptr);
-    return block ? (block->bytes + KMA_UNIT - 1) / KMA_UNIT * KMA_UNIT : 0;
+    return block ? kma_bump_usable(block->bytes) : 0;
 }
 
 // kma_bump_realloc_sized where the heap itself knows the old size.
@@ -186,5 +192,17 @@ static inline global void *kma_bump_deref(global kma_bump *heap, kma_ref ref)
 {
     return kma_deref_in(heap, ref);
 }
+
+#if KMA_DEBUG >= 3
+#define kma_bump_malloc(heap, bytes) kma_guard_tagged(kma_bump_malloc(heap, bytes), __FILE__, __LINE__)
+#define kma_bump_calloc(heap, count, size)                                                                             \
+    kma_guard_tagged(kma_bump_calloc(heap, count, size), __FILE__, __LINE__)
+#define kma_bump_aligned_alloc(heap, align, bytes)                                                                     \
+    kma_guard_tagged(kma_bump_aligned_alloc(heap, align, bytes), __FILE__, __LINE__)
+#define kma_bump_realloc(heap, ptr, bytes)                                                                             \
+    kma_guard_tagged(kma_bump_realloc(heap, ptr, bytes), __FILE__, __LINE__)
+#define kma_bump_realloc_sized(heap, ptr, old_bytes, bytes)                                                            \
+    kma_guard_tagged(kma_bump_realloc_sized(heap, ptr, old_bytes, bytes), __FILE__, __LINE__)
+#endif
 
 #endif

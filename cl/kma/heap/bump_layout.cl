@@ -4,10 +4,12 @@
 //   0            begin                           head                       limit              bytes
 //   | kma_bump   | blocks, one after the other   | never handed out yet     | less than a unit |
 //
-// With KMA_DEBUG every block has a unit in front of it, a kma_bump_block; without, nothing.
+// With KMA_DEBUG 1 every block has a unit in front of it, a kma_bump_block; without, nothing. With 2 and 3 blocks are
+// guarded (guard_layout.cl), and a kma_guard lies in front of `begin`.
 #ifndef KMA_HEAP_BUMP_LAYOUT_CL
 #define KMA_HEAP_BUMP_LAYOUT_CL
 
+#include "kma/heap/guard_layout.cl"
 #include "kma/heap/header.cl"
 
 #ifndef KMA_HAS_ATOMIC64
@@ -15,9 +17,12 @@
 #endif
 
 // The head counts units from the heap's start; where atomics have 32 bits, its upper half stays 0.
+#if KMA_DEBUG
+#define kma_bump KMA_FLAVOUR_OF(kma_bump)
+#endif
 typedef struct kma_bump {
     kma_heap_header header;
-    ulong pad_before[4]; // the head has 128 bytes of its own: all write it
+    ulong pad_before[11]; // the head has 128 bytes of its own: all write it
 #if KMA_HAS_ATOMIC64
     kma_atomic_u64 head;
 #else
@@ -33,14 +38,28 @@ typedef ulong kma_bump_word;
 typedef uint kma_bump_word;
 #endif
 
-// `state` holds the block's own ref, XORed: a pointer into the middle of a block finds no such word by accident.
+// A kma_guard_block begins the same.
 typedef struct kma_bump_block {
     ulong bytes;
-    kma_atomic_u32 state; // KMA_BUMP_LIVE ^ ref, then KMA_BUMP_FREED ^ ref
+    kma_atomic_u32 state; // KMA_BLOCK_LIVE ^ ref, then KMA_BLOCK_FREED ^ ref
     uint pad;
 } kma_bump_block;
 
-#define KMA_BUMP_LIVE 0x4c495645u
-#define KMA_BUMP_FREED 0x46524545u
+// The first unit of blocks in a heap of that KMA_DEBUG.
+static inline uint kma_bump_begin(uint debug)
+{
+    return (uint)kma_whole_units(sizeof(kma_bump)) + kma_guard_room(debug);
+}
+
+// Units in front of each block, and behind it.
+static inline uint kma_bump_front(uint debug)
+{
+    return debug >= 2 ? KMA_GUARD_FRONT : debug;
+}
+
+static inline uint kma_bump_back(uint debug)
+{
+    return debug >= 2 ? KMA_GUARD_BACK : 0;
+}
 
 #endif

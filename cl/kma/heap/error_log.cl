@@ -20,10 +20,11 @@ static inline uint kma_count_errors(global kma_atomic_u32 *count, uint events)
     return before < 0x80000000u ? kma_fetch_add_u32(count, events, KMA_RELAXED) : before;
 }
 
-// One error of the calling work-item. The lanes that err together are counted with one atomic, since a heap that has
-// run full must answer a million requests quickly. Relaxed: the host reads the log after the kernel, and each slot of
-// it belongs to one work-item.
-static inline void kma_report(global kma_heap_header *heap, uint code, uint ref, ulong size)
+// One error, of `work_item`. The lanes that err together are counted with one atomic, since a heap that has run full
+// must answer a million requests quickly. Relaxed: the host reads the log after the kernel, and each slot of it belongs
+// to one work-item.
+static inline void kma_report_of(global kma_heap_header *heap, uint code, uint ref, ulong size, ulong work_item,
+                                 uint site)
 {
     global kma_atomic_u32 *count = &heap->errors.count[code];
     const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)count);
@@ -39,9 +40,16 @@ static inline void kma_report(global kma_heap_header *heap, uint code, uint ref,
         return;
     global kma_error_record *record = &heap->errors.first[code * KMA_ERROR_KEPT + n];
     record->size = size;
-    record->work_item = kma_linear_global_id();
+    record->work_item = work_item;
     record->ref = ref;
+    record->site = site;
     record->written = 1;
+}
+
+// One error of the calling work-item.
+static inline void kma_report(global kma_heap_header *heap, uint code, uint ref, ulong size)
+{
+    kma_report_of(heap, code, ref, size, kma_linear_global_id(), 0);
 }
 
 // For the record of a pointer that is no block: the ref of the unit that it leads into, 0 outside the heap's buffer,
@@ -60,13 +68,15 @@ static inline void kma_error_log_init(global kma_error_log *log, size_t me, size
         log->first[i].work_item = 0;
         log->first[i].ref = 0;
         log->first[i].written = 0;
+        log->first[i].site = 0;
     }
     for (size_t i = me; i < KMA_ERROR_CODES; i += work_items)
         kma_store_u32(&log->count[i], 0, KMA_RELAXED);
 }
 
 // What the header of a heap that this program initialises says.
-static inline void kma_heap_header_init(global kma_heap_header *header, uint kind, ulong bytes, uint begin, uint limit)
+static inline void kma_heap_header_init(global kma_heap_header *header, uint kind, ulong bytes, uint begin, uint limit,
+                                        uint guard)
 {
     header->magic = KMA_HEAP_MAGIC;
     header->layout = KMA_HEAP_LAYOUT;
@@ -76,6 +86,7 @@ static inline void kma_heap_header_init(global kma_heap_header *header, uint kin
     header->bytes = bytes;
     header->begin = begin;
     header->limit = limit;
+    header->guard = guard;
 }
 
 // Whether the buffer is a heap of that kind, as far as its first bytes tell.

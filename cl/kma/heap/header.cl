@@ -6,7 +6,13 @@
 #define KMA_HEAP_HEADER_CL
 
 #define KMA_HEAP_MAGIC 0x70616d6bu // "kmap" in memory
-#define KMA_HEAP_LAYOUT 2u         // raised when the meaning of any byte of a heap's metadata changes
+#define KMA_HEAP_LAYOUT 3u         // raised when the meaning of any byte of a heap's metadata changes
+
+// The type of a heap is called kma_KIND_debugN with KMA_DEBUG N: by that name of a kernel's parameter the host tells
+// which flavour the kernel was built for.
+#define KMA_FLAVOUR_PASTED(type, debug) type##_debug##debug
+#define KMA_FLAVOUR_EXPANDED(type, debug) KMA_FLAVOUR_PASTED(type, debug)
+#define KMA_FLAVOUR_OF(type) KMA_FLAVOUR_EXPANDED(type, KMA_DEBUG)
 
 // Heap kinds, in the header's `kind`.
 #define KMA_KIND_BUMP       1u
@@ -29,7 +35,11 @@ static inline ulong kma_whole_units(ulong bytes)
 #define KMA_ERROR_DOUBLE_FREE   4u // the block at `ref` is free already
 #define KMA_ERROR_BAD_HEAP      5u // the heap is of another kind, KMA_DEBUG flavour or width of atomics
 #define KMA_ERROR_DAMAGED       6u // the heap's metadata contradict each other; `size` bytes were asked for
-#define KMA_ERROR_CODES         7u
+// With KMA_DEBUG 2; `work_item` is the block's owner. With size 0 the guard in front of the block is gone, and the owner
+// with it: then it is who found that.
+#define KMA_ERROR_OVERRUN          7u // somebody wrote beyond the `size` bytes of the block at `ref`
+#define KMA_ERROR_WRITE_AFTER_FREE 8u // somebody wrote into the block at `ref` after it was freed
+#define KMA_ERROR_CODES         9u
 #define KMA_ERROR_KEPT          8u
 
 typedef struct kma_error_record {
@@ -37,6 +47,8 @@ typedef struct kma_error_record {
     ulong work_item; // linear global id
     uint ref;        // the block, 0 if none
     uint written;    // 1 once the record is complete
+    uint site;       // where the block was taken, as in kma_guard_block; 0 if the code does not tell
+    uint pad;
 } kma_error_record;
 
 typedef struct kma_error_log {
@@ -54,7 +66,7 @@ typedef struct kma_heap_header {
     uint begin;  // first unit that blocks may take
     uint limit;  // first unit that they may not
     uint atomic64; // KMA_HAS_ATOMIC64 of the program that initialised the heap
-    uint pad_flags;
+    uint guard; // unit where the kma_guard begins, 0 below KMA_DEBUG 2
     ulong pad[11]; // what every malloc reads is not in one line with what every error writes
     kma_error_log errors;
 } kma_heap_header;

@@ -11,6 +11,7 @@
 //   superblock_renew.cl    what happens when an offer is spent
 //   superblock_credit.cl   freed blocks, and the states of a superblock
 //   superblock_take.cl     the lanes
+//   superblock_guard.cl    red zones and quarantine of KMA_DEBUG 2, in the middle of this file
 //
 // What this heap cannot do: requests above one superblock (NULL and a record); alignments above 4,096.
 #ifndef KMA_HEAP_SUPERBLOCK_CL
@@ -20,6 +21,9 @@
 #include "kma/heap/error_log.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/superblock_take.cl"
+#if KMA_DEBUG >= 2
+#include "kma/heap/guard.cl"
+#endif
 
 // Prepares a buffer of `bytes` with superblocks of 2^shift units; the plan for them must have at least one superblock.
 // Called by all work-items of one launch that nothing else overlaps. Touches the metadata only. `keep_log`: what
@@ -27,13 +31,13 @@
 static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes, uint shift, bool keep_log, size_t me,
                                        size_t work_items)
 {
-    const kma_sb_plan plan = kma_sb_plan_for(bytes, shift, KMA_HAS_ATOMIC64);
+    const kma_sb_plan plan = kma_sb_plan_for(bytes, shift, KMA_DEBUG, KMA_HAS_ATOMIC64);
     if (!keep_log)
         kma_error_log_init(&heap->header.errors, me, work_items);
     if (me == 0) {
         heap->plan = plan;
         kma_store_u32(&heap->moves, 0, KMA_RELAXED);
-        kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, plan.begin, plan.limit);
+        kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, plan.begin, plan.limit, plan.guard);
     }
     global uchar *start = (global uchar *)heap;
     global kma_sb_state *states = (global kma_sb_state *)(start + (size_t)plan.states * KMA_UNIT);
@@ -57,6 +61,9 @@ static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes,
         kma_store_u32(&bitmaps[word], 0, KMA_RELAXED);
     kma_queue_init((global kma_queue *)(start + (size_t)plan.queue * KMA_UNIT), plan.superblocks, plan.superblocks, 0,
                    me, work_items);
+#if KMA_DEBUG >= 2
+    kma_guard_init((global kma_guard *)(start + (size_t)plan.guard * KMA_UNIT), me, work_items);
+#endif
 }
 
 // Makes of a buffer of at least sizeof(kma_superblock) a heap without superblocks: every request is too large for it,
@@ -68,12 +75,12 @@ static inline void kma_superblock_init_empty(global kma_superblock *heap, ulong 
         return;
     const uint begin = (uint)kma_whole_units(sizeof(kma_superblock));
     ulong end;
-    heap->plan = kma_sb_plan_of(0, KMA_SB_MIN_SHIFT, &end);
+    heap->plan = kma_sb_plan_of(0, KMA_SB_MIN_SHIFT, 0, &end);
     heap->plan.shift = KMA_SB_EMPTY_SHIFT;
     heap->plan.size_classes = 0;
     heap->plan.begin = begin;
     heap->plan.limit = begin;
-    kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, begin, begin);
+    kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, begin, begin, 0);
 }
 
 // The class for `bytes` at a multiple of `align`; KMA_CLASSES for no bytes and, with a report, for what cannot be.
@@ -86,53 +93,17 @@ static inline uint kma_superblock_class(global kma_superblock *heap, size_t alig
         return KMA_CLASSES;
     }
     const ulong most = (ulong)KMA_UNIT << heap->plan.shift;
-    if (bytes > most || align > most) {
+    ulong room = bytes;
+#if KMA_DEBUG >= 2
+    room = kma_guarded_bytes(align, bytes); // in which there is a place so aligned
+    align = KMA_UNIT;
+#endif
+    if (room > most || align > most) {
         kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
         return KMA_CLASSES;
     }
-    const uint units = (uint)kma_whole_units(bytes);
+    const uint units = (uint)kma_whole_units(room);
     return align <= KMA_UNIT ? kma_class_of(units) : kma_class_of_aligned(units, (uint)align / KMA_UNIT);
-}
-
-// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
-// bytes, or with a record if there is no room, `bytes` exceeds a superblock, or `align` is not a power of two up to
-// 4,096. Alignments below 16 are 16; above CL_DEVICE_MEM_BASE_ADDR_ALIGN only the offset is aligned, since the buffer
-// itself may not be. Any work-item, converged or not; one atomic on the offer for all lanes that come together and want
-// the same class, and one on the block's bit for each.
-static inline global void *kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t bytes)
-{
-#if KMA_DEBUG
-    if (!kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
-        return (global void *)0;
-#endif
-    const uint size_class = kma_superblock_class(heap, align, bytes);
-    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
-    kma_ref block = KMA_NULL;
-    if (kma_lane_in(together))
-        block = kma_sb_take(heap, together, size_class);
-    else if (size_class < KMA_CLASSES) // of another heap than the leader's
-        block = kma_sb_take_alone(heap, size_class);
-    if (block != KMA_NULL && block != KMA_SB_DAMAGED)
-        return kma_deref_in(heap, block);
-    if (size_class < KMA_CLASSES)
-        kma_report(&heap->header, block == KMA_NULL ? KMA_ERROR_OUT_OF_MEMORY : KMA_ERROR_DAMAGED, KMA_NULL, bytes);
-    return (global void *)0;
-}
-
-// kma_superblock_aligned_alloc to 16 bytes.
-static inline global void *kma_superblock_malloc(global kma_superblock *heap, size_t bytes)
-{
-    return kma_superblock_aligned_alloc(heap, KMA_UNIT, bytes);
-}
-
-// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
-static inline global void *kma_superblock_calloc(global kma_superblock *heap, size_t count, size_t size)
-{
-    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
-    global void *ptr = bytes <= ~(size_t)0 ? kma_superblock_malloc(heap, (size_t)bytes) : (global void *)0;
-    if (ptr)
-        kma_zero_block(ptr, bytes);
-    return ptr;
 }
 
 // A place in the heap as its bitmaps see it. `error` is KMA_ERROR_CODES if a block may start there, else what a free of
@@ -166,17 +137,9 @@ static inline kma_sb_place kma_superblock_place(global kma_superblock *heap, glo
     return place;
 }
 
-// Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
-// is no block start, or whose block is free already, goes into the error log and nothing else happens. One atomic on
-// the block's bit for each, and one on the credit for all lanes that come together with blocks of one superblock.
-static inline void kma_superblock_free(global kma_superblock *heap, global void *ptr)
+// Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free already.
+static inline void kma_superblock_release(global kma_superblock *heap, global void *ptr)
 {
-#if KMA_DEBUG
-    if (ptr && !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
-        return;
-#endif
-    if (!ptr)
-        return;
     kma_sb_place place = kma_superblock_place(heap, ptr);
     if (place.error == KMA_ERROR_CODES && !kma_sb_clear_bit(kma_sb_bitmap(heap, place.superblock), place.slot))
         place.error = KMA_ERROR_DOUBLE_FREE;
@@ -195,6 +158,75 @@ static inline void kma_superblock_free(global kma_superblock *heap, global void 
     }
 }
 
+#if KMA_DEBUG >= 2
+#include "kma/heap/superblock_guard.cl" // needs the above
+#endif
+
+// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
+// bytes, or with a record if there is no room, `bytes` exceeds a superblock, or `align` is not a power of two up to
+// 4,096. Alignments below 16 are 16; above CL_DEVICE_MEM_BASE_ADDR_ALIGN only the offset is aligned, since the buffer
+// itself may not be. Any work-item, converged or not; one atomic on the offer for all lanes that come together and want
+// the same class, and one on the block's bit for each.
+static inline global void *kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t bytes)
+{
+#if KMA_DEBUG
+    if (!kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
+        return (global void *)0;
+#endif
+    const uint size_class = kma_superblock_class(heap, align, bytes);
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
+    kma_ref block = KMA_NULL;
+    if (kma_lane_in(together))
+        block = kma_sb_take(heap, together, size_class);
+    else if (size_class < KMA_CLASSES) // of another heap than the leader's
+        block = kma_sb_take_alone(heap, size_class);
+#if KMA_DEBUG >= 2
+    if (block == KMA_NULL && size_class < KMA_CLASSES && kma_superblock_empty_quarantine(heap))
+        block = kma_sb_take_alone(heap, size_class);
+    if (block != KMA_NULL && block != KMA_SB_DAMAGED)
+        block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT, bytes);
+#endif
+    if (block != KMA_NULL && block != KMA_SB_DAMAGED)
+        return kma_deref_in(heap, block);
+    if (size_class < KMA_CLASSES)
+        kma_report(&heap->header, block == KMA_NULL ? KMA_ERROR_OUT_OF_MEMORY : KMA_ERROR_DAMAGED, KMA_NULL, bytes);
+    return (global void *)0;
+}
+
+// kma_superblock_aligned_alloc to 16 bytes.
+static inline global void *kma_superblock_malloc(global kma_superblock *heap, size_t bytes)
+{
+    return kma_superblock_aligned_alloc(heap, KMA_UNIT, bytes);
+}
+
+// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
+static inline global void *kma_superblock_calloc(global kma_superblock *heap, size_t count, size_t size)
+{
+    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
+    global void *ptr = bytes <= ~(size_t)0 ? kma_superblock_malloc(heap, (size_t)bytes) : (global void *)0;
+    if (ptr)
+        kma_zero_block(ptr, bytes);
+    return ptr;
+}
+
+// Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
+// is no block start, or whose block is free already, goes into the error log and nothing else happens. One atomic on
+// the block's bit for each, and one on the credit for all lanes that come together with blocks of one superblock.
+static inline void kma_superblock_free(global kma_superblock *heap, global void *ptr)
+{
+#if KMA_DEBUG
+    if (ptr && !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
+        return;
+#endif
+    if (!ptr)
+        return;
+#if KMA_DEBUG >= 2
+    kma_superblock_retire(heap, ptr);
+#else
+    kma_superblock_release(heap, ptr);
+#endif
+}
+
 // The bytes that a block of this heap may use, at least those asked for; 0 for what is no living block.
 static inline size_t kma_superblock_usable_size(global kma_superblock *heap, global void *ptr)
 {
@@ -202,10 +234,15 @@ static inline size_t kma_superblock_usable_size(global kma_superblock *heap, glo
     if (!ptr || !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
         return 0;
 #endif
+#if KMA_DEBUG >= 2
+    const kma_ref ref = kma_superblock_living(heap, ptr);
+    return ref != KMA_NULL ? (size_t)kma_guard_block_of(&heap->header, ref)->bytes : 0;
+#else
     const kma_sb_place place = kma_superblock_place(heap, ptr);
     if (place.error != KMA_ERROR_CODES || !kma_sb_is_set(kma_sb_bitmap(heap, place.superblock), place.slot))
         return 0;
     return (size_t)kma_class_units(place.size_class) * KMA_UNIT;
+#endif
 }
 
 // Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
@@ -222,8 +259,12 @@ static inline global void *kma_superblock_realloc(global kma_superblock *heap, g
         kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
         return (global void *)0;
     }
-    if (bytes != 0 && bytes <= usable)
+    if (bytes != 0 && bytes <= usable) {
+#if KMA_DEBUG >= 2
+        kma_guard_resize(&heap->header, kma_ref_in(heap, ptr), bytes);
+#endif
         return ptr;
+    }
     global void *moved = kma_superblock_malloc(heap, bytes);
     if (ptr && moved)
         kma_copy_block(moved, ptr, usable);
@@ -249,5 +290,17 @@ static inline global void *kma_superblock_deref(global kma_superblock *heap, kma
 {
     return kma_deref_in(heap, ref);
 }
+
+#if KMA_DEBUG >= 3
+#define kma_superblock_malloc(heap, bytes) kma_guard_tagged(kma_superblock_malloc(heap, bytes), __FILE__, __LINE__)
+#define kma_superblock_calloc(heap, count, size)                                                                       \
+    kma_guard_tagged(kma_superblock_calloc(heap, count, size), __FILE__, __LINE__)
+#define kma_superblock_aligned_alloc(heap, align, bytes)                                                               \
+    kma_guard_tagged(kma_superblock_aligned_alloc(heap, align, bytes), __FILE__, __LINE__)
+#define kma_superblock_realloc(heap, ptr, bytes)                                                                       \
+    kma_guard_tagged(kma_superblock_realloc(heap, ptr, bytes), __FILE__, __LINE__)
+#define kma_superblock_realloc_sized(heap, ptr, old_bytes, bytes)                                                      \
+    kma_guard_tagged(kma_superblock_realloc_sized(heap, ptr, old_bytes, bytes), __FILE__, __LINE__)
+#endif
 
 #endif

@@ -10,10 +10,13 @@
 // All that is written while kernels run lies in front of `begin`; the superblocks hold blocks and nothing else. Per
 // superblock of s bytes that is s / 128 + 40 bytes: 1.8 % of 4 KiB, 0.8 % from 64 KiB on.
 //
+// With KMA_DEBUG 2 there is a kma_guard between queue and bitmaps.
+//
 // In the heap, "sb" stands for one superblock.
 #ifndef KMA_HEAP_SUPERBLOCK_LAYOUT_CL
 #define KMA_HEAP_SUPERBLOCK_LAYOUT_CL
 
+#include "kma/heap/guard_layout.cl"
 #include "kma/heap/header.cl"
 #include "kma/heap/size_class.cl"
 #include "kma/lockfree/bitmap_layout.cl"
@@ -87,14 +90,17 @@ typedef struct kma_sb_plan {
     uint bitmaps;
     uint begin; // of superblock 0
     uint limit; // behind the last superblock
-    uint pad;
+    uint guard; // of the kma_guard; 0 if there is none
 } kma_sb_plan;
 
+#if KMA_DEBUG
+#define kma_superblock KMA_FLAVOUR_OF(kma_superblock)
+#endif
 typedef struct kma_superblock {
     kma_heap_header header;
     kma_sb_plan plan;
     kma_atomic_u32 moves; // see superblock_renew.cl
-    uint pad[27];
+    uint pad[9];
     kma_sb_class classes[KMA_CLASSES];
 } kma_superblock;
 
@@ -108,27 +114,28 @@ static inline uint kma_sb_most(uint shift, bool atomic64)
     return most - 1 < 65534u ? most - 1 : 65534u;
 }
 
-// Of a heap with `superblocks`, however many bytes that takes; the fields in units wrap beyond 64 GiB. `*end` is the
-// exact number of units.
-static inline kma_sb_plan kma_sb_plan_of(uint superblocks, uint shift, ulong *end)
+// Of a heap with `superblocks` and that KMA_DEBUG, however many bytes that takes; the fields in units wrap beyond 64
+// GiB. `*end` is the exact number of units.
+static inline kma_sb_plan kma_sb_plan_of(uint superblocks, uint shift, uint debug, ulong *end)
 {
     kma_sb_plan plan;
     plan.superblocks = superblocks;
     plan.shift = shift;
-    plan.pad = 0;
     plan.size_classes = kma_class_of(1u << shift) + 1;
     plan.set_words = kma_bitmap_words(superblocks);
     plan.bitmap_words = kma_bitmap_words(1u << shift);
     const ulong states = kma_whole_units(sizeof(kma_superblock));
     const ulong sets = states + kma_whole_units((ulong)superblocks * sizeof(kma_sb_state));
     const ulong queue = sets + kma_whole_units((ulong)plan.size_classes * plan.set_words * sizeof(kma_atomic_u32));
-    const ulong bitmaps = queue + kma_whole_units(KMA_SB_QUEUE_BYTES + ((ulong)superblocks + 1) * KMA_SB_NODE_BYTES);
+    const ulong guard = queue + kma_whole_units(KMA_SB_QUEUE_BYTES + ((ulong)superblocks + 1) * KMA_SB_NODE_BYTES);
+    const ulong bitmaps = guard + kma_guard_room(debug);
     const ulong behind = bitmaps + kma_whole_units((ulong)superblocks * plan.bitmap_words * sizeof(kma_atomic_u32));
     const ulong begin = (behind + KMA_SB_ALIGN / KMA_UNIT - 1) / (KMA_SB_ALIGN / KMA_UNIT) * (KMA_SB_ALIGN / KMA_UNIT);
     *end = begin + ((ulong)superblocks << shift);
     plan.states = (uint)states;
     plan.sets = (uint)sets;
     plan.queue = (uint)queue;
+    plan.guard = debug >= 2 ? (uint)guard : 0;
     plan.bitmaps = (uint)bitmaps;
     plan.begin = (uint)begin;
     plan.limit = (uint)*end;
@@ -136,16 +143,16 @@ static inline kma_sb_plan kma_sb_plan_of(uint superblocks, uint shift, ulong *en
 }
 
 // The plan with the most superblocks that `bytes` have room for, up to kma_sb_most; 0 superblocks if there is none.
-static inline kma_sb_plan kma_sb_plan_for(ulong bytes, uint shift, bool atomic64)
+static inline kma_sb_plan kma_sb_plan_for(ulong bytes, uint shift, uint debug, bool atomic64)
 {
     const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu);                    // as far as refs reach
     uint superblocks = 0;                                                             // fit
     uint beyond = (uint)min(units >> shift, (ulong)kma_sb_most(shift, atomic64)) + 1; // do not, or may not be
     ulong end;
-    kma_sb_plan plan = kma_sb_plan_of(superblocks, shift, &end);
+    kma_sb_plan plan = kma_sb_plan_of(superblocks, shift, debug, &end);
     while (beyond - superblocks > 1) { // 32 steps at most
         const uint middle = superblocks + (beyond - superblocks) / 2;
-        const kma_sb_plan larger = kma_sb_plan_of(middle, shift, &end);
+        const kma_sb_plan larger = kma_sb_plan_of(middle, shift, debug, &end);
         if (end > units) {
             beyond = middle;
         } else {

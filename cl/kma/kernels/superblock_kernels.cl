@@ -10,12 +10,12 @@
 
 // `bytes`, an unsigned number of 64 bits, is the size of the buffer; `shift` (8 … 17) makes superblocks of 16 << shift
 // bytes. Without room for one of them, or with another shift, it is a heap in which every request is too large; a
-// buffer of less than sizeof(kma_superblock), which is 9,856, stays as it is. Any number of work-items, one dimension;
+// buffer of less than sizeof(kma_superblock), which is 10,752, stays as it is. Any number of work-items, one dimension;
 // about one for each 64 KiB of heap.
 kernel void kma_superblock_init_kernel(global kma_superblock *heap, ulong bytes, uint shift)
 {
     if (shift >= KMA_SB_MIN_SHIFT && shift <= KMA_SB_MAX_SHIFT &&
-        kma_sb_plan_for(bytes, shift, KMA_HAS_ATOMIC64).superblocks != 0)
+        kma_sb_plan_for(bytes, shift, KMA_DEBUG, KMA_HAS_ATOMIC64).superblocks != 0)
         kma_superblock_init(heap, bytes, shift, false, get_global_id(0), get_global_size(0));
     else if (bytes >= sizeof(kma_superblock))
         kma_superblock_init_empty(heap, bytes, get_global_id(0), get_global_size(0));
@@ -39,6 +39,26 @@ kernel void kma_superblock_clear_errors_kernel(global kma_superblock *heap)
 {
     kma_error_log_init(&heap->header.errors, get_global_id(0), get_global_size(0));
 }
+
+#if KMA_DEBUG >= 2
+// Takes off a sum what is in one work-item's part of the quarantine: such blocks are nobody's. (Sums of parts wrap.)
+static inline void kma_superblock_stats_without_quarantine(global kma_superblock *heap, kma_heap_stats *sum, size_t me,
+                                                           size_t work_items)
+{
+    global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
+    for (size_t i = me; i < KMA_QUARANTINE; i += work_items) {
+        const kma_ref ref = kma_load_u32(&quarantine->refs[i], KMA_RELAXED);
+        if (ref < heap->plan.begin + KMA_GUARD_FRONT || ref >= heap->plan.limit) // none, or damage
+            continue;
+        const kma_ref raw = kma_guard_block_of(&heap->header, ref)->raw;
+        const kma_sb_place place = kma_superblock_place(heap, kma_deref_in(heap, raw));
+        if (place.error != KMA_ERROR_CODES)
+            continue;
+        sum->blocks--;
+        sum->used -= (ulong)kma_class_units(place.size_class) * KMA_UNIT;
+    }
+}
+#endif
 
 // One work-item's part of the sums over all superblocks.
 static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap, size_t me, size_t work_items)
@@ -65,6 +85,10 @@ static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap
         else
             sum.superblocks_partial++;
     }
+#if KMA_DEBUG >= 2
+    if (superblocks != 0)
+        kma_superblock_stats_without_quarantine(heap, &sum, me, work_items);
+#endif
     return sum;
 }
 

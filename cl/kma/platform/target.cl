@@ -72,9 +72,13 @@
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
 
-// Checks at run time, in all heaps of the program: 0 none but those that cost nothing, 1 headers and pointers.
+// Checks at run time, in all heaps of the program: 0 none but those that cost nothing, 1 headers and pointers, 2 also
+// red zones around blocks, poison in freed ones and a quarantine, 3 also who took each block, and where.
 #ifndef KMA_DEBUG
 #define KMA_DEBUG 0
+#endif
+#if KMA_DEBUG < 0 || KMA_DEBUG > 3
+#error "KMA_DEBUG must be 0, 1, 2 or 3"
 #endif
 
 // A false condition stops the compiler with `name` in its message; works in OpenCL C 1.2 and in C++.

@@ -27,7 +27,7 @@ class HeapDriver;
 class Heap {
 public:
     /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block, or one
-    /// superblock, need (bump: 1,680, with debug 1,696), more than the device or the kind allows, if
+    /// superblock, need (bump: 2,704, with debug 2,720, from 2 on 8,016), more than the device or the kind allows, if
     /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, if the
     /// device's memory is full, or if SVM is asked for where there is none. The messages name a size that would do, as
     /// far as kma knows one. Throws Error if the device fails the selftest, which the first heap on a Device runs (see
@@ -40,8 +40,9 @@ public:
     ~Heap();
 
     /// The buffer size that leaves `payload` bytes for blocks (HeapStats::capacity), metadata beside. Bump: sizes of
-    /// blocks count rounded up to 16, and 16 more with debug. Superblocks: whole ones; which blocks these bytes suffice
-    /// for, only the sizes of all of them tell, see below. Of `options`, kind and superblock_bytes count.
+    /// blocks count rounded up to 16, and 16 more with debug 1, 64 more with 2 and 3. Superblocks: whole ones; which
+    /// blocks these bytes suffice for, only the sizes of all of them tell, see below. Of `options`, kind, debug and
+    /// superblock_bytes count.
     static std::uint64_t bytes_for(const HeapOptions &options, std::uint64_t payload);
     /// The same for a kind with its other options as they are by default.
     static std::uint64_t bytes_for(HeapKind kind, std::uint64_t payload);
@@ -73,9 +74,9 @@ public:
 
     /// Makes the heap argument number `index` of `kernel`, whose parameter is a `global kma_heap *`.
     /// Throws Error if the kernel has no such argument, is of another context or not built for the heap's device, if
-    /// the argument is no pointer to global memory, or if it is a heap of another kind (which shows only in programs
-    /// built by kma::Program, or with -cl-kernel-arg-info, and not where NVIDIA's compiler cannot do that: in a program
-    /// with a kernel that has no parameters).
+    /// the argument is no pointer to global memory, or if it is a heap of another kind or KMA_DEBUG (which shows only in
+    /// programs built by kma::Program, or with -cl-kernel-arg-info, and not where NVIDIA's compiler cannot do that: in a
+    /// program with a kernel that has no parameters).
     void set_arg(cl::Kernel &kernel, cl_uint index) const;
 
     /// The memory as a buffer. Throws Error for Storage::svm.
@@ -91,12 +92,13 @@ public:
     HeapStats stats() const;
 
     /// Walks every structure of the metadata of a heap at rest and says of each invariant that is broken, in a
-    /// sentence, which and by what numbers; of one kind the first ten, and how many more. Empty: all is well. Blocks
-    /// are not looked at. Damage does not make it throw; only an OpenCL error does.
+    /// sentence, which and by what numbers; of one kind the first ten, and how many more. Empty: all is well. With
+    /// debug 2 and 3 it also looks over all blocks: the red zones of those that live, the poison in those that were
+    /// freed and not handed out again. Damage does not make it throw; only an OpenCL error does.
     std::vector<std::string> check() const;
 
-    /// The blocks that are handed out and not freed, the first `most` of them one by one. Throws Error for the bump
-    /// heap, which does not know.
+    /// The blocks that are handed out and not freed, the first `most` of them one by one; with debug 2 also who took
+    /// each, with 3 where. Throws Error for the bump heap with debug 0, which does not know.
     LeakReport leaks(std::size_t most = 100) const;
 
     /// The first eight errors of each code, code by code.

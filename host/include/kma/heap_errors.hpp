@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "kma/snapshot.hpp"
 
@@ -17,15 +18,18 @@ enum class ErrorCode : std::uint32_t {
     double_free,
     bad_heap,
     damaged,
+    overrun,
+    write_after_free,
 };
-inline constexpr std::size_t error_codes = 7;
+inline constexpr std::size_t error_codes = 9;
 
 /// One error in detail.
 struct ErrorRecord {
     ErrorCode code;          ///< what went wrong
-    std::uint64_t work_item; ///< linear global id
+    std::uint64_t work_item; ///< linear global id; of overrun and write_after_free the one that took the block
     std::uint64_t size;      ///< bytes asked for; the alignment of bad_alignment; the heap's KMA_DEBUG of bad_heap
-    Ref ref;                 ///< the block of a free, else 0
+    Ref ref;                 ///< the block of a free, of overrun and write_after_free, else 0
+    std::string where;       ///< of the last two with KMA_DEBUG 3: "file:line" where the block was taken; else empty
 };
 
 /// What a code means and what to do about it, as one sentence.

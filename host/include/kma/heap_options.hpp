@@ -16,8 +16,8 @@ enum class Storage { buffer, svm };
 struct HeapOptions {
     HeapKind kind = default_heap_kind; ///< which allocator; ProgramOptions::heap of its kernels is the same
     Storage storage = Storage::buffer; ///< where its memory comes from
-    /// KMA_DEBUG of the programs that will use the heap. A program with more of it notices a heap with less; the other
-    /// way round nobody does.
+    /// KMA_DEBUG of the programs that will use the heap: 0 fast, 1 headers and refs checked, 2 also red zones, poison
+    /// and a quarantine, 3 also who took each block, and where. Heap::set_arg refuses a kernel with another.
     int debug = 0;
     /// Superblock heap: bytes of a superblock, the largest request: a power of two from 4 KiB to 2 MiB. 0: by the
     /// heap's size, the power of two not above 1/128 of it, within these bounds. Other heaps do not look at it.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,19 +14,29 @@ namespace kma {
 struct LeakReport {
     /// The blocks of one size.
     struct Size {
-        std::uint64_t block_bytes; ///< of each, as the heap rounded what was asked for
+        std::uint64_t block_bytes; ///< of each: as asked for where KMA_DEBUG keeps that (superblock heap: from 2
+                                   ///< on, bump: from 1 on), else as the heap rounded it
         std::uint64_t count;       ///< how many
     };
     /// One block.
     struct Block {
-        Ref ref;             ///< where it begins
-        std::uint64_t bytes; ///< as in Size
+        Ref ref;                                ///< where it begins
+        std::uint64_t bytes;                    ///< as in Size
+        std::optional<std::uint64_t> work_item; ///< that took it, a linear global id; with KMA_DEBUG 2 and more
+        std::string where;                      ///< "file:line" where it was taken; with KMA_DEBUG 3, else empty
+    };
+    /// The blocks that were taken in one place of the program.
+    struct Place {
+        std::string where;       ///< "file:line"
+        std::uint64_t count = 0; ///< how many
+        std::uint64_t bytes = 0; ///< in all of them
     };
 
-    std::uint64_t blocks = 0; ///< all of them
-    std::uint64_t bytes = 0;  ///< in all of them, as the heap rounded what was asked for
-    std::vector<Size> sizes;  ///< those with blocks, the smallest first
-    std::vector<Block> first; ///< the first blocks in the heap, as many as were asked for
+    std::uint64_t blocks = 0;  ///< all of them
+    std::uint64_t bytes = 0;   ///< in all of them, as in Size
+    std::vector<Size> sizes;   ///< those with blocks, the smallest first
+    std::vector<Block> first;  ///< the first blocks in the heap, as many as were asked for
+    std::vector<Place> places; ///< with KMA_DEBUG 3: where they were taken, those with most bytes first
 };
 
 /// Counts, sizes and the first blocks, lines that end with a newline.

@@ -20,7 +20,7 @@ struct ProgramOptions {
     std::vector<Source> headers = {};
     /// KMA_HEAP: the kind that kma_malloc and the other kma_… without a kind's name mean.
     HeapKind heap = default_heap_kind;
-    /// KMA_DEBUG: 0 is the fast flavour. Must be that of the heaps the kernels get.
+    /// KMA_DEBUG, 0 to 3: 0 is the fast flavour. Must be that of the heaps the kernels get.
     int debug = 0;
     /// KMA_STD_NAMES: malloc, free, … without the prefix.
     bool std_names = false;

@@ -1,0 +1,63 @@
+// With KMA_DEBUG 2: the life of a guarded block (guard.cl) in a superblock heap. Included by superblock.cl behind
+// kma_superblock_place and kma_superblock_release, which it needs.
+#ifndef KMA_HEAP_SUPERBLOCK_GUARD_CL
+#define KMA_HEAP_SUPERBLOCK_GUARD_CL
+
+#include "kma/heap/guard.cl"
+
+// Whether the heap gave somebody the block that starts at unit `raw`.
+static inline bool kma_superblock_gave(global kma_superblock *heap, kma_ref raw)
+{
+    const kma_sb_place place = kma_superblock_place(heap, kma_deref_in(heap, raw));
+    return place.error == KMA_ERROR_CODES && kma_sb_is_set(kma_sb_bitmap(heap, place.superblock), place.slot);
+}
+
+// Frees what has left the quarantine.
+static inline void kma_superblock_let_go(global kma_superblock *heap, kma_ref ref)
+{
+    const kma_ref raw = kma_guard_leave(&heap->header, ref);
+    if (raw != KMA_NULL)
+        kma_superblock_release(heap, kma_deref_in(heap, raw));
+}
+
+// Ends the life of a guarded block: into the quarantine, and what leaves that for it is free.
+static inline void kma_superblock_retire(global kma_superblock *heap, global void *ptr)
+{
+    const kma_ref ref = kma_guard_ref(&heap->header, ptr, heap->header.limit);
+    if (ref == KMA_NULL) {
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), 0);
+        return;
+    }
+    const bool is_mine = kma_superblock_gave(heap, kma_guard_raw(&heap->header, ref));
+    if (!kma_guard_close(&heap->header, ref, is_mine, KMA_BLOCK_HELD))
+        return;
+    const kma_ref out = kma_quarantine_swap(&kma_guard_of(&heap->header)->quarantine, ref);
+    if (out != KMA_NULL)
+        kma_superblock_let_go(heap, out);
+}
+
+// Frees all that the quarantine holds; whether that was anything. One look at each of its places, so that a lone caller
+// gets NULL only if no freed block would have done.
+static inline bool kma_superblock_empty_quarantine(global kma_superblock *heap)
+{
+    global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
+    bool any = false;
+    for (uint i = 0; i < KMA_QUARANTINE; i++) {
+        const kma_ref out = kma_quarantine_take(quarantine, i);
+        any = any || out != KMA_NULL;
+        if (out != KMA_NULL)
+            kma_superblock_let_go(heap, out);
+    }
+    return any;
+}
+
+// The ref of `ptr` if it is a living block, else KMA_NULL.
+static inline kma_ref kma_superblock_living(global kma_superblock *heap, global void *ptr)
+{
+    const kma_ref ref = kma_guard_ref(&heap->header, ptr, heap->header.limit);
+    const bool lives = ref != KMA_NULL && kma_superblock_gave(heap, kma_guard_raw(&heap->header, ref)) &&
+                       kma_guard_sum_is_right(kma_guard_block_of(&heap->header, ref), ref);
+    return lives ? ref : KMA_NULL;
+}
+
+#endif

@@ -1,0 +1,43 @@
+// What KMA_DEBUG 2 and 3 must notice.
+#include "kma/kma.cl"
+
+kernel void take_sized(global kma_heap *heap, global const ulong *sizes, global kma_ref *refs)
+{
+    const uint me = (uint)get_global_id(0);
+    refs[me] = kma_ref_of(heap, kma_malloc(heap, sizes[me]));
+}
+
+kernel void give_each(global kma_heap *heap, global const kma_ref *refs)
+{
+    kma_free(heap, kma_deref(heap, refs[get_global_id(0)]));
+}
+
+// One byte, `offset` bytes from the start of a block.
+kernel void poke(global kma_heap *heap, kma_ref ref, long offset, uint value)
+{
+    *((global uchar *)kma_deref(heap, ref) + offset) = (uchar)value;
+}
+
+// How many bytes of a block are `value`.
+kernel void count_bytes(global kma_heap *heap, kma_ref ref, ulong bytes, uint value, global uint *count)
+{
+    const global uchar *block = (const global uchar *)kma_deref(heap, ref);
+    uint n = 0;
+    for (ulong i = 0; i < bytes; i++)
+        n += block[i] == (uchar)value ? 1 : 0;
+    *count = n;
+}
+
+// One block of each work-item from each of the calls, and the lines in which they are.
+#line 101 "sites.cl"
+kernel void take_everywhere(global kma_heap *heap, global uint *lines)
+{
+    global void *first = kma_malloc(heap, 8); lines[0] = __LINE__;
+    global void *second = kma_malloc(heap, 9); lines[1] = __LINE__;
+    kma_calloc(heap, 3, 10); lines[2] = __LINE__;
+    kma_aligned_alloc(heap, 64, 200); lines[3] = __LINE__;
+    KMA_NEW(heap, float8); lines[4] = __LINE__;
+    kma_realloc(heap, first, 100); lines[5] = __LINE__; // from where it was taken first, nothing lives now
+    kma_realloc_sized(heap, (global void *)0, 0, 12); lines[6] = __LINE__;
+    kma_realloc(heap, second, 7); lines[7] = __LINE__; // in place
+}
