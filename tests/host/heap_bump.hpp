@@ -66,11 +66,15 @@ struct bump_kind {
 
     uint capacity(uint blocks_units, const block_list &) const { return (units() - served) / blocks_units; }
 
-    // A group that stops costs what it asked for. (While it crosses that is more than what was left.)
-    uint least(uint blocks_units, const block_list &, const block_list &, const block_list &asked) const
+    // A group that stops costs what it asked for: while it crosses that is more than what was left, for lanes too that
+    // were refused and have gone on.
+    uint least(uint blocks_units, const block_list &, const block_list &, const block_list &asked,
+               const block_list &refused) const
     {
         uint lost = 0;
         for (const block &each : asked)
+            lost += each.units;
+        for (const block &each : refused)
             lost += each.units;
         return served + lost < units() ? (units() - served - lost) / blocks_units : 0;
     }

@@ -126,7 +126,8 @@ struct superblock_kind {
 
     // A group that stops costs the blocks that its lanes have or ask for, which keep a superblock each from other
     // sizes, and one superblock.
-    uint least(uint units_of_block, const block_list &living, const block_list &held, const block_list &asked) const
+    uint least(uint units_of_block, const block_list &living, const block_list &held, const block_list &asked,
+               const block_list &) const
     {
         block_list all = living;
         for (const block &each : held)

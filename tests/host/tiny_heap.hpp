@@ -17,7 +17,9 @@
 //   check_block(block)                           whether a block may lie there
 //   check_books(living)                          at rest: every invariant of its metadata
 //   capacity(units, living)                      how many blocks of `units` a lone caller must get, at rest
-//   least(units, living, held, asked)            the same while a group of lanes is stopped for good: at least that
+//   least(units, living, held, asked, refused)   the same while a group of lanes is stopped for good: at least that;
+//                                                what its lanes have and ask for, and what lanes that may have come
+//                                                with them did not get
 #pragma once
 
 #include "kma/heap/error_log.cl"

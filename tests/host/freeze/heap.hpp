@@ -73,11 +73,12 @@ public:
         case small:
         case large:
         case aligned:
-            take(me, shape_.kinds[operation_ == small ? 0 : 1], operation_ == aligned ? 2 : 1);
+            if (!take(me, shape_.kinds[operation_ == small ? 0 : 1], operation_ == aligned ? 2 : 1))
+                refused_[me] = shape_.kinds[1];
             return;
         case grow:
-            if (held_[me].count != 0)
-                resize(me);
+            if (held_[me].count != 0 && !resize(me))
+                refused_[me] = shape_.kinds[1];
             return;
         default:
             if (held_[me].count != 0)
@@ -106,8 +107,10 @@ public:
     void check_without(crowd held, uint me) override
     {
         is_emptied_ = true;
-        block_list blocks, asked;
+        block_list blocks, asked, refused;
         for (uint id = 0; id < threads; id++) {
+            if (refused_[id] != 0)
+                refused.push({0, refused_[id], 0});
             if ((held >> id & 1) == 0)
                 continue;
             for (const block &each : held_[id])
@@ -117,7 +120,7 @@ public:
         }
         for (uint kind = 0; kind < 2; kind++) {
             const uint units = shape_.kinds[kind];
-            const uint expected = heap_.in.least(units, {}, blocks, asked);
+            const uint expected = heap_.in.least(units, {}, blocks, asked, refused);
             shim::check(expected != 0 || !Kind::reuses, "this heap is too small to show anything");
             while (bounded([&] { return take(me, units, 1); }))
                 ;
@@ -201,7 +204,7 @@ private:
         return true;
     }
 
-    void resize(uint me)
+    bool resize(uint me)
     {
         block &mine = held_[me].blocks[0];
         asked_[me] = shape_.kinds[1];
@@ -209,13 +212,15 @@ private:
         asked_[me] = 0;
         if (moved.units != 0)
             mine = moved;
+        return moved.units != 0;
     }
 
     const uint operation_, state_;
     heap_shape shape_{};
     tiny_heap<Kind> heap_;
     block_list held_[threads];
-    uint asked_[threads] = {}; // units of a malloc that has not returned
+    uint asked_[threads] = {};   // units of a malloc that has not returned
+    uint refused_[threads] = {}; // units that one of those who did the operation did not get
     uint stamps_ = 0;
     bool is_emptied_ = false; // by check_without, which is for good where nothing is reused
 };
