@@ -1,4 +1,4 @@
-// The one source of every test executable here: a scenario (-D KMA_SCENARIO) on a back end of the shim.
+// The source of every test executable here but the sanitizers': a scenario (-D KMA_SCENARIO) on a back end of the shim.
 #include "options.hpp"
 #include "shim/shim.hpp"
 

@@ -14,8 +14,8 @@ function(kma_sanitized_program sanitizer form)
   list(JOIN CMAKE_REQUIRED_FLAGS " " CMAKE_REQUIRED_FLAGS)
   check_cxx_source_compiles("int main() { return 0; }" KMA_HAS_${sanitizer})
   if(NOT KMA_HAS_${sanitizer})
-    message(FATAL_ERROR "The compiler cannot link programs with ${CMAKE_REQUIRED_FLAGS}: install its sanitizers' libraries "
-      "(libasan, libubsan and libtsan of GCC, or libclang-rt-dev), or set KMA_BUILD_TESTS to OFF")
+    message(FATAL_ERROR "The compiler cannot link programs with ${CMAKE_REQUIRED_FLAGS}: install its sanitizers' "
+      "libraries (libasan, libubsan and libtsan of GCC, or libclang-rt-dev), or set KMA_BUILD_TESTS to OFF")
   endif()
   set(target host_${sanitizer}_${form})
   kma_host_program(${target} sanitized.cpp yield ${form})

@@ -48,6 +48,7 @@ public:
 
     void prepare(crowd operators, uint victim, uint heir) override
     {
+        victim_ = victim;
         Kind::vary(shim::random(4));
         shape_ = Kind::frozen(threads);
         if (state_ == roomy)
@@ -73,12 +74,11 @@ public:
         case small:
         case large:
         case aligned:
-            if (!take(me, shape_.kinds[operation_ == small ? 0 : 1], operation_ == aligned ? 2 : 1))
-                refused_[me] = shape_.kinds[1];
+            take(me, shape_.kinds[operation_ == small ? 0 : 1], operation_ == aligned ? 2 : 1);
             return;
         case grow:
-            if (held_[me].count != 0 && !resize(me))
-                refused_[me] = shape_.kinds[1];
+            if (held_[me].count != 0)
+                resize(me);
             return;
         default:
             if (held_[me].count != 0)
@@ -109,7 +109,8 @@ public:
         is_emptied_ = true;
         block_list blocks, asked, refused;
         for (uint id = 0; id < threads; id++) {
-            if (refused_[id] != 0)
+            if (refused_[id] != 0 && threads > shim::group_lanes &&
+                id / shim::group_lanes == victim_ / shim::group_lanes)
                 refused.push({0, refused_[id], 0});
             if ((held >> id & 1) == 0)
                 continue;
@@ -192,6 +193,8 @@ private:
         asked_[me] = 0;
         if (got.units != 0)
             held_[me].push(got);
+        else
+            refused_[me] = max(refused_[me], units);
         return got.units != 0;
     }
 
@@ -204,7 +207,7 @@ private:
         return true;
     }
 
-    bool resize(uint me)
+    void resize(uint me)
     {
         block &mine = held_[me].blocks[0];
         asked_[me] = shape_.kinds[1];
@@ -212,7 +215,8 @@ private:
         asked_[me] = 0;
         if (moved.units != 0)
             mine = moved;
-        return moved.units != 0;
+        else
+            refused_[me] = max(refused_[me], shape_.kinds[1]);
     }
 
     const uint operation_, state_;
@@ -220,7 +224,8 @@ private:
     tiny_heap<Kind> heap_;
     block_list held_[threads];
     uint asked_[threads] = {};   // units of a malloc that has not returned
-    uint refused_[threads] = {}; // units that one of those who did the operation did not get
+    uint refused_[threads] = {}; // the most units that it did not get, perhaps together with the stopped one
+    uint victim_ = 0;
     uint stamps_ = 0;
     bool is_emptied_ = false; // by check_without, which is for good where nothing is reused
 };
