@@ -52,11 +52,7 @@ kma::HeapOptions options_of(kma::HeapKind kind, int debug, bool atomic64)
 // Kernels of native_kernels.cpp on a heap.
 class Kernels {
 public:
-    explicit Kernels(const kma::Heap &heap)
-        : heap_(heap),
-          program_(device(), {{"native", ""}}, {.options = heap.options().build_options, .debug = heap.options().debug})
-    {
-    }
+    Kernels(const kma::Heap &heap, const kma::Program &program) : heap_(heap), program_(program) {}
 
     std::vector<kma::Ref> allocate(const std::vector<cl_ulong> &sizes) const
     {
@@ -101,7 +97,7 @@ private:
     }
 
     const kma::Heap &heap_;
-    kma::Program program_;
+    const kma::Program &program_;
 };
 
 void apply(std::span<const Patch> patches, std::vector<std::byte> &bytes)
@@ -121,9 +117,10 @@ void apply(std::span<const Patch> patches, std::vector<std::byte> &bytes)
 Patient::Patient(kma::HeapKind kind, int debug, bool atomic64)
     : name_(kma::say(kma::name_of(kind), " heap, ", atomic64 ? "64" : "32", "-bit atomics, KMA_DEBUG ", debug)),
       heap_(device(), kma::Heap::bytes_for(options_of(kind, debug, atomic64), 20 * 4096),
-            options_of(kind, debug, atomic64))
+            options_of(kind, debug, atomic64)),
+      kernels_(device(), {{"native", ""}}, {.options = heap_.options().build_options, .debug = debug})
 {
-    const Kernels kernels(heap_);
+    const Kernels kernels(heap_, kernels_);
     std::vector<cl_ulong> sizes;
     for (cl_ulong i = 0; i < 300; i++)
         sizes.push_back(i % 3 == 0 ? 60 : i % 7 == 0 ? 300 : 120);
@@ -169,7 +166,9 @@ void Patient::damage_heap(std::span<const Patch> patches)
     found += sound ? 0 : 1;
     ask_all(sound);
     require(std::memcmp(read().data(), damaged.data(), damaged.size()) == 0, "looking at a heap changes nothing in it");
-    // Kernels rely on the constants alone, so if these are right, a reset mends all but the log.
+    if (sound)
+        use();
+    // A reset relies on the constants alone: if these are right, it mends all but the log.
     if (refuses([&] { heap_.stats(); }))
         return;
     heap_.reset();
@@ -201,6 +200,16 @@ void Patient::ask_all(bool sound)
     require(!sound || (!no_stats && !no_errors && !no_snapshot), "a heap that check() finds sound can be looked at");
     if (heap_.options().kind == kma::HeapKind::superblock)
         require(!sound || (!no_leaks && leaked == blocks), "leaks() and stats() agree in a sound heap");
+}
+
+// What check() finds sound must serve, and be sound afterwards.
+void Patient::use()
+{
+    const Kernels kernels(heap_, kernels_);
+    kernels.free(kernels.allocate({60, 120, 300, 16, 60, 4096, 24, 120}));
+    const std::vector<std::string> wrong = heap_.check();
+    require(wrong.empty(),
+            "a heap that check() finds sound is so after use; but then: " + (wrong.empty() ? "" : wrong.front()));
 }
 
 // As a user would: from ref to ref until one is null, leads nowhere, or all have been seen.

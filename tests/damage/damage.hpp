@@ -46,10 +46,12 @@ private:
     std::vector<std::byte> read() const;
     void write(const std::vector<std::byte> &bytes) const;
     void ask_all(bool sound);
+    void use();
     void walk_list(const kma::Snapshot &snapshot) const;
 
     std::string name_;
     kma::Heap heap_;
+    kma::Program kernels_;
     kma::Ref first_ = 0;
     std::vector<std::byte> image_, file_;
     std::uint32_t metadata_words_ = 0;

@@ -101,8 +101,10 @@ bool damage_one(Patient &patient, std::uint64_t rounds, std::uint64_t seed)
 {
     Random random(seed);
     bool all_kept = true;
+    std::uint64_t words = 0;
     for (std::uint64_t round = 0; round < rounds && all_kept; round++) {
         const auto patches = random_patches(random, patient.metadata_words(), patient.heap_words());
+        words += patches.size();
         all_kept = keeps(patient, patches, [&] { patient.damage_heap(patches); });
     }
     const std::uint64_t found = patient.found;
@@ -112,9 +114,9 @@ bool damage_one(Patient &patient, std::uint64_t rounds, std::uint64_t seed)
         const std::int64_t cut = below(random, 8) ? 0 : std::int64_t{below(random, 1 << 18)} - (1 << 10);
         all_kept = keeps(patient, patches, [&] { patient.damage_file(patches, cut); });
     }
-    std::printf("%s: %llu times damaged, %llu found; of %llu files %llu refused\n", patient.name().c_str(),
-                static_cast<unsigned long long>(rounds), static_cast<unsigned long long>(found),
-                static_cast<unsigned long long>(rounds / files_in),
+    std::printf("%s: %llu times damaged, %llu words in all, %llu found; of %llu files %llu refused\n",
+                patient.name().c_str(), static_cast<unsigned long long>(rounds), static_cast<unsigned long long>(words),
+                static_cast<unsigned long long>(found), static_cast<unsigned long long>(rounds / files_in),
                 static_cast<unsigned long long>(patient.found - found));
     // Most bits of the metadata matter, and nearly all of a file.
     if (all_kept && (found < rounds / 4 || patient.found - found < rounds / files_in / 4)) {
