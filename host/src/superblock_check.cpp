@@ -9,10 +9,11 @@ namespace {
 
 constexpr std::uint32_t none = KMA_SB_NONE;
 
-// As far as draws are counted without 64-bit atomics: KMA_SB_DRY.
-constexpr std::uint32_t most_drawn(std::uint32_t slots)
+// As far as draws are counted. Without 64-bit atomics that is KMA_SB_DRY. With them all are counted, those that got
+// nothing too, and set back from KMA_SB_OVERDRAWN on; more than 2^29 beyond it cannot have been under way then.
+constexpr std::uint32_t most_drawn(std::uint32_t slots, bool atomic64)
 {
-    return slots + 2;
+    return atomic64 ? 0xe0000000 : slots + 2;
 }
 
 class Checker {
@@ -92,10 +93,9 @@ void Checker::check_class(std::uint32_t c)
     if (is.helpers != 0)
         findings_.add("classes with helpers", name(c), " counts ", is.helpers,
                       " helpers at its offer, should be 0 when no kernel runs");
-    // With 64-bit atomics all draws are counted, those that got nothing too.
-    if (!census_.atomic64 && is.drawn > most_drawn(slots(c)))
+    if (const std::uint32_t most = most_drawn(slots(c), census_.atomic64); is.drawn > most)
         findings_.add("offers that are drawn too often", name(c), " has counted ", is.drawn,
-                      " draws from its offer, and stops at ", most_drawn(slots(c)));
+                      " draws from its offer, and stops at ", most);
 }
 
 void Checker::check_set(std::uint32_t c)

@@ -22,7 +22,11 @@ struct Regression {
     std::vector<Patch> patches;
 };
 
-const std::vector<Regression> regressions = {};
+const std::vector<Regression> regressions = {
+    {"a spent offer whose draws are about to run over into its superblock",
+     kma::HeapKind::superblock,
+     {{1280, 0xffffffff, true}}}, // of 4096-byte blocks
+};
 
 // A file costs as much as some twenty heaps: one for so many of them.
 constexpr std::uint64_t files_in = 50;
