@@ -12,11 +12,9 @@ using namespace test;
 namespace conformance {
 namespace {
 
-constexpr std::size_t group_size = 64;
-
-Shape at_least(std::size_t work_items, std::size_t group = group_size)
+Shape at_least(std::size_t work_items, std::size_t group = 64)
 {
-    return {(work_items + group - 1) / group * group, group};
+    return in_groups(work_items, group);
 }
 
 } // namespace

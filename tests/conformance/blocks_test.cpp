@@ -89,6 +89,7 @@ TEST_CASE("blocks from diverged callers keep their bytes")
 {
     for (const Subject &subject : subjects(Breadth::all))
         for (const std::size_t group : group_sizes())
-            if (thorough() || (subject.is_first() && group >= 37) || (subject.guarded() && group == 37))
+            if (thorough() || (subject.is_first() && group >= test::group(37)) ||
+                (subject.guarded() && group == test::group(37)))
                 check_all_sizes(subject, Call::mixed, group);
 }

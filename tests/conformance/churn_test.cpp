@@ -65,6 +65,7 @@ struct Churn {
 
 void run(const cl::Kernel &kernel, Shape shape)
 {
+    note_group(shape.work_group);
     device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
                                           cl::NDRange(shape.work_group));
     device().queue().finish();
@@ -114,11 +115,11 @@ TEST_CASE("churn of mixed sizes keeps all blocks and loses none")
     for (const Subject &subject : subjects(Breadth::all))
         for (const std::size_t group : group_sizes()) {
             // The first flavour at all work-group sizes; the others at one, unless there is time.
-            if ((!thorough() && group != 64 && !subject.is_first()) || group > scaled(16384))
+            if ((!thorough() && group != test::group(64) && !subject.is_first()) || group > scaled(16384))
                 continue;
             check_churn(subject, group, "churn", true);
             check_churn(subject, group, "churn_diverged", true);
-            if (thorough() || group == 37) {
+            if (thorough() || group == test::group(37)) {
                 check_churn(subject, group, "churn", false);
                 check_churn(subject, group, "churn_diverged", false);
             }
@@ -130,15 +131,15 @@ TEST_CASE("superblocks change their class under those who want a block of them")
     for (const Subject &subject : subjects(Breadth::all, {Ability::reuse}))
         for (const std::uint64_t superblocks : {1, 3}) {
             INFO(subject.name() << ", superblocks: " << superblocks);
-            const std::size_t work_items = scaled(8) * 64;
+            const Shape shape = in_groups(scaled(8) * 64, 64);
             const auto rounds = static_cast<cl_uint>(scaled(60, 4));
             const kma::Heap heap = subject.heap(superblocks * superblock_bytes, superblock_bytes);
-            const Array<Counts> results(work_items, Counts{});
-            launch(subject.program("churn.cl"), "hand_over", {work_items, 64}, heap, rounds,
+            const Array<Counts> results(shape.work_items, Counts{});
+            launch(subject.program("churn.cl"), "hand_over", shape, heap, rounds,
                    static_cast<cl_uint>(subject.largest(superblock_bytes)), cl_uint{1}, results);
             const Counts count = sum(results);
             CHECK(count.wrong == 0);
-            CHECK(count.served + count.refused == work_items * rounds);
+            CHECK(count.served + count.refused == shape.work_items * rounds);
             CHECK(count.served == count.freed);
             check_refusals_only(heap);
             check_empty(subject, heap);
@@ -158,7 +159,7 @@ namespace {
 // Two kernels, each on a queue of its own, on a new heap. Whether the device had both under way at the same time.
 bool check_two_kernels(const Subject &subject, const cl::CommandQueue (&queues)[2])
 {
-    const std::size_t work_items = scaled(8) * 64;
+    const auto [work_items, group] = in_groups(scaled(8) * 64, 64);
     const kma::Heap heap = subject.heap(work_items / 4 * superblock_bytes, superblock_bytes);
     const Churn churns[2] = {{subject, heap, work_items}, {subject, heap, work_items}};
     const auto rounds = static_cast<cl_uint>(scaled(600, 20));
@@ -167,7 +168,7 @@ bool check_two_kernels(const Subject &subject, const cl::CommandQueue (&queues)[
     const std::vector<cl::Event> after = {start};
     cl::Event events[2];
     for (int i : {0, 1})
-        queues[i].enqueueNDRangeKernel(kernels[i], cl::NullRange, cl::NDRange(work_items), cl::NDRange(64), &after,
+        queues[i].enqueueNDRangeKernel(kernels[i], cl::NullRange, cl::NDRange(work_items), cl::NDRange(group), &after,
                                        &events[i]);
     start.setStatus(CL_COMPLETE);
     for (const cl::CommandQueue &queue : queues)

@@ -16,7 +16,7 @@ void check_all_blocks(const Subject &subject, kma::Heap &heap, std::uint64_t byt
 {
     const auto count = static_cast<cl_uint>(heap.stats().capacity / subject.block_bytes(bytes));
     Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
-    const Shape shape{(count + 63) / 64 * std::size_t{64}, 64};
+    const Shape shape = in_groups(count, 64);
     const kma::Program kernels = subject.program("large_heap.cl");
     launch(kernels, "take_ends", shape, heap, static_cast<cl_ulong>(bytes), blocks.ref_array(), count);
     CHECK(blocks.held().size() == count);

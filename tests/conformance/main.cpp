@@ -12,6 +12,10 @@ int main(int argc, char **argv)
         return result;
     for (const std::string &remark : conformance::remarks())
         std::printf("%s\n", remark.c_str());
+    std::printf("work-groups of");
+    for (const std::size_t size : test::groups_launched())
+        std::printf(" %zu", size);
+    std::printf(" work-items\n");
     const kma::CodePath path = test::path();
     std::printf("paths: %s, %s, %d-bit atomics\n%s", describe(path.memory), describe(path.lanes),
                 path.atomic64 ? 64 : 32, conformance::exemption_table().c_str());

@@ -80,7 +80,7 @@ TEST_CASE("two heaps of any kinds in one kernel")
             if (!agree || (!thorough() && second.type < first.type)) // a program has one flavour
                 continue;
             const bool first_flavour = first.debug == 0 && first.flavour.name == all[0].flavour.name;
-            const std::size_t usual = &first == &all[0] ? 64 : 37;
+            const std::size_t usual = test::group(&first == &all[0] ? 64 : 37);
             for (const std::size_t group : group_sizes())
                 if ((thorough() && first_flavour) || group == usual)
                     for (const bool second_is_full : {false, true})

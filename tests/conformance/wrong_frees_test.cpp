@@ -91,13 +91,13 @@ TEST_CASE("of many that free a block one does, and the others are reported")
         for (const cl_ulong bytes : {16, 64, 1000}) {
             INFO(subject.name() << ", blocks of " << bytes);
             const std::size_t count = 50;
-            const std::size_t work_items = scaled(8, 2) * 64;
+            const auto [work_items, group] = in_groups(scaled(8, 2) * 64, 64);
             const kma::Heap heap =
                 subject.heap(2 * count * subject.block_bytes(bytes) + 2 * superblock_bytes, superblock_bytes);
             Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
             blocks.take();
             REQUIRE(blocks.held().size() == count);
-            launch(misuse_program(subject), "free_all", {work_items, 64}, heap, blocks.ref_array(),
+            launch(misuse_program(subject), "free_all", {work_items, group}, heap, blocks.ref_array(),
                    static_cast<cl_uint>(count), cl_uint{1});
             CHECK(count_of(heap, ErrorCode::double_free) + count_of(heap, ErrorCode::invalid_free) ==
                   (work_items - 1) * count);

@@ -102,3 +102,8 @@ TEST_CASE("seeded wrong_argument", "[.]")
     cl::Kernel kernel = build(subject, "seeded.cl").kernel("uninitialised");
     CHECK(clSetKernelArg(kernel(), 1, 3, "no buffer") == CL_INVALID_ARG_SIZE);
 }
+
+TEST_CASE("seeded queue_properties", "[.]")
+{
+    clCreateCommandQueueWithProperties(test::device().context()(), test::device().device()(), nullptr, nullptr);
+}

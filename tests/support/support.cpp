@@ -87,10 +87,43 @@ Flavours heap_flavours()
     return all;
 }
 
+std::size_t group(std::size_t usual)
+{
+    static const std::size_t asked = [] {
+        const char *text = std::getenv("KMA_TEST_GROUP");
+        const int value = text ? std::atoi(text) : 0;
+        if (text && (value <= 0 || value > 256))
+            throw std::invalid_argument("KMA_TEST_GROUP must be a number from 1 to 256");
+        return static_cast<std::size_t>(value);
+    }();
+    return asked != 0 ? asked : usual;
+}
+
+Shape in_groups(std::size_t work_items, std::size_t usual)
+{
+    const std::size_t size = group(usual);
+    return {(work_items + size - 1) / size * size, size};
+}
+
 const std::vector<std::size_t> &group_sizes()
 {
-    static const std::vector<std::size_t> sizes = {1, 7, 37, 64, 256};
+    static const std::vector<std::size_t> sizes =
+        group(0) != 0 ? std::vector{group(0)} : std::vector<std::size_t>{1, 7, 37, 64, 256};
     return sizes;
+}
+
+namespace {
+std::set<std::size_t> launched;
+} // namespace
+
+const std::set<std::size_t> &groups_launched()
+{
+    return launched;
+}
+
+void note_group(std::size_t size)
+{
+    launched.insert(size);
 }
 
 std::uint32_t mix32(std::uint32_t x)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -44,8 +45,16 @@ Flavours heap_flavours();
 kma::Program program(const std::string &file, const std::string &options = {}, int debug = 0);
 kma::Program program(const std::string &file, kma::ProgramOptions build);
 
-/// 1, 7, 37, 64, 256: less and more than any device's lanes, and numbers that fill none.
+/// The work-group size for a launch that usually has `usual`: the environment variable KMA_TEST_GROUP, if it is set.
+std::size_t group(std::size_t usual);
+
+/// 1, 7, 37, 64, 256: less and more than any device's lanes, and numbers that fill none. Only the one of KMA_TEST_GROUP
+/// if that is set.
 const std::vector<std::size_t> &group_sizes();
+
+/// The sizes of the work-groups that were launched so far.
+const std::set<std::size_t> &groups_launched();
+void note_group(std::size_t size);
 
 /// An array in device memory.
 template <class T> class Array {
@@ -106,6 +115,9 @@ struct Shape {
     std::size_t work_group; ///< divides work_items
 };
 
+/// At least so many work-items in groups of group(usual).
+Shape in_groups(std::size_t work_items, std::size_t usual);
+
 /// Runs a kernel with these arguments and waits for its end.
 template <class... Args>
 void launch(const kma::Program &program, const std::string &name, Shape shape, const Args &...args)
@@ -113,6 +125,7 @@ void launch(const kma::Program &program, const std::string &name, Shape shape, c
     cl::Kernel kernel = program.kernel(name);
     cl_uint index = 0;
     (set_arg(kernel, index++, args), ...);
+    note_group(shape.work_group);
     device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
                                           cl::NDRange(shape.work_group));
     device().queue().finish();
