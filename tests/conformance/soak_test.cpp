@@ -10,7 +10,9 @@ TEST_CASE("a soak: blocks go from hand to hand, and each is whole when it is fre
     for (const Subject &subject : subjects(Breadth::all)) {
         INFO(subject.name());
         SoakOptions options;
-        options.work_items = std::min<std::size_t>(scaled(32), 512) * 64;
+        const Shape shape = in_groups(std::min<std::size_t>(scaled(32), 512) * 64, 64);
+        options.work_items = shape.work_items;
+        options.work_group = shape.work_group;
         options.pairs = options.work_items * 64;
         options.superblock_bytes = 4096;
         options.bytes_per_slot = 64;
