@@ -7,7 +7,7 @@ using namespace test;
 
 TEST_CASE("a soak: blocks go from hand to hand, and each is whole when it is freed")
 {
-    for (const Subject &subject : subjects(Breadth::all)) {
+    for (const Subject &subject : subjects(Breadth::widths)) {
         INFO(subject.name());
         SoakOptions options;
         const Shape shape = in_groups(std::min<std::size_t>(scaled(32), 512) * 64, 64);
