@@ -56,11 +56,11 @@ public:
         check_largest(bytes, device.max_buffer_bytes(), device.name());
         HeapOptions completed = options;
         completed.superblock_bytes = 0;
-        return std::make_unique<BumpHeap>(
-            Parts{device, completed, build(device, completed),
-                  std::make_unique<HeapMemory>(device, bytes, options.storage)},
-            Expected{static_cast<std::uint32_t>(begin_units(options)), static_cast<std::uint32_t>(bytes / KMA_UNIT), 0,
-                     options.debug >= 2 ? static_cast<std::uint32_t>(sizeof(layout::kma_bump) / KMA_UNIT) : 0});
+        return std::make_unique<BumpHeap>(Parts{device, completed, build(device, completed),
+                                                std::make_unique<HeapMemory>(device, bytes, options.storage)},
+                                          Expected{static_cast<std::uint32_t>(begin_units(options)),
+                                                   static_cast<std::uint32_t>(bytes / KMA_UNIT), 0,
+                                                   layout::kma_bump_guard(static_cast<std::uint32_t>(options.debug))});
     }
 
     void init() override { run("init", work_items, static_cast<cl_ulong>(memory().bytes())); }

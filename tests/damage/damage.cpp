@@ -239,7 +239,7 @@ void Patient::damage_file(std::span<const Patch> patches, std::int64_t cut)
     const bool refused = refuses([&] {
         const auto loaded = kma::load_heap(device(), in, damaged.size(), "the file", kma::Storage::buffer,
                                            heap_.options().build_options);
-        require(loaded->check().empty(), "a heap that was loaded is sound");
+        require(loaded->check_books().empty(), "a heap that was loaded is sound"); // its blocks may be damaged
     });
     found += refused ? 1 : 0;
     require(refused || cut == 0, "a file of another length is refused");

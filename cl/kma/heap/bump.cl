@@ -26,14 +26,14 @@ static inline void kma_bump_init(global kma_bump *heap, ulong bytes, size_t me, 
 {
     kma_error_log_init(&heap->header.errors, me, work_items);
 #if KMA_DEBUG >= 2
-    kma_guard_init((global kma_guard *)kma_deref_in(heap, (uint)kma_whole_units(sizeof(kma_bump))), me, work_items);
+    kma_guard_init((global kma_guard *)kma_deref_in(heap, kma_bump_guard(KMA_DEBUG)), false, me, work_items);
 #endif
     if (me != 0)
         return;
     const ulong begin = kma_bump_begin(KMA_DEBUG);
     const ulong limit = max(begin, min(bytes / KMA_UNIT, (ulong)UINT_MAX - 1));
     kma_heap_header_init(&heap->header, KMA_KIND_BUMP, bytes, (uint)begin, (uint)limit,
-                         KMA_DEBUG >= 2 ? (uint)kma_whole_units(sizeof(kma_bump)) : 0);
+                         kma_bump_guard(KMA_DEBUG));
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
 #if !KMA_HAS_ATOMIC64
     heap->head_high = 0;
@@ -44,6 +44,9 @@ static inline void kma_bump_init(global kma_bump *heap, ulong bytes, size_t me, 
 static inline void kma_bump_reset(global kma_bump *heap)
 {
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
+#if KMA_DEBUG >= 2
+    kma_guard_init((global kma_guard *)kma_deref_in(heap, kma_bump_guard(KMA_DEBUG)), true, 0, 1);
+#endif
 }
 
 // Units for a block of `bytes` at a multiple of `align` units, with what is around it; 0 for no bytes and, with a

@@ -45,6 +45,12 @@ typedef struct kma_bump_block {
     uint pad;
 } kma_bump_block;
 
+// Where the kma_guard is in a heap of that KMA_DEBUG, in units; 0 if there is none.
+static inline uint kma_bump_guard(uint debug)
+{
+    return debug >= 2 ? (uint)kma_whole_units(sizeof(kma_bump)) : 0;
+}
+
 // The first unit of blocks in a heap of that KMA_DEBUG.
 static inline uint kma_bump_begin(uint debug)
 {

@@ -22,9 +22,10 @@ static inline global kma_guard_block *kma_guard_block_of(global kma_heap_header 
     return (global kma_guard_block *)kma_deref_in(heap, ref - KMA_GUARD_FRONT);
 }
 
-static inline void kma_guard_init(global kma_guard *guard, size_t me, size_t work_items)
+// `keep_names`: of source files, which an error log that stays refers to.
+static inline void kma_guard_init(global kma_guard *guard, bool keep_names, size_t me, size_t work_items)
 {
-    for (size_t i = me; i < KMA_GUARD_FILES; i += work_items)
+    for (size_t i = me; i < KMA_GUARD_FILES && !keep_names; i += work_items)
         kma_store_u32(&guard->files[i].hash, 0, KMA_RELAXED);
     kma_quarantine_init(&guard->quarantine, me, work_items);
 }

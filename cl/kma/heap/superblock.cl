@@ -62,7 +62,7 @@ static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes,
     kma_queue_init((global kma_queue *)(start + (size_t)plan.queue * KMA_UNIT), plan.superblocks, plan.superblocks, 0,
                    me, work_items);
 #if KMA_DEBUG >= 2
-    kma_guard_init((global kma_guard *)(start + (size_t)plan.guard * KMA_UNIT), me, work_items);
+    kma_guard_init((global kma_guard *)(start + (size_t)plan.guard * KMA_UNIT), keep_log, me, work_items);
 #endif
 }
 

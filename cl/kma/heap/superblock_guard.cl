@@ -41,14 +41,14 @@ static inline void kma_superblock_retire(global kma_superblock *heap, global voi
 static inline bool kma_superblock_empty_quarantine(global kma_superblock *heap)
 {
     global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
-    bool any = false;
+    bool some = false;
     for (uint i = 0; i < KMA_QUARANTINE; i++) {
         const kma_ref out = kma_quarantine_take(quarantine, i);
-        any = any || out != KMA_NULL;
+        some = some || out != KMA_NULL;
         if (out != KMA_NULL)
             kma_superblock_let_go(heap, out);
     }
-    return any;
+    return some;
 }
 
 // The ref of `ptr` if it is a living block, else KMA_NULL.
