@@ -9,6 +9,7 @@
 #include <sanitizer/common_interface_defs.h>
 
 #include "damage.hpp"
+#include "layout.hpp"
 
 namespace {
 
@@ -22,10 +23,14 @@ struct Regression {
     std::vector<Patch> patches;
 };
 
+// Words of a superblock heap.
+constexpr std::uint32_t offer_of_4096 =
+    (offsetof(kma::layout::kma_superblock, classes) + 27 * sizeof(kma::layout::kma_sb_class)) / 4;
+
 const std::vector<Regression> regressions = {
     {"a spent offer whose draws are about to run over into its superblock",
      kma::HeapKind::superblock,
-     {{1280, 0xffffffff, true}}}, // of 4096-byte blocks
+     {{offer_of_4096, 0xffffffff, true}}},
 };
 
 // A file costs as much as some twenty heaps: one for so many of them.
