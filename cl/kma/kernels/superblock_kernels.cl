@@ -51,6 +51,11 @@ static inline void kma_superblock_stats_without_quarantine(global kma_superblock
         if (ref < heap->plan.begin + KMA_GUARD_FRONT || ref >= heap->plan.limit) // none, or damage
             continue;
         const kma_ref raw = kma_guard_block_of(&heap->header, ref)->raw;
+        if (raw < heap->plan.begin || raw >= heap->plan.limit)
+            continue;
+        const uint content = kma_sb_content_of(heap, (raw - heap->plan.begin) >> heap->plan.shift);
+        if ((content & ~KMA_SB_FREE) >= heap->plan.size_classes) // damage again: of no class
+            continue;
         const kma_sb_place place = kma_superblock_place(heap, kma_deref_in(heap, raw));
         if (place.error != KMA_ERROR_CODES)
             continue;
