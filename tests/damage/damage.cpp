@@ -239,7 +239,8 @@ void Patient::damage_file(std::span<const Patch> patches, std::int64_t cut)
     const bool refused = refuses([&] {
         const auto loaded = kma::load_heap(device(), in, damaged.size(), "the file", kma::Storage::buffer,
                                            heap_.options().build_options);
-        require(loaded->check_books().empty(), "a heap that was loaded is sound"); // its blocks may be damaged
+        loaded->check(); // written-over guards stay in a file, to be looked at
+        require(loaded->check_books().empty(), "a heap that was loaded is sound");
     });
     found += refused ? 1 : 0;
     require(refused || cut == 0, "a file of another length is refused");
