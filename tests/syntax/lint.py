@@ -4,6 +4,7 @@
 FOLDER is the one that has kma/, that is, cl. RULES names the rules; lint_test.py has a text for each that it must find,
 and one that it must not.
 """
+import functools
 import pathlib
 import re
 import sys
@@ -61,6 +62,7 @@ FIELD = re.compile(r"\b(?:u?int|ulong|uchar|bool|kma_\w+|KMA_PLAIN\(\w+\))\s+(\w
 STRUCT = re.compile(r"typedef struct \w*\s*\{(.*?)\}", re.DOTALL)
 
 
+@functools.cache
 def shared_fields(files):
     """Names that are atomic in every struct that has such a field; of others the name does not tell."""
     atomic, plain = set(), set()
@@ -72,16 +74,21 @@ def shared_fields(files):
     return atomic - plain
 
 
+# What a field is of: the end of the text in front of it, and whether the address is taken.
+OWNER = re.compile(r"(&?\s*)(?:\w+\([^()]*\)|\w+|\))?(?:(?:->|\.)\w+|\[[^\]]*\])*$")
+
+
 def plain_access(file, files):
     if below(file, "platform"):
         return
     if not re.search(r"\b(?:uint|ulong) word\b[^;,()]*;", file.code):  # else it may be that struct's
         yield from each(file, "plain_access", r"(?:->|\.)word\b(?!\[)", "the word of an atomic, without kma_load and so on")
-    for name in shared_fields(files):
-        for match in re.finditer(r"(&?\s*)((?:\b\w+\([^()]*\)|\b\w+)(?:(?:->|\.)\w+|\[[^\]]*\])*)(?:->|\.)" + name + r"\b",
-                                 file.code):
-            if "&" not in match[1] and not file.code[:match.start()].endswith("sizeof("):
-                yield at(file, match.start(), "plain_access", f"{name} is shared: pass its address to kma_load and so on")
+    names = "|".join(sorted(shared_fields(files))) or "(?!)"
+    for match in re.finditer(rf"(?:->|\.)({names})\b", file.code):
+        before = file.code[max(0, match.start() - 200):match.start()]
+        of = OWNER.search(before)
+        if "&" not in of[1] and not before[:of.start()].endswith("sizeof("):
+            yield at(file, match.start(), "plain_access", f"{match[1]} is shared: pass its address to kma_load and so on")
 
 
 def cast_atomic(file, files):
@@ -203,7 +210,7 @@ def lint(files):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    files = [read(path.relative_to(root).as_posix(), path.read_text()) for path in sorted(root.glob("kma/**/*.cl"))]
+    files = tuple(read(path.relative_to(root).as_posix(), path.read_text()) for path in sorted(root.glob("kma/**/*.cl")))
     if len(files) < 10:
         print(f"only {len(files)} device files under {root}/kma")
         return 1

@@ -43,7 +43,7 @@ CASES = [
 
 
 def rules_of(path, text):
-    return {finding.rule for finding in lint.lint([lint.read(path, text)])}
+    return {finding.rule for finding in lint.lint((lint.read(path, text),))}
 
 
 def main():
@@ -58,7 +58,7 @@ def main():
     untested = {rule.__name__ for rule in lint.RULES} - {case[0] for case in CASES}
     for rule in sorted(untested):
         print(f"{rule} has no case here")
-    line = lint.lint([lint.read("kma/heap/x.cl", "/* two\nlines */\n\n    for (;;) {\n")])[0].line
+    line = lint.lint((lint.read("kma/heap/x.cl", "/* two\nlines */\n\n    for (;;) {\n"),))[0].line
     if line != 4:
         print(f"a finding of line 4 is said to be in line {line}")
         wrong += 1
