@@ -109,6 +109,8 @@ struct superblock_kind {
         for (uint c = 0; c < classes(); c++) {
             const kma_sb_class &cls = heap->classes[c];
             const kma_sb_offer offer = offer_of(c);
+            shim::check(kma_load_u32(const_cast<kma_atomic_u32 *>(&cls.helpers), KMA_RELAXED) == 0,
+                        "somebody counts as a helper");
             shim::check(offer.superblock == KMA_SB_NONE || offer.superblock < superblocks_, "an offer of nothing");
             shim::check(offer.superblock == KMA_SB_NONE || content(offer.superblock) == c,
                         "a class offers a superblock of another");

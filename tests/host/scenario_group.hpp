@@ -1,7 +1,7 @@
 // The bump heap with one group of lanes and nobody else: whoever gets nothing must not have fitted.
 //
 // The leader's add crosses the limit, and what is left then is the group's alone; no lane may come away empty while its
-// own request still fits into what the group leaves.
+// own request still fits into what the group leaves. At width 1: small requests beside one that is too large to cross.
 #pragma once
 
 #ifndef KMA_BUMP_UNCHECKED
@@ -22,12 +22,13 @@ public:
 
     void thread(uint me)
     {
+        if (!shim::self().group)
+            return beside_large(me);
         const kma_lanes group = kma_lanes_active();
         const bool whole = kma_lanes_count(group) == shim::group_lanes;
-        if (shim::self().group ? !whole || me >= shim::group_lanes : me != 0)
+        if (!whole || me >= shim::group_lanes)
             return; // a part of the group would not be alone, nor would a second group
-        const uint slot = shim::self().group ? shim::self().slot : 0;
-        asked_[me] = requests[variant_][slot];
+        asked_[me] = requests[variant_][shim::self().slot];
         got_[me] = kma_bump_take(heap_, group, asked_[me]);
     }
 
@@ -52,6 +53,13 @@ public:
     }
 
 private:
+    // Without lanes: one asks for more than is ever added unseen, which refuses nobody else what fits.
+    void beside_large(uint me)
+    {
+        asked_[me] = me == 0 ? KMA_BUMP_UNCHECKED + 1 : 1;
+        got_[me] = kma_bump_take(heap_, kma_lanes_active(), asked_[me]);
+    }
+
     static constexpr uint room = 8;
     static constexpr uint request_kinds = 6;
     static constexpr uint requests[request_kinds][shim::group_lanes] = {

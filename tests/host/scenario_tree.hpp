@@ -16,6 +16,9 @@ public:
         root_ = shim::objects.construct<kma_atomic_ref>(root_memory_);
         kma_ref_init(root_, KMA_NULL);
         variant_ = shim::random(shim::chosen.bound != 0 ? 1 : 1u << 20);
+        shown_ = shim::objects.construct<kma_atomic_ref>(shown_memory_);
+        kma_ref_init(shown_, KMA_NULL);
+        keeps_ = is_search() ? 2 : shim::random(3);
     }
 
     void thread(uint me)
@@ -24,13 +27,22 @@ public:
         for (uint round = 0; round < rounds(); round++) {
             if (sits_out(me, round))
                 continue;
-            graph_node *const source = graph_ensure(heap_, root_, source_key(me, round), true, &spare);
-            graph_node *const sink = graph_ensure(heap_, root_, sink_key(me, round), round % 2 == 0, &spare);
+            const bool keeps_second = keeps_ == 2 ? round % 2 == 0 : keeps_ != 0;
+            graph_node *const source = graph_ensure(heap_, root_, source_key(me, round), keeps_ != 0, &spare);
+            graph_node *const sink = graph_ensure(heap_, root_, sink_key(me, round), keeps_second, &spare);
+            shim::check(keeps_ != 0 || !spare, "a node is kept that should have been freed");
             graph_link *const link = KMA_NEW(heap_, graph_link);
             shim::check(source && sink && link, "the heap is too small for this test");
             graph_push_link(heap_, source, link, sink);
             shim::check(links_to(source, sink_key(me, round)) >= 1, "a thread does not find its own link");
         }
+        spare_[me] = spare != nullptr;
+        if (is_search())
+            return;
+        if (me == 0)
+            show();
+        else
+            look();
     }
 
     void after()
@@ -60,6 +72,8 @@ public:
             wanted_nodes += used;
         }
         shim::check(nodes == wanted_nodes, "a key is in the tree twice");
+        check_memory(nodes);
+        check_alone();
         shim::objects.destroy_all();
     }
 
@@ -79,6 +93,56 @@ private:
     }
     static uint source_key(uint me, uint round) { return (me + round) / 2 % keys; }
     static uint sink_key(uint me, uint round) { return (2 * me + round + 1) % keys; }
+
+    // All schedules are tried then, so there are to be few.
+    static bool is_search() { return shim::chosen.bound != 0; }
+
+    // Publishes a node without a tree: what is found by the ref was written before.
+    void show()
+    {
+        graph_node *const node = KMA_NEW(heap_, graph_node);
+        graph_node_init(node, keys);
+        kma_ref_store_release(shown_, kma_ref_of(heap_, node));
+    }
+
+    void look()
+    {
+        if (const kma_ref ref = kma_ref_load_acquire(shown_))
+            shim::check(static_cast<graph_node *>(kma_deref(heap_, ref))->key == keys, "what was shown is not there");
+    }
+
+    // If all losers keep their nodes, each node that was made is in the tree, a spare, or the one that was shown.
+    void check_memory(uint nodes)
+    {
+        const ulong taken = kma_bump_load_head(&heap_->head, KMA_RELAXED) - heap_->header.begin;
+        for (const bool spare : spare_)
+            nodes += spare;
+        uint links = 0;
+        for (uint id = 0; id < threads; id++)
+            for (uint round = 0; round < rounds(); round++)
+                links += !sits_out(id, round);
+        const ulong expected =
+            (nodes + !is_search()) * kma_whole_units(sizeof(graph_node)) + links * kma_whole_units(sizeof(graph_link));
+        shim::check(keeps_ == 1 ? taken == expected : taken >= expected, "a node was made for nothing, or lost");
+    }
+
+    // Alone: a key that is there needs no node; one that is not takes the spare, or gets NULL of a full heap.
+    void check_alone()
+    {
+        const ulong head = kma_bump_load_head(&heap_->head, KMA_RELAXED);
+        graph_node *const spare = KMA_NEW(heap_, graph_node);
+        shim::check(spare, "the heap is too small for this test");
+        graph_node *left = nullptr;
+        graph_node *const there = graph_ensure(heap_, root_, 0, true, &left);
+        shim::check(graph_ensure(heap_, root_, 0, true, &left) == there && !left, "a node that is there was not found");
+        left = spare;
+        shim::check(graph_ensure(heap_, root_, keys + 1, true, &left) == spare && !left, "a spare was not used");
+        shim::check(graph_get(heap_, root_, keys + 1) == spare, "a node is not found");
+        const uint limit = heap_->header.limit;
+        heap_->header.limit = static_cast<uint>(head);
+        shim::check(!graph_ensure(heap_, root_, keys + 2, true, &left), "a node of a full heap");
+        heap_->header.limit = limit;
+    }
 
     uint links_to(graph_node *source, uint key)
     {
@@ -111,6 +175,10 @@ private:
     alignas(16) uchar memory_[sizeof(kma_heap) + 16 + room];
     alignas(16) uchar root_memory_[sizeof(kma_atomic_ref)];
     kma_heap *heap_;
+    bool spare_[threads] = {};
+    uint keeps_ = 0; // 0: nobody keeps a node that lost a race, 1: all do, 2: some
+    alignas(16) uchar shown_memory_[sizeof(kma_atomic_ref)];
     kma_atomic_ref *root_;
     uint variant_ = 0;
+    kma_atomic_ref *shown_;
 };

@@ -1,0 +1,352 @@
+// Every function of the heaps by a lone caller, at its edges: sizes and alignments of all kinds, wrong pointers,
+// damaged metadata, initialisation by several work-items of memory that is full of something else. Threads only.
+//
+// Checked: each result, and that the error log has exactly what happened.
+#pragma once
+
+#include "heap_bump.hpp"
+#include "heap_superblock.hpp"
+
+template <uint threads> class scenario {
+public:
+    void before() {}
+    void thread(uint) {}
+
+    void after()
+    {
+        check_arithmetic();
+        check_size_classes();
+        check_plans();
+        check_headers();
+        check_bump();
+        check_superblock();
+    }
+
+private:
+    static constexpr size_t too_much = size_t{1} << 40;
+
+    template <class Heap> struct log_of {
+        Heap *heap;
+        uint expected[KMA_ERROR_CODES] = {};
+
+        void check_at(shim::location where) const
+        {
+            for (uint code = 0; code < KMA_ERROR_CODES; code++) {
+                const kma_error_log &log = heap->header.errors;
+                shim::check(kma_load_u32(const_cast<kma_atomic_u32 *>(&log.count[code]), KMA_RELAXED) == expected[code],
+                            "the error log does not count what happened", where);
+                for (uint n = 0; n < KMA_ERROR_KEPT; n++)
+                    shim::check(log.first[code * KMA_ERROR_KEPT + n].written == (n < expected[code]),
+                                "an error record is missing, or one too many", where);
+            }
+        }
+
+        // `result` is what a call returned that must leave this record.
+        void fails(bool result, uint code, shim::location where = shim::location::current())
+        {
+            shim::check(result, "a call that must fail did not", where);
+            expected[code]++;
+            check_at(where);
+        }
+
+        void works(bool result, shim::location where = shim::location::current())
+        {
+            shim::check(result, "a call has the wrong result", where);
+            check_at(where);
+        }
+    };
+
+    static void check_arithmetic()
+    {
+        static constexpr ulong numbers[] = {0, 1, 3, 0xffffffff, 0x100000000, 0x100000001, 0x1ffffffff, ~0ul / 3, ~0ul};
+        for (const ulong a : numbers)
+            for (const ulong b : numbers)
+                shim::check(kma_mul_sat(a, b) == (a != 0 && b > ~0ul / a ? ~0ul : a * b), "mul_sat");
+        for (uint items = 1; items < 200; items++)
+            shim::check(kma_bitmap_words(items) == (items + 31) / 32, "words of a bitmap");
+        for (uint place = 0; place < 4; place++)
+            shim::check(kma_ref_in(base(), place != 0 ? base() + place * KMA_UNIT : nullptr) == place,
+                        "ref of a place");
+        shim::check(kma_deref_in(base(), KMA_NULL) == nullptr, "NULL's place");
+    }
+
+    static void check_size_classes()
+    {
+        for (uint units = 1; units <= 131072; units += units < 3000 ? 1 : 997)
+            for (uint align = 1; align <= 256 && align <= 131072 / units; align *= 4) {
+                uint right = 0;
+                while (kma_class_units(right) < units || kma_class_units(right) % align != 0)
+                    right++;
+                shim::check(kma_class_of_aligned(units, align) == right, "the class for an alignment");
+                if (align == 1)
+                    shim::check(kma_class_of(units) == right, "the class for a size");
+            }
+        for (uint size_class = 1; size_class < KMA_CLASSES; size_class++)
+            shim::check(kma_class_units(size_class) > kma_class_units(size_class - 1), "classes do not rise");
+    }
+
+    static void check_plans()
+    {
+        for (uint shift = 2; shift <= KMA_SB_MAX_SHIFT; shift += 5)
+            for (const bool atomic64 : {false, true}) {
+                const ulong counted = std::min(ulong{65534}, (ulong{1} << (31 - shift)) - 2);
+                const ulong most = atomic64 ? 0xfffffffeul : counted;
+                shim::check(kma_sb_most(shift, atomic64) == most, "the most superblocks");
+                for (ulong bytes = 0; bytes < ulong{1} << 42; bytes = bytes * 3 + 5000)
+                    check_plan(bytes, shift, atomic64, most);
+            }
+    }
+
+    static void check_plan(ulong bytes, uint shift, bool atomic64, ulong most)
+    {
+        const ulong units = std::min(bytes / KMA_UNIT, ulong{0xffffffff});
+        const uint got = kma_sb_plan_for(bytes, shift, 0, atomic64).superblocks;
+        ulong end;
+        kma_sb_plan_of(got, shift, 0, &end);
+        shim::check(got == 0 || (end <= units && got <= most), "a plan with too many superblocks");
+        kma_sb_plan_of(got + 1, shift, 0, &end);
+        shim::check(got == most || end > units, "a plan with too few superblocks");
+    }
+
+    // Whether a buffer is a heap of a kind: each of the words in turn is wrong.
+    static void check_headers()
+    {
+        auto *const header = reinterpret_cast<kma_heap_header *>(base());
+        auto *const heap = reinterpret_cast<kma_bump *>(base());
+        for (uint wrong = 0; wrong < 6; wrong++)
+            for (const uint kind : {KMA_KIND_BUMP, KMA_KIND_SUPERBLOCK}) {
+                init_bump(heap, 1000 + sizeof(kma_bump), 1);
+                header->kind = kind;
+                header->magic ^= wrong == 1;
+                header->layout ^= wrong == 2;
+                header->kind ^= wrong == 3 ? 3 : 0;
+                header->debug ^= wrong == 4;
+                header->atomic64 ^= wrong == 5;
+                log_of<kma_bump> log{heap};
+                shim::check(kma_heap_exists(header, kind) == (wrong == 0 || wrong > 3), "whether a heap exists");
+                const bool is = kma_heap_is(base(), kind);
+                if (wrong == 0 || (wrong == 5 && kind == KMA_KIND_BUMP))
+                    log.works(is);
+                else if (wrong < 3)
+                    log.works(!is); // no heap, so no log
+                else
+                    log.fails(!is, KMA_ERROR_BAD_HEAP);
+            }
+        shim::check(!kma_heap_is(nullptr, KMA_KIND_BUMP), "no buffer is no heap");
+    }
+
+    // Of `work_items` only the first may write what there is once; the others are told something else.
+    static void init_bump(kma_bump *heap, ulong bytes, uint work_items)
+    {
+        std::memset(static_cast<void *>(heap), 0xa5, sizeof(kma_bump) + 100 * KMA_UNIT);
+        for (uint me = 0; me < work_items; me++)
+            kma_bump_init(heap, bytes - me * KMA_UNIT, me, work_items);
+    }
+
+    static void check_bump()
+    {
+        auto *const heap = reinterpret_cast<kma_bump *>(base());
+        for (const ulong bytes : {ulong{16}, sizeof(kma_bump) + 100 * KMA_UNIT, ulong{1} << 40}) {
+            init_bump(heap, bytes, 3);
+            const ulong begin = kma_whole_units(sizeof(kma_bump));
+            const ulong limit = std::clamp(bytes / KMA_UNIT, begin, ulong{UINT_MAX} - 1);
+            shim::check(heap->header.begin == begin && heap->header.limit == limit, "where blocks may be");
+        }
+        init_bump(heap, sizeof(kma_bump) + 100 * KMA_UNIT, 70);
+        log_of<kma_bump> log{heap};
+        log.works(true);
+        const auto taken = [heap] { return kma_bump_load_head(&heap->head, KMA_RELAXED) - heap->header.begin; };
+        for (const size_t align : {1, 3, 64})
+            log.works(!kma_bump_aligned_alloc(heap, align, 0) && taken() == 0);
+        for (const size_t align : {size_t{0}, size_t{3}, size_t{24}, size_t{1} << 32})
+            log.fails(!kma_bump_aligned_alloc(heap, align, 16), KMA_ERROR_BAD_ALIGNMENT);
+        log.fails(!kma_bump_aligned_alloc(heap, size_t{1} << 31, 16), KMA_ERROR_TOO_LARGE);
+        log.fails(!kma_bump_malloc(heap, 101 * KMA_UNIT), KMA_ERROR_TOO_LARGE);
+        log.works(kma_bump_aligned_alloc(heap, 1, 1) && taken() == 1);
+        log.works(kma_bump_ref_of(heap, kma_bump_aligned_alloc(heap, 64, 17)) % 4 == 0 && taken() == 6);
+        check_contents<bump_kind>(heap, log);
+        init_bump(heap, sizeof(kma_bump) + 100 * KMA_UNIT, 1);
+        shim::check(kma_bump_malloc(heap, 100 * KMA_UNIT), "all that there is");
+        kma_bump_reset(heap);
+        shim::check(taken() == 0, "a reset heap is not empty");
+#if KMA_HAS_ATOMIC64
+        kma_bump_store_head(&heap->head, (1ul << 32) + heap->header.begin, KMA_RELAXED); // after very many adds
+        shim::check(!kma_bump_malloc(heap, 16), "a block far beyond the limit");
+        kma_bump_reset(heap);
+#endif
+        kma_store_u32(&heap->header.errors.count[0], 0x80000000u, KMA_RELAXED);
+        shim::check(!kma_bump_malloc(heap, 99 * KMA_UNIT) == false && !kma_bump_malloc(heap, 32), "no more room");
+        shim::check(kma_load_u32(&heap->header.errors.count[0], KMA_RELAXED) == 0x80000000u,
+                    "a count goes on for ever");
+    }
+
+    // calloc and realloc of a heap that has at least four units left and blocks of two units.
+    template <class Kind>
+    static void check_contents(typename Kind::heap_type *heap, log_of<typename Kind::heap_type> &log)
+    {
+        log.works(!Kind::calloc(heap, 0, 5) && !Kind::calloc(heap, 5, 0));
+        log.fails(!Kind::calloc(heap, size_t{1} << 33, size_t{1} << 33), KMA_ERROR_TOO_LARGE);
+        auto *const block = static_cast<uchar *>(Kind::calloc(heap, 2, 10));
+        log.works(block && std::all_of(block, block + 32, [](uchar byte) { return byte == 0; }));
+        for (uint i = 0; i < 32; i++)
+            block[i] = static_cast<uchar>(i + 1);
+        log.works(Kind::realloc_sized(heap, block, 20, 32) == block);
+        log.works(Kind::realloc_sized(heap, block, 32, 1) == block);
+        log.fails(!Kind::realloc_sized(heap, block, 32, too_much), KMA_ERROR_TOO_LARGE);
+        auto *const moved = static_cast<uchar *>(Kind::realloc_sized(heap, block, 32, 64));
+        log.works(moved && moved != block);
+        for (uint i = 0; i < 32; i++)
+            log.works(moved[i] == i + 1);
+        log.works(!Kind::realloc_sized(heap, moved, 64, 0));
+        void *const fresh = Kind::realloc_sized(heap, nullptr, 32, 16); // of no block, whatever size it had
+        log.works(fresh);
+        Kind::free(heap, fresh);
+        log.works(!Kind::realloc_sized(heap, nullptr, 0, 0));
+        Kind::free(heap, nullptr);
+        log.works(true);
+    }
+
+    static void init_superblock(kma_superblock *heap, ulong bytes, uint shift, bool keep_log, uint work_items)
+    {
+        if (!keep_log)
+            std::memset(static_cast<void *>(heap), 0xa5, bytes);
+        for (uint me = 0; me < work_items; me++)
+            kma_superblock_init(heap, bytes, shift, keep_log, me, work_items);
+    }
+
+    static ulong bytes_for(uint superblocks, uint shift)
+    {
+        ulong end;
+        kma_sb_plan_of(superblocks, shift, 0, &end);
+        return end * KMA_UNIT;
+    }
+
+    static void check_superblock()
+    {
+        auto *const heap = reinterpret_cast<kma_superblock *>(base());
+        heap_patience = 2;
+        const ulong bytes = bytes_for(3, 2);
+        for (const uint work_items : {1u, 4u, 100u}) {
+            init_superblock(heap, bytes, 2, false, work_items);
+            log_of<kma_superblock> log{heap};
+            log.works(heap->plan.superblocks == 3);
+            kma_superblock_free(heap, base() + size_t{heap->plan.begin} * KMA_UNIT); // of a superblock never used
+            log.fails(true, KMA_ERROR_INVALID_FREE);
+            check_superblock_requests(heap, log);
+            check_contents<superblock_kind>(heap, log);
+            check_wrong_pointers(heap, log);
+            check_alone(heap, log);
+            init_superblock(heap, bytes, 2, true, work_items); // empties the heap, not the log
+            log.works(true);
+            check_damaged(heap, log);
+        }
+        init_superblock(heap, bytes_for(3, 1), 1, false, 1);
+        log_of<kma_superblock> log{heap};
+        log.fails(!kma_superblock_aligned_alloc(heap, 64, 16), KMA_ERROR_TOO_LARGE); // aligned beyond a superblock
+        check_empty(heap);
+    }
+
+    static void check_superblock_requests(kma_superblock *heap, log_of<kma_superblock> &log)
+    {
+        for (const size_t align : {1, 3, 64, 8192})
+            log.works(!kma_superblock_aligned_alloc(heap, align, 0));
+        for (const size_t align : {size_t{0}, size_t{3}, size_t{KMA_SB_ALIGN} * 2})
+            log.fails(!kma_superblock_aligned_alloc(heap, align, 16), KMA_ERROR_BAD_ALIGNMENT);
+        log.fails(!kma_superblock_malloc(heap, 65), KMA_ERROR_TOO_LARGE);
+        void *const whole = kma_superblock_aligned_alloc(heap, 64, 64);
+        log.works(whole && kma_superblock_ref_of(heap, whole) % 4 == 0);
+        void *const pair = kma_superblock_aligned_alloc(heap, 32, 16);
+        log.works(pair && kma_superblock_ref_of(heap, pair) % 2 == 0 && kma_superblock_usable_size(heap, pair) == 32);
+        void *const small = kma_superblock_aligned_alloc(heap, 1, 1);
+        log.works(small && kma_superblock_usable_size(heap, small) == 16);
+        log.fails(!kma_superblock_malloc(heap, 64), KMA_ERROR_OUT_OF_MEMORY);
+        for (void *const each : {whole, pair, small})
+            kma_superblock_free(heap, each);
+        log.works(!kma_superblock_usable_size(heap, small));
+    }
+
+    // Superblocks 0 and 1 have blocks of three units and of one; 2 was never used, or is free.
+    static void check_wrong_pointers(kma_superblock *heap, log_of<kma_superblock> &log)
+    {
+        auto *const three = static_cast<uchar *>(kma_superblock_malloc(heap, 48));
+        auto *const one = static_cast<uchar *>(kma_superblock_malloc(heap, 16));
+        log.works(three && one);
+        uchar *const begin = base() + size_t{heap->plan.begin} * KMA_UNIT;
+        uchar *const limit = base() + size_t{heap->plan.limit} * KMA_UNIT;
+        for (uchar *const wrong :
+             {base() - 64, three + KMA_UNIT, limit + 64, three + 1, three + 3 * KMA_UNIT, begin - KMA_UNIT, limit}) {
+            shim::check(kma_superblock_usable_size(heap, wrong) == 0, "what is no block has a size");
+            superblock_kind::free(heap, wrong);
+            const uint n = log.expected[KMA_ERROR_INVALID_FREE];
+            log.fails(true, KMA_ERROR_INVALID_FREE);
+            const bool within = wrong >= base() && wrong < base() + heap->header.bytes;
+            const kma_error_record *records = &heap->header.errors.first[KMA_ERROR_INVALID_FREE * KMA_ERROR_KEPT];
+            shim::check(n >= KMA_ERROR_KEPT || records[n].ref == (within ? (wrong - base()) / KMA_UNIT : 0),
+                        "the record of a wrong pointer names another place");
+            log.fails(!kma_superblock_realloc(heap, wrong, 16), KMA_ERROR_INVALID_FREE);
+        }
+        kma_superblock_free(heap, one);
+        kma_superblock_free(heap, one);
+        log.fails(!kma_superblock_usable_size(heap, one), KMA_ERROR_DOUBLE_FREE);
+        kma_superblock_free(heap, three);
+        log.works(true);
+    }
+
+    // Without lanes' company, as those of another heap than the leader's.
+    static void check_alone(kma_superblock *heap, log_of<kma_superblock> &log)
+    {
+        kma_ref refs[3];
+        for (kma_ref &ref : refs) {
+            ref = kma_sb_take_alone(heap, kma_class_of(4));
+            log.works(ref >= heap->plan.begin && ref < heap->plan.limit);
+        }
+        log.works(kma_sb_take_alone(heap, kma_class_of(4)) == KMA_NULL);
+        check_overdrawn(heap, log);
+        for (const kma_ref ref : refs)
+            kma_superblock_free(heap, kma_superblock_deref(heap, ref));
+        log.works(true);
+    }
+
+    // At out of memory, after 2^30 draws in vain: they must not go on until the counter leaves its half of the word.
+    static void check_overdrawn([[maybe_unused]] kma_superblock *heap, [[maybe_unused]] log_of<kma_superblock> &log)
+    {
+#if KMA_HAS_ATOMIC64
+        const kma_sb_offer overdrawn = kma_sb_offer_of(KMA_SB_NONE, KMA_SB_OVERDRAWN + 5);
+        kma_sb_offer_store(&heap->classes[0].offer, kma_sb_offer_pack(heap, overdrawn), KMA_RELAXED);
+        log.fails(!kma_superblock_malloc(heap, 16), KMA_ERROR_OUT_OF_MEMORY);
+        shim::check(kma_sb_look(heap, 0).drawn < KMA_SB_OVERDRAWN, "an overdrawn offer is not set back");
+#endif
+    }
+
+    // Metadata that some kernel wrote over: where to look first, and tickets without blocks.
+    static void check_damaged(kma_superblock *heap, log_of<kma_superblock> &log)
+    {
+        for (uint c = 0; c < heap->plan.size_classes; c++)
+            kma_store_u32(&heap->classes[c].partial.recent, 0x3fffffff, KMA_RELAXED);
+        log.works(kma_superblock_malloc(heap, 16));
+        for (uint sb = 0; sb < 3; sb++) {
+            kma_store_u32(kma_sb_bitmap(heap, sb), ~0u, KMA_RELAXED);
+            kma_store_u32(&kma_sb_state_of(heap, sb)->offered, 0, KMA_RELAXED);
+        }
+        log.fails(!kma_superblock_malloc(heap, 16), KMA_ERROR_DAMAGED);
+    }
+
+    static void check_empty(kma_superblock *heap)
+    {
+        const ulong bytes = sizeof(kma_superblock);
+        std::memset(static_cast<void *>(heap), 0xa5, bytes);
+        for (uint me = 0; me < 3; me++)
+            kma_superblock_init_empty(heap, bytes - me * KMA_UNIT, me, 3);
+        log_of<kma_superblock> log{heap};
+        log.works(heap->header.bytes == bytes && kma_heap_exists(&heap->header, KMA_KIND_SUPERBLOCK));
+        log.fails(!kma_superblock_malloc(heap, 16), KMA_ERROR_TOO_LARGE);
+        kma_superblock_free(heap, base() + bytes);
+        log.fails(true, KMA_ERROR_INVALID_FREE);
+    }
+
+    static uchar *base()
+    {
+        alignas(4096) static uchar memory[4096 + 65536]; // something in front, too
+        return memory + 4096;
+    }
+};
