@@ -1,0 +1,177 @@
+"""Wakes one mutant at a time and looks for a test that fails: python3 run.py MUTANTS_JSON FINDERS_JSON [options]
+
+Every mutant must be found by one of the finders, or stand in equivalent.toml with a reason. An entry there that no
+mutant has, or whose mutant is found after all, fails the run too."""
+import argparse
+import concurrent.futures
+import itertools
+import json
+import pathlib
+import re
+import resource
+import subprocess
+import sys
+import time
+import tomllib
+
+import document
+
+HERE = pathlib.Path(__file__).parent
+LEVELS = 3  # of thoroughness, as each finder's numbers of iterations
+
+
+class Finder:
+    def __init__(self, entry):
+        self.name = entry["name"]
+        self.command = entry["command"]
+        self.to_reach, *self.iterations = entry["iterations"]
+        self.reaches = set()
+
+    def run(self, *options, timeout=600):
+        return subprocess.run([*self.command, *options], capture_output=True, text=True, timeout=timeout)
+
+    def explore(self, stamp):
+        """What it reaches, without any mutant awake: then it must find nothing."""
+        done = self.run("--reached", *(["--iterations", str(self.to_reach)] if self.to_reach else []))
+        if done.returncode != 0:
+            raise SystemExit(f"{self.name} finds a defect though no mutant is awake:\n{done.stdout}{done.stderr}")
+        its_stamp, numbers = re.search("mutants (.*) reached:(.*)", done.stdout).groups()
+        if its_stamp != stamp:
+            raise SystemExit(f"{self.name} was built for another list of mutants: build the target of {self.command[0]}")
+        self.reaches = {int(number) for number in numbers.split()}
+
+    def finds(self, mutant, iterations):
+        """What it says of the mutant, or None."""
+        done = self.run("--mutant", str(mutant["number"]), "--iterations", str(iterations), "--expect-failure")
+        if done.returncode == 0:
+            return first_line(done.stdout)
+        if done.returncode == 1 and "no defect" in done.stdout:
+            return None
+        raise SystemExit(f"{self.name} on mutant {mutant['number']}, {mutant['name']}: exit status {done.returncode}\n"
+                         f"{done.stdout}{done.stderr}")
+
+
+def first_line(text):
+    """What was found, in the scenario's words if it has some, and in which iteration."""
+    lines = text.splitlines()
+    iteration = next((int(found.group(1)) for line in lines if (found := re.match(r"iteration (\d+)", line))), 0)
+    said = re.sub(r"USER ASSERT FAILED \((.*)\)$", r"\1", lines[0].removeprefix("defect: "))
+    return said.split(" (")[0].lower(), iteration
+
+
+class Search:
+    def __init__(self, finders, before):
+        self.finders = finders
+        self.before = before  # by name: who found it when docs/mutants.md was written, and in which iteration
+
+    def find(self, mutant, levels):
+        """Sets mutant["found"]: (finder, what it said, iteration), or None."""
+        start = time.monotonic()
+        able = [finder for finder in self.finders if mutant["number"] in finder.reaches]
+        mutant["reached"] = [finder.name for finder in able]
+        mutant["found"] = self.find_as_before(mutant, able)
+        for level, finder in itertools.product(range(levels), able):
+            if mutant["found"]:
+                break
+            if finder.iterations[level] and (found := finder.finds(mutant, finder.iterations[level])):
+                mutant["found"] = (finder.name, *found)
+        mutant["seconds"] = time.monotonic() - start
+        return mutant
+
+    def find_as_before(self, mutant, able):
+        """The same again if the schedules are repeatable, as Relacy's are; on threads with a little luck."""
+        name, iteration = self.before.get(mutant["name"], ("", 0))
+        for finder in able:
+            if finder.name == name and (found := finder.finds(mutant, iteration + 20)):
+                return (name, *found)
+        return None
+
+
+def in_parallel(jobs, function, items):
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(function, item) for item in items]
+        for future in concurrent.futures.as_completed(futures):
+            yield future.result()
+
+
+def judge(mutants, equivalent, names):
+    """Prints what is wrong with `mutants`, or with the excuses for any of `names`; returns how much that is."""
+    problems = 0
+    for mutant in mutants:
+        if mutant["name"] in equivalent:
+            if mutant["found"]:
+                problems += 1
+                print(f"STALE: equivalent.toml excuses a mutant that {mutant['found'][0]} finds: {mutant['name']}")
+        elif not mutant["found"]:
+            problems += 1
+            reached = ", ".join(mutant["reached"]) or "NO FINDER"
+            print(f"SURVIVES: {mutant['number']} {mutant['name']} ({mutant['file']}:{mutant['line']})\n"
+                  f"  reached by {reached}; {mutant['seconds']:.1f} s")
+    for name in sorted(set(equivalent) - names):
+        problems += 1
+        print(f"STALE: equivalent.toml excuses a mutant that there is not: {name}")
+    return problems
+
+
+def read_equivalent():
+    entries = tomllib.loads((HERE / "equivalent.toml").read_text())
+    names = {}
+    for kind in ("equivalent", "undetectable"):
+        for entry in entries.get(kind, []):
+            for name in entry["mutants"]:
+                names[name] = (kind, entry["why"])
+    return names
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("mutants", type=pathlib.Path)
+    parser.add_argument("finders", type=pathlib.Path)
+    parser.add_argument("--only", choices=["hand", "generated"])
+    parser.add_argument("--match", default="", help="only mutants whose name contains this")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--levels", type=int, default=LEVELS, help="how thoroughly to search, 1 to 3")
+    parser.add_argument("--excused-levels", type=int, default=1, help="the same for those in equivalent.toml")
+    parser.add_argument("--document", type=pathlib.Path, help="docs/mutants.md: must have the same mutants")
+    parser.add_argument("--write", action="store_true", help="write the document instead")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    listed = json.loads(options.mutants.read_text())
+    mutants = listed["mutants"]
+    equivalent = read_equivalent()
+    finders = [Finder(entry) for entry in json.loads(options.finders.read_text())]
+    if options.document and not options.write:
+        document.check(options.document, mutants)
+    before = document.read(options.document) if options.document and options.document.exists() else {}
+    chosen = [mutant for mutant in mutants if options.match in mutant["name"] and
+              options.only in (None, "hand" if mutant["hand"] else "generated")]
+    start = time.monotonic()
+    list(in_parallel(options.jobs, lambda finder: finder.explore(listed["stamp"]), finders))
+    print(f"{len(chosen)} mutants of {len(mutants)}, {len(finders)} finders; explored in {time.monotonic() - start:.0f} s")
+    search = Search(finders, before)
+
+    def levels_for(mutant):
+        return options.excused_levels if mutant["name"] in equivalent else options.levels
+
+    for mutant in in_parallel(options.jobs, lambda mutant: search.find(mutant, levels_for(mutant)), chosen):
+        if mutant["found"]:
+            finder, said, iteration = mutant["found"]
+            print(f"{mutant['seconds']:6.1f} s  {mutant['name']}\n          {finder}, iteration {iteration}: {said}")
+        elif mutant["name"] not in equivalent:
+            print(f"{mutant['seconds']:6.1f} s  {mutant['name']}\n          NOT FOUND")
+        sys.stdout.flush()
+    problems = judge(chosen, equivalent, {mutant["name"] for mutant in mutants})
+    found = sum(1 for mutant in chosen if mutant["found"])
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{found} found, {len(chosen) - found} not, {problems} problems; {time.monotonic() - start:.0f} s, of a "
+          f"processor {used.ru_utime + used.ru_stime:.0f} s")
+    if options.write and problems == 0 and len(chosen) == len(mutants):
+        document.write(options.document, chosen, equivalent)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,170 @@
+"""What the generator of mutants must know of a device file: its functions, conditions, calls and operands. No parser of
+C: it finds its way by brackets, which is enough for the style of cl/, and the compiler checks what comes out of it."""
+import re
+
+OPENING = "([{"
+CLOSING = ")]}"
+
+
+class Source:
+    """A file's text, and the same with comments, strings, directives and static assertions blanked, place by place.
+    With `keep_macros` the bodies of macros stay."""
+
+    def __init__(self, text, keep_macros=False):
+        self.text = text
+        self.code = _without_directives(_without_comments(text), keep_macros)
+        self.functions = list(_functions(self.code))
+
+    def matching(self, at):
+        """The place of the bracket that closes the one at `at`."""
+        depth = 0
+        for i in range(at, len(self.code)):
+            if self.code[i] in OPENING:
+                depth += 1
+            elif self.code[i] in CLOSING:
+                depth -= 1
+                if depth == 0:
+                    return i
+        raise ValueError(f"no bracket closes the one at {self.text[at:at + 40]!r}")
+
+    def trimmed(self, start, end):
+        while start < end and self.code[start].isspace():
+            start += 1
+        while end > start and self.code[end - 1].isspace():
+            end -= 1
+        return start, end
+
+    def words(self, start, end):
+        """The text between two places on one line, to name a place by."""
+        return " ".join(self.text[start:end].replace("\\\n", " ").split())
+
+    def operand(self, start, end, stops):
+        """The operand that reaches from `start` to the left, and from `end` to the right, up to any of `stops` or the
+        bracket around."""
+        return self.trimmed(self._left(start, stops), self._right(end, stops))
+
+    def left_operand(self, at, stops):
+        return self.trimmed(self._left(at, stops), at)
+
+    def right_operand(self, at, stops):
+        return self.trimmed(at, self._right(at, stops))
+
+    def call_around(self, at):
+        """The call whose arguments the place is among: (start, end)."""
+        depth = 0
+        for i in range(at - 1, -1, -1):
+            if self.code[i] in CLOSING:
+                depth += 1
+            elif self.code[i] in OPENING:
+                depth -= 1
+                if depth < 0:
+                    name = re.search(r"\w+$", self.code[:i])
+                    return (name.start() if name else i), self.matching(i) + 1
+        raise ValueError("not in a call")
+
+    def _left(self, at, stops):
+        depth = 0
+        for i in range(at - 1, -1, -1):
+            c = self.code[i]
+            if c in CLOSING:
+                depth += 1
+            elif c in OPENING:
+                depth -= 1
+                if depth < 0:
+                    return i + 1
+            elif depth == 0:
+                stop = self._stop_before(i + 1, stops)
+                if stop:
+                    return i + 1
+        return 0
+
+    def _right(self, at, stops):
+        depth = 0
+        for i in range(at, len(self.code)):
+            c = self.code[i]
+            if c in OPENING:
+                depth += 1
+            elif c in CLOSING:
+                depth -= 1
+                if depth < 0:
+                    return i
+            elif depth == 0 and any(self.code.startswith(stop, i) for stop in stops if not stop.isalpha()):
+                if c != "=" or self._assigns(i):
+                    return i
+        return len(self.code)
+
+    def _stop_before(self, end, stops):
+        for stop in stops:
+            if not self.code.endswith(stop, 0, end):
+                continue
+            if stop.isalpha() and not re.search(rf"\b{stop}$", self.code[:end]):
+                continue
+            if stop == "=" and not self._assigns(end - 1):
+                continue
+            return True
+        return False
+
+    def _assigns(self, at):
+        return self.code[at + 1] != "=" and self.code[at - 1] not in "=!<>"
+
+
+def _blank(text):
+    return "".join("\n" if c == "\n" else " " for c in text)
+
+
+def _without_comments(text):
+    pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"'
+    return re.sub(pattern, lambda found: _blank(found.group()), text, flags=re.S)
+
+
+def _without_directives(text, keep_macros):
+    """Blanks directives and what only a debug flavour compiles: the host's scenarios have none."""
+    out = []
+    debug_only = []  # for each #if we are in: whether this branch is for a debug flavour, and whether the next is
+    lines = text.split("\n")
+    i = 0
+    while i < len(lines):
+        directive = [lines[i]]
+        while directive[-1].endswith("\\") and i + 1 < len(lines):
+            i += 1
+            directive.append(lines[i])
+        i += 1
+        first = directive[0].strip()
+        if first.startswith("#if"):
+            debug_only.append((_asks_for_debug(first), _asks_for_no_debug(first)))
+        elif first.startswith(("#else", "#elif")):
+            debug_only[-1] = (debug_only[-1][1] or _asks_for_debug(first), debug_only[-1][1])
+        elif first.startswith("#endif"):
+            debug_only.pop()
+        keeps = keep_macros and first.startswith("#define")
+        drops = (first.startswith("#") and not keeps) or any(here for here, _ in debug_only)
+        out.extend(_blank(line) if drops else line for line in directive)
+    return re.sub(r"KMA_STATIC_ASSERT\(.*?;", lambda found: _blank(found.group()), "\n".join(out), flags=re.S)
+
+
+def _asks_for_debug(directive):
+    return bool(re.match(r"#(el)?if\s+KMA_DEBUG\b(?!\s*(==\s*0|<))", directive))
+
+
+def _asks_for_no_debug(directive):
+    return bool(re.match(r"#if\s+(!KMA_DEBUG|KMA_DEBUG\s*(==\s*0|<))", directive))
+
+
+def _functions(code):
+    """(name, start, end) of each function's body, in order."""
+    depth = 0
+    begins = 0  # of what stands in front of a brace at the outermost level
+    for i, c in enumerate(code):
+        if c == "{":
+            if depth == 0:
+                head = re.search(r"static inline[^(]*?([\w#]+)\s*\(", code[begins:i])
+                name, body = (head.group(1) if head else None), i
+            depth += 1
+        elif c == "}":
+            depth -= 1
+            if depth == 0:
+                if name:
+                    yield name, body, i
+                begins = i + 1
+        elif c == ";" and depth == 0:
+            begins = i + 1
