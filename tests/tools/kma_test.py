@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
-CASES = ["free writes nothing into the block", "what was freed is served again, all of it and no more"]
+CASES = ["free writes nothing into the block, or poison", "what was freed is served again, all of it and no more"]
 HEAPS = ["superblock", "bump"]
 
 

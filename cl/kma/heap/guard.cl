@@ -93,13 +93,18 @@ static inline kma_ref kma_guard_open(global kma_heap_header *heap, kma_ref raw, 
     return ref;
 }
 
-// Gives a living block another size, which its last unit must have room for.
+// Gives a living block another size, of no more units. What it does not need any more is as if it was never written: a
+// heap that walks from block to block on the host passes over it.
 static inline void kma_guard_resize(global kma_heap_header *heap, kma_ref ref, ulong bytes)
 {
     global kma_guard_block *block = kma_guard_block_of(heap, ref);
+    const ulong before = kma_whole_units(block->bytes);
+    const ulong units = kma_whole_units(bytes);
     block->bytes = bytes;
     block->sum = kma_guard_sum(bytes, block->raw, block->work_item, ref);
     kma_guard_close_behind(heap, ref, bytes);
+    if (units < before)
+        kma_guard_fill(heap, ref + (kma_ref)units + KMA_GUARD_BACK, before - units, KMA_GUARD_FRESH);
 }
 
 // The ref of `ptr` if a guarded block can be there: aligned, and all in front of it between the heap's begin and `end`.
