@@ -7,7 +7,8 @@ set(mutants_inputs ${CMAKE_CURRENT_LIST_DIR}/mutants/generate.py ${CMAKE_CURRENT
   ${CMAKE_CURRENT_LIST_DIR}/mutants/by_hand.toml ${CMAKE_CURRENT_LIST_DIR}/mutants/elsewhere.toml)
 set(mutants_copies)
 foreach(source IN LISTS mutants_sources)
-  string(REGEX REPLACE "^${PROJECT_SOURCE_DIR}/(cl|samples/graph)/" "${mutants_dir}/cl/" copy ${source})
+  string(REPLACE "${PROJECT_SOURCE_DIR}/cl/" "${mutants_dir}/cl/" copy "${source}")
+  string(REPLACE "${PROJECT_SOURCE_DIR}/samples/graph/" "${mutants_dir}/cl/" copy "${copy}")
   list(APPEND mutants_copies ${copy})
 endforeach()
 add_custom_command(OUTPUT ${mutants_dir}/mutants.json ${mutants_dir}/cl/mutants_stamp.hpp ${mutants_copies}
