@@ -89,10 +89,12 @@ void check_apart(const Subject &subject, const kma::Heap &heap, const std::vecto
     struct Interval {
         std::uint64_t begin, end;
     };
+    // How far a guarded block's own goes behind what was asked for depends on what its alignment took in front.
+    const auto own = [&](std::uint64_t bytes) { return subject.guarded() ? bytes : own_bytes(subject, bytes); };
     std::vector<Interval> intervals;
     for (std::size_t i = 0; i < refs.size(); i++)
         if (refs[i] != 0)
-            intervals.push_back({refs[i] * kma::ref_unit, refs[i] * kma::ref_unit + own_bytes(subject, sizes[i])});
+            intervals.push_back({refs[i] * kma::ref_unit, refs[i] * kma::ref_unit + own(sizes[i])});
     std::ranges::sort(intervals, {}, &Interval::begin);
     const kma::HeapStats stats = heap.stats();
     std::uint64_t end = stats.bytes - stats.capacity > 1024 ? 1024 : 0; // not in the header and its error log

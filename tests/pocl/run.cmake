@@ -1,6 +1,7 @@
 # Runs TESTS on PoCL, made to use one of METHODS (the first that this PoCL knows) to make work-group functions, THREADS
 # threads, and work-groups of GROUP work-items wherever the tests choose. CACHE: a folder that has one of compiled
 # kernels for each method. SELFTEST: on or off. OPTIONS: of the tests.
+set(known "") # foreach's own variable ends with it
 foreach(method IN LISTS METHODS)
   set(cache ${CACHE}/${method})
   file(MAKE_DIRECTORY ${cache})
@@ -9,14 +10,14 @@ foreach(method IN LISTS METHODS)
             KMA_TEST_GROUP=${GROUP} KMA_SELFTEST=${SELFTEST} KMA_DEVICE=Portable ${TESTS} ${OPTIONS}
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
   if(NOT output MATCHES "Unknown work group generation method")
-    break() # it says so when it compiles, and takes another
+    set(known ${method}) # it says so when it compiles, and takes another
+    break()
   endif()
   message("this PoCL has no work-group method ${method}")
   file(REMOVE_RECURSE ${cache}) # what is there now was made by another method
-  set(method "")
 endforeach()
 message("${output}")
-if(NOT method)
+if(NOT known)
   message(FATAL_ERROR "PoCL knows none of ${METHODS}: name those it has in tests/pocl/CMakeLists.txt")
 endif()
 if(NOT result EQUAL 0)
@@ -28,4 +29,4 @@ endif()
 if(NOT output MATCHES "work-groups of [0-9 ]*${GROUP} ")
   message(FATAL_ERROR "no kernel was launched in work-groups of ${GROUP}")
 endif()
-message("work-groups by ${method}, ${THREADS} threads, groups of ${GROUP}")
+message("work-groups by ${known}, ${THREADS} threads, groups of ${GROUP}")

@@ -181,8 +181,10 @@ static inline global void *kma_superblock_aligned_alloc(global kma_superblock *h
     else if (size_class < KMA_CLASSES) // of another heap than the leader's
         block = kma_sb_take_alone(heap, size_class);
 #if KMA_DEBUG >= 2
-    if (block == KMA_NULL && size_class < KMA_CLASSES && kma_superblock_empty_quarantine(heap))
+    for (uint tries = 3; block == KMA_NULL && size_class < KMA_CLASSES && tries != 0; tries--) {
+        kma_superblock_empty_quarantine(heap); // what others took out before me they may be about to free: not once only
         block = kma_sb_take_alone(heap, size_class);
+    }
     if (block != KMA_NULL && block != KMA_SB_DAMAGED)
         block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT, bytes);
 #endif

@@ -3,6 +3,7 @@
 #ifndef KMA_HEAP_SUPERBLOCK_GUARD_CL
 #define KMA_HEAP_SUPERBLOCK_GUARD_CL
 
+#include "kma/platform/bits.cl"
 #include "kma/heap/guard.cl"
 
 // Whether the heap gave somebody the block that starts at unit `raw`.
@@ -36,19 +37,17 @@ static inline void kma_superblock_retire(global kma_superblock *heap, global voi
         kma_superblock_let_go(heap, out);
 }
 
-// Frees all that the quarantine holds; whether that was anything. One look at each of its places, so that a lone caller
-// gets NULL only if no freed block would have done.
-static inline bool kma_superblock_empty_quarantine(global kma_superblock *heap)
+// Frees all that the quarantine holds: one look at each of its places, so that a lone caller gets NULL only if no freed
+// block would have done. Work-items begin at different places, or the first would take all and the others nothing.
+static inline void kma_superblock_empty_quarantine(global kma_superblock *heap)
 {
     global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
-    bool some = false;
+    const uint start = kma_mix32((uint)kma_linear_global_id());
     for (uint i = 0; i < KMA_QUARANTINE; i++) {
-        const kma_ref out = kma_quarantine_take(quarantine, i);
-        some = some || out != KMA_NULL;
+        const kma_ref out = kma_quarantine_take(quarantine, (start + i) % KMA_QUARANTINE);
         if (out != KMA_NULL)
             kma_superblock_let_go(heap, out);
     }
-    return some;
 }
 
 // The ref of `ptr` if it is a living block, else KMA_NULL.
