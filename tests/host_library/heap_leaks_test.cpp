@@ -237,5 +237,6 @@ TEST_CASE("a snapshot of a large heap with little in it is small", "[leaks]")
     CHECK(heap.snapshot().extents().empty());
     CHECK(heap.snapshot().end() == 0);
     test::Kernels(heap).allocate(100, 100);
-    CHECK(heap.snapshot().copied_bytes() == 2 << 20);
+    CHECK(heap.snapshot().copied_bytes() >= 2 << 20);
+    CHECK(heap.snapshot().copied_bytes() <= 8 << 20); // some superblocks: who comes at once may open one more each
 }
