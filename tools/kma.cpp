@@ -1,45 +1,20 @@
 // The command-line tool: what devices there are, whether kma works on them, and its device code as files.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "bench_report.hpp"
 #include "check.hpp"
 #include "devices.hpp"
 #include "files.hpp"
+#include "options.hpp"
 #include "selftest.hpp"
 #include "soak_report.hpp"
 
 namespace tool {
 namespace {
-
-struct Options {
-    std::string device;
-    std::vector<std::string> cases;
-    std::string build_options;
-    std::string output = "-";
-    std::string heap = name_of(kma::default_heap_kind);
-    std::vector<std::string> heaps; // none: all
-    conformance::SoakOptions soak;
-    int debug = 0;
-    double scale = 1;
-    bool json = false;
-};
-
-std::vector<std::string> heap_names()
-{
-    std::vector<std::string> names;
-    for (const kma::HeapKind kind : kma::heap_kinds)
-        names.emplace_back(name_of(kind));
-    return names;
-}
-
-kma::HeapKind kind_named(const std::string &name)
-{
-    return *std::ranges::find_if(kma::heap_kinds, [&](kma::HeapKind kind) { return name == name_of(kind); });
-}
 
 void print(const nlohmann::ordered_json &json)
 {
@@ -85,14 +60,9 @@ int check(const Options &options)
 
 int soak(const Options &options)
 {
-    std::vector<kma::HeapKind> kinds(std::begin(kma::heap_kinds), std::end(kma::heap_kinds));
-    if (!options.heaps.empty()) {
-        kinds.clear();
-        std::ranges::transform(options.heaps, std::back_inserter(kinds), kind_named);
-    }
     conformance::SoakOptions launch = options.soak;
     launch.work_items = (launch.work_items + launch.work_group - 1) / launch.work_group * launch.work_group;
-    const SoakReport report = run_soak(kinds, options.debug, launch);
+    const SoakReport report = run_soak(kinds_of(options), options.debug, launch);
     if (options.json)
         print(report);
     else
@@ -100,31 +70,19 @@ int soak(const Options &options)
     return report.passed() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-// Describes `kma soak`.
-void describe_soak(CLI::App *soaks, Options &options)
+int bench(const Options &options)
 {
-    soaks->add_option("--pairs", options.soak.pairs, "How many blocks to take, verify and free, on each heap")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 50))
-        ->capture_default_str();
-    soaks->add_option("--heap", options.heaps, "Which kinds, with commas between (default: all)")
-        ->delimiter(',')
-        ->check(CLI::IsMember(heap_names()));
-    soaks->add_option("--work-items", options.soak.work_items, "Rounded up to whole work-groups")
-        ->check(CLI::Range(1, 1 << 22))
-        ->capture_default_str();
-    soaks->add_option("--work-group", options.soak.work_group, "Work-items in a group")
-        ->check(CLI::Range(1, 1024))
-        ->capture_default_str();
-    soaks->add_option("--largest", options.soak.largest, "Bytes of the largest blocks; most have up to 96")
-        ->check(CLI::Range(1, 1 << 16))
-        ->capture_default_str();
-    soaks
-        ->add_option("--room", options.soak.bytes_per_slot,
-                     "Bytes of the heap per slot; below 100 it runs full, which is slow")
-        ->check(CLI::Range(16, 1 << 16))
-        ->capture_default_str();
-    soaks->add_option("--debug", options.debug, "KMA_DEBUG of heap and kernels")->capture_default_str();
-    soaks->add_option("--seed", options.soak.seed, "Of all random choices")->capture_default_str();
+    ::bench::Options battery = options.bench;
+    battery.heaps = kinds_of(options);
+    std::ranges::transform(options.replaced, std::back_inserter(battery.replaced), replacement);
+    const BenchReport report = run_bench(battery, options.command);
+    if (!options.json_file.empty())
+        write_text(options.json_file, nlohmann::ordered_json(report).dump(1) + '\n');
+    if (!options.csv_file.empty())
+        write_text(options.csv_file, to_csv(report));
+    if (options.json_file != "-" && options.csv_file != "-")
+        std::cout << to_text(report);
+    return report.passed() ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 // Describes the commands to CLI11; `run` becomes the chosen one.
@@ -157,6 +115,8 @@ void describe(CLI::App &app, Options &options, std::function<int()> &run)
     CLI::App *soaks = command("soak", "Take and free blocks for long, and verify every byte of each", soak);
     may_be_json(soaks);
     describe_soak(soaks, options);
+    describe_bench(command("bench", "Measure every heap, verify what was measured, and make tables of it", bench),
+                   options);
     command("cl-dir", "The folder to compile with -I, for #include \"kma/kma.cl\"", [](const Options &) {
         std::cout << cl_dir().string() << '\n';
         return EXIT_SUCCESS;
@@ -179,6 +139,8 @@ int main(int argc, char **argv)
 {
     CLI::App app("kma: malloc for OpenCL kernels");
     tool::Options options;
+    for (int i = 0; i < argc; i++)
+        options.command += (i == 0 ? "kma" : std::string(" ") + argv[i]);
     std::function<int()> run;
     tool::describe(app, options, run);
     try {

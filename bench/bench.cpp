@@ -1,0 +1,227 @@
+#include "bench.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace bench {
+
+/// The .cl files of this folder, embedded by the build.
+const std::vector<kma::Source> &kernels();
+
+namespace {
+
+constexpr std::size_t work_group = 256;
+constexpr double longest_round = 2000; // milliseconds
+
+std::uint32_t mix32(std::uint32_t x) // kma_mix32
+{
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    x ^= x >> 16;
+    return x;
+}
+
+bool can(const conformance::HeapType &type, conformance::Ability ability)
+{
+    return conformance::Subject{&type, {}, 0}.can(ability);
+}
+
+bool has_extension(const kma::Device &device, const char *name)
+{
+    return device.device().getInfo<CL_DEVICE_EXTENSIONS>().find(name) != std::string::npos;
+}
+
+kma::Program build(const kma::Device &device, const std::string &file, const conformance::HeapType &type,
+                   const Options &options)
+{
+    kma::ProgramOptions build;
+    build.heap = type.kind;
+    build.headers = options.replaced;
+    build.options = can(type, conformance::Ability::know_blocks) ? "-DBENCH_KNOWS_SIZES=1" : "-DBENCH_KNOWS_SIZES=0";
+    if (has_extension(device, "cl_nv_compiler_options"))
+        build.options += " -cl-nv-verbose"; // the log tells the registers
+    std::vector<kma::Source> units;
+    for (const kma::Source &source : kernels())
+        (source.name == file ? units : build.headers).push_back(source);
+    return {device, units, build};
+}
+
+} // namespace
+
+cl_uint Sizes::of(std::uint32_t t) const
+{
+    return span > 1 ? low + mix32(t) % span : low;
+}
+
+std::uint64_t Sizes::total(std::size_t n) const
+{
+    if (span <= 1)
+        return n * ((low + 15ull) / 16 * 16);
+    std::uint64_t sum = 0;
+    for (std::size_t t = 0; t < n; t++)
+        sum += (of(static_cast<std::uint32_t>(t)) + 15ull) / 16 * 16;
+    return sum;
+}
+
+Bench::Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options, Report &report,
+             std::function<void(const std::string &)> progress)
+    : device_(device), type_(type), options_(options), report_(report), progress_(std::move(progress)),
+      gpu_(device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU),
+      heap_program_(build(device, "heap.cl", type, options)), plain_program_(build(device, "plain.cl", type, options))
+{
+}
+
+bool Bench::reuses() const
+{
+    return can(type_, conformance::Ability::reuse);
+}
+
+unsigned Bench::compute_units() const
+{
+    return device_.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+}
+
+kma::Heap &Bench::heap()
+{
+    if (!heap_)
+        heap_ = std::make_unique<kma::Heap>(new_heap(heap_bytes()));
+    return *heap_;
+}
+
+kma::Heap Bench::new_heap(std::uint64_t bytes) const
+{
+    return {device_, bytes, {.kind = type_.kind}};
+}
+
+cl::Buffer Bench::array(const std::string &use, std::size_t words)
+{
+    cl::Buffer &buffer = arrays_[use];
+    if (!buffer() || buffer.getInfo<CL_MEM_SIZE>() < words * sizeof(cl_uint)) {
+        buffer = cl::Buffer(); // the old one goes first
+        buffer = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, words * sizeof(cl_uint));
+    }
+    return buffer;
+}
+
+std::vector<cl_uint> Bench::read(const cl::Buffer &words, std::size_t count) const
+{
+    std::vector<cl_uint> values(count);
+    device_.queue().enqueueReadBuffer(words, CL_TRUE, 0, count * sizeof(cl_uint), values.data());
+    return values;
+}
+
+void Bench::fill(const cl::Buffer &words, std::size_t count, cl_uint value)
+{
+    time("fill_words", count, words, value);
+}
+
+cl::Buffer Bench::no_counts()
+{
+    const Counts none{0, 0, ~cl_uint{0}, 0};
+    const cl::Buffer buffer = array("counts", sizeof(Counts) / sizeof(cl_uint));
+    device_.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, sizeof(none), &none);
+    return buffer;
+}
+
+Counts Bench::counts()
+{
+    Counts found;
+    device_.queue().enqueueReadBuffer(array("counts", sizeof(Counts) / sizeof(cl_uint)), CL_TRUE, 0, sizeof(found),
+                                      &found);
+    return found;
+}
+
+cl::Kernel &Bench::kernel(const std::string &name)
+{
+    const auto known = kernels_.find(name);
+    if (known != kernels_.end())
+        return known->second;
+    const std::string names = ";" + plain_program_.program().getInfo<CL_PROGRAM_KERNEL_NAMES>() + ";";
+    const bool plain = names.find(";" + name + ";") != std::string::npos;
+    return kernels_.emplace(name, (plain ? plain_program_ : heap_program_).kernel(name)).first->second;
+}
+
+double Bench::launch(cl::Kernel &kernel, std::size_t work_items) const
+{
+    cl::Event event;
+    device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items),
+                                         cl::NDRange(std::min(work_items, work_group)), nullptr, &event);
+    event.wait();
+    return static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
+                               event.getProfilingInfo<CL_PROFILING_COMMAND_START>()) *
+           1e-6;
+}
+
+Rounds Bench::measure(const std::function<std::vector<double>()> &round, bool warm_up) const
+{
+    const int unused = !warm_up ? 0 : quick() ? 1 : 2;
+    const int counted = quick() ? 3 : 7;
+    Rounds rounds;
+    for (int i = 0; i < unused + counted; i++) {
+        const std::vector<double> times = round();
+        const double longest = std::ranges::max(times);
+        const bool too_long = longest > longest_round;
+        if (i < unused && !too_long)
+            continue;
+        rounds.ms.resize(times.size());
+        for (std::size_t which = 0; which < times.size(); which++)
+            rounds.ms[which].push_back(times[which]);
+        if (too_long) {
+            rounds.longest = longest;
+            break;
+        }
+    }
+    return rounds;
+}
+
+void Bench::add(Row row, const Rounds &rounds, std::size_t which, double factor)
+{
+    row.figure = statistics(scaled(rounds.ms[which], factor));
+    row.rounds = rounds.ms[which].size();
+    if (rounds.longest != 0 && which == 0)
+        note(row.suite,
+             row.parameters.dump() + " was stopped after " + std::to_string(row.rounds) + " rounds: one took " +
+                 std::to_string(static_cast<int>(rounds.longest)) + " ms",
+             row.heap);
+    add(std::move(row));
+}
+
+void Bench::add(Row row)
+{
+    if (row.heap.empty())
+        row.heap = name();
+    report_.rows.push_back(std::move(row));
+}
+
+void Bench::note(const std::string &suite, const std::string &sentence, const std::string &who)
+{
+    report_.notes.push_back(suite + ", " + (who.empty() ? name() : who) + ": " + sentence);
+}
+
+void Bench::progress(const std::string &suite, const std::string &doing) const
+{
+    progress_(std::string(name()) + ", " + suite + ": " + doing);
+}
+
+void Bench::empty_kernel(const std::string &suite)
+{
+    const cl::Buffer room = refs(1);
+    const Rounds rounds = measure([&] { return std::vector{time("empty", work_group, heap(), room)}; });
+    add({.suite = suite,
+         .heap = {},
+         .parameters = {{"work_items", work_group}},
+         .metric = "empty_kernel",
+         .unit = "ms",
+         .figure = {}},
+        rounds);
+}
+
+std::string power(std::uint64_t number)
+{
+    return std::has_single_bit(number) && number > 1 ? "2^" + std::to_string(std::countr_zero(number))
+                                                     : std::to_string(number);
+}
+
+} // namespace bench

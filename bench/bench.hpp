@@ -1,0 +1,119 @@
+// What a suite measures with: a kind of heap on a device, its program, the arrays that the kernels share, a clock, and
+// the report that figures go to.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "battery.hpp"
+#include "heaps.hpp"
+
+namespace bench {
+
+/// The bytes that work-item t asks for: `low`, or with a span above 1 `low + kma_mix32(t) % span`.
+struct Sizes {
+    cl_uint low, span = 1;
+
+    cl_uint of(std::uint32_t t) const;
+    /// The sum over work-items 0 to n - 1, each rounded up to 16.
+    std::uint64_t total(std::size_t n) const;
+    cl_uint largest() const { return low + span - 1; }
+};
+
+/// What kernels counted; the places of paint.cl.
+struct Counts {
+    cl_uint nulls, wrong, lowest, highest;
+};
+
+/// Samples of one or more times per round, and whether there are fewer than there should be.
+struct Rounds {
+    std::vector<std::vector<double>> ms; ///< one vector for each of the round's times
+    double longest = 0;                  ///< the round that stopped it; 0: none did
+};
+
+class Bench {
+public:
+    /// Builds the programs; takes no memory for a heap yet.
+    Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options, Report &report,
+          std::function<void(const std::string &)> progress);
+
+    const kma::Device &device() const { return device_; }
+    const char *name() const { return type_.name(); }
+    bool gpu() const { return gpu_; }
+    bool quick() const { return options_.quick; }
+    /// Whether freed memory is handed out again. A heap that does not is reset before each round, outside the timing.
+    bool reuses() const;
+    std::uint64_t heap_bytes() const { return report_.heap_bytes; }
+    unsigned compute_units() const;
+    std::string build_log() const { return heap_program_.log(); }
+
+    /// The heap that most suites share; made at the first call.
+    kma::Heap &heap();
+    kma::Heap new_heap(std::uint64_t bytes) const;
+
+    /// Arrays of at least so many words, kept from suite to suite: a slot's ref, the bytes asked for it, and room.
+    cl::Buffer refs(std::size_t slots) { return array("refs", slots); }
+    cl::Buffer sizes(std::size_t slots) { return array("sizes", slots); }
+    cl::Buffer array(const std::string &use, std::size_t words);
+    std::vector<cl_uint> read(const cl::Buffer &words, std::size_t count) const;
+    void fill(const cl::Buffer &words, std::size_t count, cl_uint value);
+
+    /// Runs a kernel of heap.cl or plain.cl in work-groups of 256 and returns its milliseconds by the device's clock.
+    template <class... Args> double time(const char *kernel_name, std::size_t work_items, const Args &...args)
+    {
+        cl::Kernel &kernel = this->kernel(kernel_name);
+        cl_uint index = 0;
+        (set_arg(kernel, index++, args), ...);
+        return launch(kernel, work_items);
+    }
+
+    /// Counts as kernels find them: none so far.
+    cl::Buffer no_counts();
+    Counts counts();
+
+    /// Runs `round` twice to warm up and seven times more, and keeps what it returned then. A round above two seconds
+    /// is the last one.
+    Rounds measure(const std::function<std::vector<double>()> &round, bool warm_up = true) const;
+
+    /// Adds a row for one time of these rounds, and a note if they were stopped.
+    void add(Row row, const Rounds &rounds, std::size_t which = 0, double factor = 1);
+    void add(Row row);
+    /// `who`: the heap's name if nothing else is said.
+    void note(const std::string &suite, const std::string &sentence, const std::string &who = {});
+    void progress(const std::string &suite, const std::string &doing) const;
+
+    /// The row that every suite has: an empty kernel by the same clock.
+    void empty_kernel(const std::string &suite);
+
+private:
+    cl::Kernel &kernel(const std::string &name);
+    double launch(cl::Kernel &kernel, std::size_t work_items) const;
+    static void set_arg(cl::Kernel &kernel, cl_uint index, const kma::Heap &heap) { heap.set_arg(kernel, index); }
+    static void set_arg(cl::Kernel &kernel, cl_uint index, const cl::Buffer &buffer) { kernel.setArg(index, buffer); }
+    template <class T>
+    requires std::is_arithmetic_v<T>
+    static void set_arg(cl::Kernel &kernel, cl_uint index, T value) { kernel.setArg(index, value); }
+
+    const kma::Device &device_;
+    const conformance::HeapType &type_;
+    const Options &options_;
+    Report &report_;
+    std::function<void(const std::string &)> progress_;
+    bool gpu_;
+    kma::Program heap_program_;
+    kma::Program plain_program_;
+    std::map<std::string, cl::Kernel> kernels_;
+    std::map<std::string, cl::Buffer> arrays_;
+    std::unique_ptr<kma::Heap> heap_;
+};
+
+/// "2^17", or the number where it is no power of two.
+std::string power(std::uint64_t number);
+
+} // namespace bench

@@ -1,0 +1,33 @@
+// The suites: each a function of its own file in suites/ that measures one kind of heap.
+#pragma once
+
+#include "bench.hpp"
+
+namespace bench {
+
+void uniform(Bench &bench);
+void mixed(Bench &bench);
+void churn(Bench &bench);
+void latency(Bench &bench);
+void scaling(Bench &bench);
+void fill(Bench &bench);
+void steady(Bench &bench);
+void access(Bench &bench);
+void workgen(Bench &bench);
+void init(Bench &bench);
+void registers(Bench &bench);
+void host(Bench &bench); ///< what a CPU's own allocators do; no heap takes part
+
+struct Suite {
+    const char *name;
+    void (*run)(Bench &bench);
+    bool once = false; ///< not for each heap
+};
+
+constexpr Suite all_suites[] = {
+    {"uniform", uniform}, {"mixed", mixed}, {"churn", churn},         {"latency", latency},
+    {"scaling", scaling}, {"fill", fill},   {"steady", steady},       {"access", access},
+    {"workgen", workgen}, {"init", init},   {"registers", registers}, {"host", host, true},
+};
+
+} // namespace bench

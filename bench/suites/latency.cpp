@@ -1,0 +1,14 @@
+// latency: a lone work-item's pairs of malloc and free.
+#include "lines.hpp"
+#include "pairs.hpp"
+#include "suites.hpp"
+
+namespace bench {
+
+void latency(Bench &bench)
+{
+    const cl_uint turns = bench.quick() ? latency_turns / 10 : latency_turns;
+    add_pairs(bench, "latency", {{"work_items", 1}, {"bytes", 16}, {"pairs", turns}}, 1, turns, 0, 16);
+}
+
+} // namespace bench
