@@ -1,7 +1,6 @@
 #include "bench.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace bench {
 
@@ -63,6 +62,13 @@ std::uint64_t Sizes::total(std::size_t n) const
     for (std::size_t t = 0; t < n; t++)
         sum += (of(static_cast<std::uint32_t>(t)) + 15ull) / 16 * 16;
     return sum;
+}
+
+nlohmann::ordered_json Sizes::parameter() const
+{
+    if (span <= 1)
+        return low;
+    return std::to_string(low) + ".." + std::to_string(low + span - 1);
 }
 
 Bench::Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options, Report &report,
@@ -216,12 +222,6 @@ void Bench::empty_kernel(const std::string &suite)
          .unit = "ms",
          .figure = {}},
         rounds);
-}
-
-std::string power(std::uint64_t number)
-{
-    return std::has_single_bit(number) && number > 1 ? "2^" + std::to_string(std::countr_zero(number))
-                                                     : std::to_string(number);
 }
 
 } // namespace bench

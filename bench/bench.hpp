@@ -23,7 +23,8 @@ struct Sizes {
     cl_uint of(std::uint32_t t) const;
     /// The sum over work-items 0 to n - 1, each rounded up to 16.
     std::uint64_t total(std::size_t n) const;
-    cl_uint largest() const { return low + span - 1; }
+    /// The size, or "low..largest" where there are several.
+    nlohmann::ordered_json parameter() const;
 };
 
 /// What kernels counted; the places of paint.cl.
@@ -113,7 +114,7 @@ private:
     std::unique_ptr<kma::Heap> heap_;
 };
 
-/// "2^17", or the number where it is no power of two.
-std::string power(std::uint64_t number);
+/// A series of kernels that each take less than two seconds ends after so many milliseconds.
+constexpr double longest_series = 10'000;
 
 } // namespace bench

@@ -64,6 +64,11 @@ private:
 
 } // namespace
 
+Line line_of(std::size_t work_items, Sizes sizes)
+{
+    return {work_items, sizes, {{"work_items", work_items}, {"bytes", sizes.parameter()}}};
+}
+
 std::vector<Line> uniform_lines(bool quick)
 {
     std::vector<Line> lines;
@@ -72,7 +77,7 @@ std::vector<Line> uniform_lines(bool quick)
             const bool in_quick =
                 n <= 1u << 14 ? bytes == 16 || bytes == 256 || bytes == 4096 : n <= 1u << 17 && bytes <= 64;
             if (quick ? in_quick : bytes <= 1024 || n <= 1u << 17)
-                lines.push_back({n, {bytes}, {{"work_items", n}, {"bytes", bytes}}});
+                lines.push_back(line_of(n, {bytes}));
         }
     return lines;
 }
@@ -83,7 +88,7 @@ std::vector<Line> mixed_lines(bool quick)
     for (const std::size_t n : {1u << 17, 1u << 20})
         for (const cl_uint upper : {64u, 1024u, 4096u})
             if (!quick || n < 1u << 20)
-                lines.push_back({n, {4, upper - 3}, {{"work_items", n}, {"bytes", "4.." + std::to_string(upper)}}});
+                lines.push_back(line_of(n, {4, upper - 3}));
     return lines;
 }
 

@@ -15,6 +15,9 @@ struct Line {
     nlohmann::ordered_json parameters;
 };
 
+/// With these two as its parameters.
+Line line_of(std::size_t work_items, Sizes sizes);
+
 /// N = 2^10, 2^14, 2^17, 2^20 and one size of 16 to 8192 bytes; large ones up to 2^17 only.
 std::vector<Line> uniform_lines(bool quick);
 /// Random sizes from 4 up to 64, 1024 and 4096 bytes.

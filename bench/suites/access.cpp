@@ -19,7 +19,7 @@ bool sums_are_right(Bench &bench, const cl::Buffer &sums, std::size_t n)
 void access(Bench &bench)
 {
     const std::size_t n = bench.quick() ? 1 << 16 : 1 << 20;
-    const Line line{n, {64}, {{"work_items", n}, {"bytes", 64}}};
+    const Line line = line_of(n, {64});
     if (!fits(bench, "access", line, bench.heap_bytes()))
         return;
     bench.progress("access", line.parameters.dump());

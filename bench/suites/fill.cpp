@@ -29,8 +29,15 @@ public:
         rounds_.clear();
         served_ = used_slots_ = 0;
         nulls_ = 0;
-        while (nulls_ == 0 && used_slots_ + round_size < slots_)
-            one_round();
+        double series = 0;
+        while (nulls_ == 0 && used_slots_ + round_size < slots_) {
+            series += one_round();
+            if (series > longest_series) {
+                bench_.note("fill", parameters_.dump() + " was stopped after " + std::to_string(rounds_.size()) +
+                                        " rounds, which took " + std::to_string(static_cast<int>(series)) + " ms");
+                break;
+            }
+        }
         const double at_null = share();
         alone();
         const bool right = paint_and_verify(bench_, heap_, heap_bytes_, refs_, sizes_, slots_) && inside_;
@@ -50,7 +57,7 @@ public:
     }
 
 private:
-    void one_round()
+    double one_round()
     {
         const auto first = static_cast<cl_uint>(used_slots_);
         rounds_.push_back(bench_.time("allocate", round_size, heap_, refs_, first, bytes_, cl_uint{1}));
@@ -60,6 +67,7 @@ private:
         nulls_ += seen.nulls;
         served_ += round_size - seen.nulls;
         used_slots_ += round_size;
+        return rounds_.back();
     }
 
     void alone()

@@ -1,30 +1,49 @@
 // registers: what a kernel with malloc or free in it takes of a processor, where the driver tells: NVIDIA's in the log
 // of a build with -cl-nv-verbose.
+#include <algorithm>
 #include <regex>
+#include <sstream>
 
 #include "suites.hpp"
 
 namespace bench {
+namespace {
+
+const std::vector<std::string> told = {"empty", "allocate", "release", "pairs"};
+
+void add(Bench &bench, const std::string &kernel, const char *metric, const char *unit, const std::string &digits)
+{
+    const double number = std::stod(digits);
+    bench.add({.suite = "registers",
+               .heap = {},
+               .parameters = {{"kernel", kernel}},
+               .metric = metric,
+               .unit = unit,
+               .figure = {number, number, number, 0}});
+}
+
+} // namespace
 
 void registers(Bench &bench)
 {
-    const std::string log = bench.build_log();
-    static const std::regex entry("Compiling entry function '(\\w+)'[^']*'[^']*'[^]*?(\\d+) bytes stack frame[^]*?"
-                                  "Used (\\d+) registers");
+    static const std::regex entry("Compiling entry function '(\\w+)'");
+    static const std::regex stack("(\\d+) bytes stack frame");
+    static const std::regex used("Used (\\d+) registers");
+    std::istringstream log(bench.build_log());
+    std::string kernel, bytes;
     bool any = false;
-    for (std::sregex_iterator match(log.begin(), log.end(), entry), end; match != end; ++match) {
-        const std::string kernel = match->str(1);
-        if (kernel != "empty" && kernel != "allocate" && kernel != "release" && kernel != "pairs")
-            continue;
-        any = true;
-        for (const auto &[metric, unit, group] : {std::tuple{"registers", "registers", 3}, {"stack", "bytes", 2}}) {
-            const double number = std::stod(match->str(static_cast<std::size_t>(group)));
-            bench.add({.suite = "registers",
-                       .heap = {},
-                       .parameters = {{"kernel", kernel}},
-                       .metric = metric,
-                       .unit = unit,
-                       .figure = {number, number, number, 0}});
+    for (std::string line; std::getline(log, line);) {
+        std::smatch match;
+        if (std::regex_search(line, match, entry)) {
+            kernel = match.str(1);
+            bytes.clear();
+        } else if (bytes.empty() && std::regex_search(line, match, stack)) {
+            bytes = match.str(1); // the kernel's own; functions that it calls come later
+        } else if (std::regex_search(line, match, used) && std::ranges::find(told, kernel) != told.end()) {
+            any = true;
+            add(bench, kernel, "registers", "registers", match.str(1));
+            if (!bytes.empty())
+                add(bench, kernel, "stack", "bytes", bytes);
         }
     }
     if (!any)

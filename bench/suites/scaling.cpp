@@ -9,7 +9,7 @@ void scaling(Bench &bench)
     bench.heap().reset();
     for (const cl_uint bytes : {16u, 256u})
         for (std::size_t n = 1; n <= 1u << 20; n *= bench.quick() ? 1024 : 2) {
-            const Line line{n, {bytes}, {{"work_items", n}, {"bytes", bytes}}};
+            const Line line = line_of(n, {bytes});
             if (fits(bench, "scaling", line, bench.heap_bytes()))
                 allocate_and_free(bench, "scaling", line, {.cold = false});
         }

@@ -37,7 +37,7 @@ public:
         : bench_(bench), load_(load), heap_(bench.new_heap(steady_heap_bytes)), slots_(load.work_items * load.windows),
           refs_(bench.refs(slots_)), sizes_(bench.sizes(slots_)), room_(bench.array("taken", slots_)),
           parameters_({{"work_items", load.work_items},
-                       {"bytes", std::to_string(load.sizes.low) + ".." + std::to_string(load.sizes.largest())},
+                       {"bytes", load.sizes.parameter()},
                        {"p_alloc", load.p_alloc},
                        {"p_free", load.p_free}})
     {
@@ -139,13 +139,20 @@ void steady_load(Bench &bench, const Load &load)
     const std::uint32_t warm_up = kernels / 10, look_each = kernels / 5;
     Steady steady(bench, load);
     bench.progress("steady", steady.parameters().dump());
+    double series = 0;
     for (std::uint32_t turn = 0; turn < kernels; turn++) {
         steady.kernel(turn);
+        series += steady.times().back();
+        if (series > longest_series && turn > 2 * warm_up) {
+            bench.note("steady", steady.parameters().dump() + " was stopped after " + std::to_string(turn + 1) +
+                                     " kernels, which took " + std::to_string(static_cast<int>(series)) + " ms");
+            break;
+        }
         if ((turn + 1) % look_each == 0)
             steady.look(turn + 1);
     }
     const std::vector<double> counted(steady.times().begin() + warm_up, steady.times().end());
-    const auto part = static_cast<std::ptrdiff_t>(counted.size() / 5);
+    const auto part = static_cast<std::ptrdiff_t>(counted.size() / 5 + 1);
     steady.add(steady.parameters(), "kernel_time", "ms", counted);
     steady.add(steady.parameters(), "last_over_first", "ratio",
                {statistics({counted.end() - part, counted.end()}).median /

@@ -110,7 +110,7 @@ void workgen(Bench &bench)
 {
     for (const cl_uint upper : {64u, 4096u})
         for (const std::size_t n : {1u << 14, 1u << 17, 1u << 20}) {
-            const Line line{n, {4, upper - 3}, {{"work_items", n}, {"bytes", "4.." + std::to_string(upper)}}};
+            const Line line = line_of(n, {4, upper - 3});
             if ((!bench.quick() || n == 1u << 14) && fits(bench, "workgen", line, bench.heap_bytes()))
                 generate(bench, line);
         }
