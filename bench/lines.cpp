@@ -103,6 +103,11 @@ std::vector<ChurnLine> churn_lines(bool quick)
     return lines;
 }
 
+cl_uint latency_turns(bool quick)
+{
+    return quick ? 1000 : 10000;
+}
+
 bool fits(Bench &bench, const std::string &suite, const Line &line, std::uint64_t room, const std::string &who)
 {
     const std::uint64_t bytes = line.sizes.total(line.work_items);

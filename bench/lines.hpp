@@ -31,7 +31,7 @@ struct ChurnLine {
 };
 constexpr cl_uint churn_turns = 100;
 std::vector<ChurnLine> churn_lines(bool quick);
-constexpr cl_uint latency_turns = 10000;
+cl_uint latency_turns(bool quick);
 
 /// Whether the line's blocks, rounded up to 16, fit half of `room` bytes. Notes it if not, `who` as Bench::note has it.
 bool fits(Bench &bench, const std::string &suite, const Line &line, std::uint64_t room, const std::string &who = {});

@@ -62,7 +62,7 @@ def parameters(row):
 def in_words(key):
     words = []
     for name, value in key:
-        words.append({"work_items": f"{count(value)} work-items", "bytes": size(value), "state": str(value),
+        words.append({"work_items": f"{count(value)} work-item{'s' if value != 1 else ''}", "bytes": size(value), "state": str(value),
                       "variance": f"variance {value}", "heap_bytes": f"heap of {size(value)}",
                       "pairs": f"{count(value)} pairs", "kernel": str(value)}.get(name, f"{name} {value}"))
     return ", ".join(words)

@@ -5,6 +5,7 @@ import matplotlib
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
+from matplotlib import ticker
 
 # Texts stay texts, and ids do not depend on chance: the same input gives the same bytes.
 plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kma", "font.size": 9, "axes.grid": True,
@@ -14,7 +15,7 @@ MARKERS = "osD^vP*"
 
 
 def names_of(rows):
-    return list(dict.fromkeys(row["heap"] for row in rows))
+    return sorted({row["heap"] for row in rows}, key=place)
 
 
 def ordered(values):
@@ -22,8 +23,15 @@ def ordered(values):
                                                   (int(value.split("..")[-1]) if ".." in value else 0, value)))
 
 
-def style(names, name):
-    at = names.index(name)
+ALL_NAMES = []  # of heaps, then of what they are compared with: each has its colour in all pictures
+
+
+def place(name):
+    return ALL_NAMES.index(name)
+
+
+def style(name):
+    at = place(name)
     return {"color": COLOURS[at % len(COLOURS)], "marker": MARKERS[at % len(MARKERS)], "markersize": 3.5,
             "linewidth": 1.2}
 
@@ -54,11 +62,20 @@ def powers(axis, values):
     axis.minorticks_off()
 
 
+def logarithmic(axis):
+    """A vertical axis of times, with enough numbers however short it is."""
+    axis.set_yscale("log")
+    low, high = axis.get_ylim()
+    axis.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
+    axis.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.yaxis.set_minor_formatter(ticker.NullFormatter())
+
+
 def curves(axis, rows, names, x, **more):
     for name in names:
         points = sorted((row[x], row["median"]) for row in rows if row["heap"] == name)
         if points:
-            axis.plot(*zip(*points), label=more.get("suffix", "{}").format(name), **{**style(names, name),
+            axis.plot(*zip(*points), label=more.get("suffix", "{}").format(name), **{**style(name),
                                                                    "linestyle": more.get("line", "-")})
 
 
@@ -77,7 +94,7 @@ def uniform(results, folder):
                 axis = axes[line][column]
                 here = [row for row in rows if row["work_items"] == n and row["metric"] == metric]
                 curves(axis, here, names, "bytes")
-                axis.set_yscale("log")
+                logarithmic(axis)
                 powers(axis, ordered(row["bytes"] for row in here))
                 axis.set_title(f"{metric}, {n:,} work-items")
                 axis.set_xlabel("bytes")
@@ -94,7 +111,7 @@ def bars(axis, groups, names, value):
         heights = [value(group, name) for group in groups]
         axis.bar([i + (at - (len(names) - 1) / 2) * width for i in range(len(groups))],
                  [height if height is not None else 0 for height in heights], width, label=name,
-                 color=COLOURS[at % len(COLOURS)])
+                 color=COLOURS[place(name) % len(COLOURS)])
     axis.set_xticks(range(len(groups)))
 
 
@@ -117,7 +134,7 @@ def mixed(results, folder):
         bars(axis, groups, names, lambda group, name: median(rows, work_items=group[0], bytes=group[1], heap=name,
                                                              metric=metric))
         axis.set_xticklabels([f"{n >> 10} Ki\n{size} B" for n, size in groups])
-        axis.set_yscale("log")
+        logarithmic(axis)
         axis.set_ylabel("ms")
         axis.set_title(metric)
     finish(figure, axes, os.path.join(folder, "mixed.svg"))
@@ -134,7 +151,7 @@ def churn(results, folder):
         here = [row for row in rows if row["variance"] == kind]
         curves(axis, here, names, "work_items")
         powers(axis, ordered(row["work_items"] for row in here))
-        axis.set_yscale("log")
+        logarithmic(axis)
         axis.set_title(f"variance: {kind}")
         axis.set_xlabel("work-items")
         axis.set_ylabel("ns a pair")
@@ -153,7 +170,7 @@ def scaling(results, folder):
         curves(axis, [row for row in here if row["metric"] == "malloc"], names, "work_items", suffix="{}: malloc")
         curves(axis, [row for row in here if row["metric"] == "free"], names, "work_items", suffix="{}: free", line=":")
         powers(axis, ordered(row["work_items"] for row in here))
-        axis.set_yscale("log")
+        logarithmic(axis)
         axis.set_title(f"{size} B")
         axis.set_xlabel("work-items")
         axis.set_ylabel("ms")
@@ -229,9 +246,13 @@ def compared(suite, metrics, title):
 
 
 def draw_all(results, folder):
-    """Which pictures there are of each suite, with what they show."""
+    """Draws them, and returns which there are of each suite, with what they show."""
     draw = {"uniform": uniform, "mixed": mixed, "churn": churn, "scaling": scaling, "fill": fill, "steady": steady,
             "access": compared("access", ("write", "write_array", "read", "read_array"),
                                "time to write and read blocks, and a plain array"),
             "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes")}
-    return {suite: drawn for suite, function in draw.items() if (drawn := function(results, folder))}
+    measured = {row["suite"] for row in results if row["metric"] != "empty_kernel"}
+    ALL_NAMES[:] = dict.fromkeys([row["heap"] for row in results if row["suite"] != "host"] +
+                                 [row["heap"] for row in results])
+    return {suite: drawn for suite, function in draw.items()
+            if suite in measured and (drawn := function(results, folder))}

@@ -114,7 +114,7 @@ kma::Source replacement(const std::string &text)
         throw kma::Error("--replace \"" + text + "\" names no file of kma: write kma/heap/NAME.cl=FILE");
     std::ifstream file(text.substr(at + 1));
     if (!file)
-        throw kma::Error("cannot read " + text.substr(at + 1));
+        throw kma::Error("cannot read " + text.substr(at + 1) + ", which --replace names");
     return {name, {std::istreambuf_iterator<char>(file), {}}};
 }
 

@@ -155,7 +155,8 @@ void host(Bench &bench)
             host.line(of, line);
         for (const ChurnLine &line : churn_lines(bench.quick()))
             host.pairs("churn", line.parameters, line.work_items, churn_turns, line.variance, 4);
-        host.pairs("latency", {{"work_items", 1}, {"bytes", 16}, {"pairs", latency_turns}}, 1, latency_turns, 0, 16);
+        const cl_uint turns = latency_turns(bench.quick());
+        host.pairs("latency", {{"work_items", 1}, {"bytes", 16}, {"pairs", turns}}, 1, turns, 0, 16);
     }
 }
 

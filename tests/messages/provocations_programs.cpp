@@ -129,6 +129,8 @@ std::vector<Provocation> tool_provocations()
         command("takes the tool out of its installation", alone + " cl-dir 2>&1 1>/dev/null"),
         command("writes to a full disk", KMA_TOOL " emit 2>&1 1>/dev/full"),
         command("writes into a folder that is not there", KMA_TOOL " emit -o 'no such folder/kma.cl' 2>&1"),
+        command("replaces a file that is not there", KMA_TOOL " bench --replace kma/heap/none.cl=x 2>&1"),
+        command("replaces by a file that is not there", KMA_TOOL " bench --replace 'kma/heap/bump.cl=no such file' 2>&1"),
         command("asks for a case that is not there", KMA_TOOL " check 'no such case' 2>&1 1>/dev/null"),
     };
 }

@@ -1,0 +1,257 @@
+"""`kma bench` and bench/report: that figures are complete and verified, that wrong and slow heaps are found out, and that
+the page shows what was measured. KMA_BENCH_SUITES: "all", or what is quick."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+ROOT = os.environ["KMA_SOURCE_DIR"]
+ALL = os.environ.get("KMA_BENCH_SUITES") == "all"
+SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "access", "workgen", "init", "registers",
+          "host"]
+CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "registers", "host"]
+COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int, float), "min": (int, float),
+           "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}
+UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "stack"]
+
+
+def bench(*arguments, **environment):
+    """Runs kma bench; returns exit status, standard output and standard error."""
+    done = subprocess.run([os.environ["KMA_TOOL"], "bench", *arguments], env={**os.environ, **environment}, text=True,
+                          capture_output=True, timeout=350, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def report(folder, *files):
+    return subprocess.run([sys.executable, os.path.join(ROOT, "bench", "report"), folder, *files], text=True,
+                          capture_output=True, timeout=100, check=False)
+
+
+class Measured:
+    """One run of the battery, which the tests look at."""
+    made = None
+
+    @classmethod
+    def get(cls):
+        if cls.made is None:
+            cls.made = cls()
+        return cls.made
+
+    def __init__(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.json_file, csv_file = self.path("figures.json"), self.path("figures.csv")
+        size = [] if ALL else ["--suite", ",".join(CHOSEN), "--heap-bytes", str(16 << 20)]
+        cache = {"POCL_CACHE_DIR": self.path("cache")} if ALL else {}
+        if ALL:
+            os.mkdir(self.path("cache"))
+        self.status, self.text, self.errors = bench("--quick", "--json", self.json_file, "--csv", csv_file, *size,
+                                                    **cache)
+        with open(self.json_file, encoding="utf-8") as file:
+            self.figures = json.load(file)
+        with open(csv_file, encoding="utf-8") as file:
+            self.csv = file.read()
+        self.results = self.figures["results"]
+
+    def path(self, name):
+        return os.path.join(self.scratch.name, name)
+
+
+class Battery(unittest.TestCase):
+    def setUp(self):
+        self.run_ = Measured.get()
+        self.assertEqual(self.run_.status, 0, self.run_.text + self.run_.errors)
+
+    def test_the_head_says_what_was_measured_where(self):
+        figures = self.run_.figures
+        self.assertTrue(figures["passed"])
+        self.assertIn(os.environ["KMA_DEVICE"].lower(),
+                      (figures["device"]["platform"] + " / " + figures["device"]["name"]).lower())
+        self.assertEqual(figures["driver"], figures["device"]["driver"])
+        self.assertRegex(figures["date"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertTrue(figures["command"].startswith("kma bench --quick --json "), figures["command"])
+        self.assertEqual(figures["options"], {"quick": True, "heap_bytes": (256 if ALL else 16) << 20})
+        self.assertGreater(figures["empty_kernel_ms"], 0)
+
+    def test_each_row_is_whole(self):
+        for row in self.run_.results:
+            for name, kind in COLUMNS.items():
+                self.assertIsInstance(row[name], kind, row)
+            self.assertLessEqual(row["min"], row["median"], row)
+            self.assertLessEqual(row["median"], row["max"], row)
+            self.assertGreaterEqual(row["rounds"], 1, row)
+            self.assertIs(row["verified"], None if row["metric"] in UNVERIFIED else True, row)
+
+    def test_nobody_got_null_where_there_was_room(self):
+        for row in self.run_.results:
+            if row["suite"] not in ("fill", "steady") and row.get("state") != "aged":
+                self.assertEqual(row["nulls"], 0, row)
+        self.assertTrue(any(row["nulls"] > 0 for row in self.run_.results if row["suite"] == "fill"))
+
+    def test_every_suite_measures_every_heap_and_an_empty_kernel(self):
+        heaps = {row["heap"] for row in self.run_.results if row["suite"] == "latency"}
+        self.assertIn("superblock", heaps)
+        for suite in CHOSEN:
+            rows = [row for row in self.run_.results if row["suite"] == suite]
+            empty = {row["heap"] for row in rows if row["metric"] == "empty_kernel"}
+            self.assertEqual(len(empty) if suite == "host" else empty, 1 if suite == "host" else heaps)
+            measured = {row["heap"] for row in rows if row["metric"] != "empty_kernel"}
+            if suite == "host":
+                self.assertEqual([name.split()[0] for name in sorted(measured)], ["glibc", "mimalloc"])
+            elif suite != "registers" and not (suite == "steady" and "bump" in heaps - measured):
+                self.assertEqual(measured, heaps, suite)
+            self.assertIn(f"\n{suite}\nheap ", self.run_.text)
+
+    def test_what_is_left_out_is_told(self):
+        notes = "\n".join(self.run_.figures["notes"])
+        self.assertIn("are more than half of", notes)
+        self.assertIn("registers, superblock: this driver does not tell", notes)
+        for note in self.run_.figures["notes"]:
+            self.assertIn(f"note: {note}\n", self.run_.text)
+
+    def test_the_table_with_commas_is_the_same(self):
+        rows = list(csv.DictReader(io.StringIO(self.run_.csv)))
+        self.assertEqual(len(rows), len(self.run_.results))
+        for row, same in zip(rows, self.run_.results):
+            for name, value in same.items():
+                text = {None: "", True: "true"}.get(value) if value is None or value is True else value
+                self.assertEqual(float(row[name]) if isinstance(text, (int, float)) else row[name], text, name)
+
+    def test_served_bytes_add_up(self):
+        for row in self.run_.results:
+            if row["metric"] in ("served", "again_served"):
+                self.assertGreater(row["median"], 0.8, row)
+                self.assertLessEqual(row["median"], 1, row)
+            if row["metric"] == "address_range":
+                self.assertGreaterEqual(row["median"], 1, row)
+
+
+class ReplacedFile(unittest.TestCase):
+    """Runs the battery with one of kma's files changed."""
+    def bench_with(self, name, old, new, *arguments):
+        with open(os.path.join(ROOT, "cl", name), encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(text.count(old), 1, f"{name} has not one \"{old}\": the seeded bug must move with it")
+        with tempfile.TemporaryDirectory() as scratch:
+            wrong = os.path.join(scratch, "wrong.cl")
+            with open(wrong, "w", encoding="utf-8") as file:
+                file.write(text.replace(old, new))
+            figures = os.path.join(scratch, "figures.json")
+            status, told, errors = bench("--quick", "--heap-bytes", str(16 << 20), "--json", figures, "--replace",
+                                         f"{name}={wrong}", *arguments)
+            self.assertTrue(os.path.exists(figures), told + errors)
+            with open(figures, encoding="utf-8") as file:
+                return status, told, json.load(file)
+
+
+class WrongHeaps(ReplacedFile):
+    """They are fast, but they must not pass."""
+    def refused(self, metrics, *change):
+        status, text, figures = self.bench_with(*change)
+        self.assertEqual(status, 1, text)
+        self.assertFalse(figures["passed"])
+        self.assertIn("FAILED: ", text)
+        self.assertTrue(text.endswith("; FAILED\n"), text)
+        for row in figures["results"]:
+            if row["metric"] != "empty_kernel":
+                self.assertIs(row["verified"], row["metric"] not in metrics, row)
+
+    def test_blocks_that_overlap(self):
+        self.refused(["pair"], "kma/heap/bump_head.cl", "kma_fetch_add_u64(&heap->head, scan.total, KMA_RELAXED)",
+                     "kma_load_u64(&heap->head, KMA_RELAXED)", "--heap", "bump", "--suite", "latency")
+
+    def test_a_free_that_does_nothing(self):
+        self.refused(["pair"], "kma/heap/superblock.cl", "    kma_superblock_release(heap, ptr);\n#endif\n}", "#endif\n}",
+                     "--heap", "superblock", "--suite", "latency")
+
+    def test_a_malloc_that_refuses_all(self):
+        self.refused(["pair"], "kma/heap/bump.cl", "return kma_bump_aligned_alloc(heap, KMA_UNIT, bytes);",
+                     "return (global void *)0;", "--heap", "bump", "--suite", "latency")
+
+    def test_a_file_that_kma_does_not_have(self):
+        status, text, errors = bench("--replace", "kma/heap/nothing.cl=" + os.devnull)
+        self.assertEqual((status, text), (1, ""))
+        self.assertIn("names no file of kma", errors)
+
+
+class SlowHeap(ReplacedFile):
+    def test_a_line_is_stopped_and_that_is_told(self):
+        status, text, figures = self.bench_with(
+            "kma/heap/bump_head.cl", "    const kma_scan scan = kma_lanes_scan(group, units);\n",
+            "    const kma_scan scan = kma_lanes_scan(group, units);\n"
+            "    for (volatile uint i = 0; i < 2000000u; i++)\n        ;\n", "--heap", "bump", "--suite", "latency")
+        self.assertEqual(status, 0, text)
+        pair = [row for row in figures["results"] if row["metric"] == "pair"]
+        self.assertEqual([row["rounds"] for row in pair], [1])
+        self.assertRegex("\n".join(figures["notes"]), "was stopped after 1 rounds: one took [0-9]+ ms")
+
+
+class Report(unittest.TestCase):
+    def made(self, figures, folder):
+        """The page of these figures, and the files beside it."""
+        path = Measured.get().path(folder + ".json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(figures, file)
+        done = report(Measured.get().path(folder), path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        files = {}
+        for name in os.listdir(Measured.get().path(folder)):
+            with open(os.path.join(Measured.get().path(folder), name), encoding="utf-8") as file:
+                files[name] = file.read()
+        return files
+
+    def test_the_page_has_what_was_measured_and_is_always_the_same(self):
+        figures = Measured.get().figures
+        files = self.made(figures, "page")
+        page = files["README.md"]
+        for said in figures["device"]["name"], figures["driver"], figures["date"], figures["command"]:
+            self.assertIn(said, page)
+        for suite in CHOSEN:
+            if suite not in ("host", "registers"):  # a part of others; this driver does not tell
+                self.assertIn(f"\n## {suite}\n", page)
+        self.assertIn("mimalloc", page)
+        self.assertIn("Every line was verified", page)
+        for note in figures["notes"]:
+            self.assertIn(note, page)
+        pictures = [name for name in files if name.endswith(".svg")]
+        self.assertGreaterEqual(len(pictures), 8 if ALL else 2)
+        for name in pictures:
+            self.assertIn(f"]({name})", page)
+            self.assertIn("superblock", files[name])
+            xml.dom.minidom.parseString(files[name])
+        self.assertEqual(files, self.made(figures, "page"))
+
+    def test_wrong_results_stand_out(self):
+        figures = json.loads(json.dumps(Measured.get().figures))
+        row = [row for row in figures["results"] if row["metric"] == "malloc"][0]
+        row["verified"] = False
+        row["nulls"] = 1234
+        page = self.made(figures, "wrong")["README.md"]
+        self.assertIn("**1 figures are of wrong results.**", page)
+        self.assertRegex(page, r"\(1,234 NULLs\) \*\*WRONG\*\*")
+
+    def test_an_h200_is_compared_with_others(self):
+        figures = json.loads(json.dumps(Measured.get().figures))
+        self.assertNotIn("CUDA", self.made(figures, "cpu")["README.md"])
+        figures["device"]["name"] = "NVIDIA H200"
+        page = self.made(figures, "gpu")["README.md"]
+        self.assertIn("measured on one H200 with the authors' CUDA code", page)
+        self.assertRegex(page, r"\n\| 1 work-item, 16 B, [^|]* \|[^\n]*\| RegEff 935; ")
+
+    def test_two_devices_make_no_page(self):
+        figures = json.loads(json.dumps(Measured.get().figures))
+        figures["device"]["name"] = "another"
+        path = Measured.get().path("another.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(figures, file)
+        done = report(Measured.get().path("none"), Measured.get().json_file, path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is of another, not of", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
