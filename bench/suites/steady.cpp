@@ -190,8 +190,7 @@ void steady(Bench &bench)
             steady_load(bench, load);
     else
         bench.note("steady", "only the filling up: the heap takes nothing back");
-    if (!bench.quick())
-        fill_up(bench);
+    fill_up(bench);
 }
 
 } // namespace bench

@@ -101,7 +101,8 @@ class Battery(unittest.TestCase):
             self.assertEqual(len(empty) if suite == "host" else empty, 1 if suite == "host" else heaps)
             measured = {row["heap"] for row in rows if row["metric"] != "empty_kernel"}
             if suite == "host":
-                self.assertEqual([name.split()[0] for name in sorted(measured)], ["glibc", "mimalloc"])
+                self.assertEqual([name.split()[0] for name in sorted(measured)], ["glibc", "mimalloc"],
+                                 "install libmimalloc-dev, and configure and build again")
             elif suite != "registers" and not (suite == "steady" and "bump" in heaps - measured):
                 self.assertEqual(measured, heaps, suite)
             self.assertIn(f"\n{suite}\nheap ", self.run_.text)
