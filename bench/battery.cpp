@@ -22,7 +22,8 @@ std::uint64_t default_heap_bytes(const kma::Device &device, std::vector<std::str
     while (bytes > std::min(device.max_buffer_bytes(), memory / 3))
         bytes /= 2;
     if (bytes < std::uint64_t{8} << 30)
-        notes.push_back("the heap has " + std::to_string(bytes >> 20) + " MiB: the device has no room for 8 GiB");
+        notes.push_back("all suites: the heap has " + std::to_string(bytes >> 20) +
+                        " MiB: the device has no room for 8 GiB");
     return bytes;
 }
 
@@ -31,6 +32,14 @@ std::uint64_t default_heap_bytes(const kma::Device &device, std::vector<std::str
 bool Report::passed() const
 {
     return std::ranges::all_of(rows, [](const Row &row) { return row.verified.value_or(true); });
+}
+
+std::string in_words(const nlohmann::ordered_json &parameters)
+{
+    std::string text;
+    for (const auto &[name, value] : parameters.items())
+        text += (text.empty() ? "" : " ") + name + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
+    return text;
 }
 
 std::vector<std::string> suite_names()

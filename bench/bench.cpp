@@ -12,16 +12,6 @@ namespace {
 constexpr std::size_t work_group = 256;
 constexpr double longest_round = 2000; // milliseconds
 
-std::uint32_t mix32(std::uint32_t x) // kma_mix32
-{
-    x ^= x >> 16;
-    x *= 0x7feb352du;
-    x ^= x >> 15;
-    x *= 0x846ca68bu;
-    x ^= x >> 16;
-    return x;
-}
-
 bool can(const conformance::HeapType &type, conformance::Ability ability)
 {
     return conformance::Subject{&type, {}, 0}.can(ability);
@@ -51,7 +41,7 @@ kma::Program build(const kma::Device &device, const std::string &file, const con
 
 cl_uint Sizes::of(std::uint32_t t) const
 {
-    return span > 1 ? low + mix32(t) % span : low;
+    return span > 1 ? low + test::mix32(t) % span : low;
 }
 
 std::uint64_t Sizes::total(std::size_t n) const
@@ -188,7 +178,7 @@ void Bench::add(Row row, const Rounds &rounds, std::size_t which, double factor)
     row.rounds = rounds.ms[which].size();
     if (rounds.longest != 0 && which == 0)
         note(row.suite,
-             row.parameters.dump() + " was stopped after " + std::to_string(row.rounds) + " rounds: one took " +
+             in_words(row.parameters) + " was stopped after " + std::to_string(row.rounds) + " rounds: one took " +
                  std::to_string(static_cast<int>(rounds.longest)) + " ms",
              row.heap);
     add(std::move(row));

@@ -114,7 +114,7 @@ bool fits(Bench &bench, const std::string &suite, const Line &line, std::uint64_
     if (bytes <= room / 2)
         return true;
     bench.note(suite,
-               line.parameters.dump() + " is left out: its " + std::to_string(bytes >> 20) +
+               in_words(line.parameters) + " is left out: its " + std::to_string(bytes >> 20) +
                    " MiB are more than half of " + std::to_string(room >> 20) + " MiB",
                who);
     return false;
@@ -139,7 +139,7 @@ bool paint_and_verify(Bench &bench, const kma::Heap &heap, std::uint64_t heap_by
 
 void allocate_and_free(Bench &bench, const std::string &suite, const Line &line, const LineOptions &options)
 {
-    bench.progress(suite, line.parameters.dump());
+    bench.progress(suite, in_words(line.parameters));
     kma::Heap &heap = bench.heap();
     Measured work(bench, line);
     const Row row{.suite = suite, .heap = {}, .parameters = line.parameters, .metric = {}, .unit = "ms", .figure = {}};

@@ -165,7 +165,13 @@ def text(runs, results, drawn):
     for suite in TITLES:
         if suite != "host" and any(row["suite"] == suite and row["metric"] != "empty_kernel" for row in results):
             page += suite_text(suite, results, drawn, known)
-    notes = list(dict.fromkeys(note for run in runs for note in run["notes"]))
+    notes = {}  # of each suite and sentence, which heaps it is about
+    for note in (note for run in runs for note in run["notes"]):
+        head, _, sentence = note.partition(": ")
+        suite, _, heap = head.partition(", ")
+        heaps = notes.setdefault((suite, sentence), [])
+        heaps += [heap] if heap and heap not in heaps else []
     if notes:
-        page += "## Left out\n\n" + "".join(f"- {note.replace('|', '/')}\n" for note in notes)
+        page += "## Notes\n\n" + "".join(f"- {suite}{', ' if heaps else ''}{', '.join(heaps)}: {sentence}\n"
+                                         for (suite, sentence), heaps in notes.items())
     return page.rstrip("\n") + "\n"

@@ -3,6 +3,8 @@ import os
 
 import matplotlib
 
+from page import count as words
+
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
 from matplotlib import ticker
@@ -96,7 +98,7 @@ def uniform(results, folder):
                 curves(axis, here, names, "bytes")
                 logarithmic(axis)
                 powers(axis, ordered(row["bytes"] for row in here))
-                axis.set_title(f"{metric}, {n:,} work-items")
+                axis.set_title(f"{metric}, {words(n)} work-items")
                 axis.set_xlabel("bytes")
                 axis.set_ylabel("ms")
         name = f"uniform_{state}.svg"
@@ -133,7 +135,7 @@ def mixed(results, folder):
     for axis, metric in zip(axes[0], ("malloc", "free")):
         bars(axis, groups, names, lambda group, name: median(rows, work_items=group[0], bytes=group[1], heap=name,
                                                              metric=metric))
-        axis.set_xticklabels([f"{n >> 10} Ki\n{size} B" for n, size in groups])
+        axis.set_xticklabels([f"{words(n)}\n{size} B" for n, size in groups])
         logarithmic(axis)
         axis.set_ylabel("ms")
         axis.set_title(metric)
@@ -238,7 +240,7 @@ def compared(suite, metrics, title):
             bars(axis, metrics, names, lambda metric, name: median(rows, work_items=line[0], bytes=line[1], heap=name,
                                                                    metric=metric))
             axis.set_xticklabels([metric.replace("_", "\n") for metric in metrics])
-            axis.set_title(f"{line[0] >> 10} Ki work-items, {line[1]} B", fontsize=8)
+            axis.set_title(f"{words(line[0])} work-items, {line[1]} B", fontsize=8)
             axis.set_ylabel("ms")
         finish(figure, axes, os.path.join(folder, f"{suite}.svg"))
         return [(f"{suite}.svg", title)]

@@ -35,4 +35,7 @@ struct Report {
     bool passed() const;
 };
 
+/// A row's parameters for people: "work_items=1024 bytes=16".
+std::string in_words(const nlohmann::ordered_json &parameters);
+
 } // namespace bench

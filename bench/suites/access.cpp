@@ -22,7 +22,7 @@ void access(Bench &bench)
     const Line line = line_of(n, {64});
     if (!fits(bench, "access", line, bench.heap_bytes()))
         return;
-    bench.progress("access", line.parameters.dump());
+    bench.progress("access", in_words(line.parameters));
     kma::Heap &heap = bench.heap();
     heap.reset();
     const cl::Buffer refs = bench.refs(n), sums = bench.array("sums", n), plain = bench.array("plain", n * 16);

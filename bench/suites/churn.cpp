@@ -11,12 +11,12 @@ namespace bench {
 void add_pairs(Bench &bench, const std::string &suite, const nlohmann::ordered_json &parameters, std::size_t work_items,
                cl_uint turns, cl_uint variance, cl_uint bytes)
 {
-    bench.progress(suite, parameters.dump());
+    bench.progress(suite, in_words(parameters));
     kma::Heap &heap = bench.heap();
     const std::uint64_t needed = bench.reuses() ? 0 : std::uint64_t{work_items} * turns * 16 + turns * 4000ull;
     if (needed > bench.heap_bytes()) {
-        bench.note(suite,
-                   parameters.dump() + " is left out: without reuse it takes " + std::to_string(needed >> 20) + " MiB");
+        bench.note(suite, in_words(parameters) + " is left out: without reuse it takes " +
+                              std::to_string(needed >> 20) + " MiB");
         return;
     }
     const cl::Buffer nulls = bench.array("nulls", work_items);

@@ -33,7 +33,7 @@ public:
         while (nulls_ == 0 && used_slots_ + round_size < slots_) {
             series += one_round();
             if (series > longest_series) {
-                bench_.note("fill", parameters_.dump() + " was stopped after " + std::to_string(rounds_.size()) +
+                bench_.note("fill", in_words(parameters_) + " was stopped after " + std::to_string(rounds_.size()) +
                                         " rounds, which took " + std::to_string(static_cast<int>(series)) + " ms");
                 break;
             }
@@ -81,7 +81,7 @@ private:
             served_ += count;
             used_slots_ += count;
             if (ms > most_ms) {
-                bench_.note("fill", parameters_.dump() + ": the lone work-item was stopped after two seconds");
+                bench_.note("fill", in_words(parameters_) + ": the lone work-item was stopped after two seconds");
                 break;
             }
         }

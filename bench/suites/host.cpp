@@ -21,7 +21,7 @@ public:
     void line(const char *of, Line line)
     {
         line.parameters["of"] = of;
-        bench_.progress("host", allocator_.name + " " + line.parameters.dump());
+        bench_.progress("host", allocator_.name + " " + in_words(line.parameters));
         blocks_.assign(line.work_items, nullptr);
         nulls_ = 0;
         const Rounds rounds = bench_.measure([&] {
@@ -40,7 +40,7 @@ public:
                cl_uint variance, cl_uint bytes)
     {
         parameters["of"] = of;
-        bench_.progress("host", allocator_.name + " " + parameters.dump());
+        bench_.progress("host", allocator_.name + " " + in_words(parameters));
         nulls_ = 0;
         const std::function<void(std::size_t, std::size_t)> work = [&](std::size_t begin, std::size_t end) {
             std::uint64_t nulls = 0;

@@ -138,13 +138,13 @@ void steady_load(Bench &bench, const Load &load)
     const std::uint32_t kernels = bench.quick() ? 60 : 1000;
     const std::uint32_t warm_up = kernels / 10, look_each = kernels / 5;
     Steady steady(bench, load);
-    bench.progress("steady", steady.parameters().dump());
+    bench.progress("steady", in_words(steady.parameters()));
     double series = 0;
     for (std::uint32_t turn = 0; turn < kernels; turn++) {
         steady.kernel(turn);
         series += steady.times().back();
         if (series > longest_series && turn > 2 * warm_up) {
-            bench.note("steady", steady.parameters().dump() + " was stopped after " + std::to_string(turn + 1) +
+            bench.note("steady", in_words(steady.parameters()) + " was stopped after " + std::to_string(turn + 1) +
                                      " kernels, which took " + std::to_string(static_cast<int>(series)) + " ms");
             break;
         }

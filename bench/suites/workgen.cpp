@@ -54,7 +54,7 @@ private:
 
 void generate(Bench &bench, const Line &line)
 {
-    bench.progress("workgen", line.parameters.dump());
+    bench.progress("workgen", in_words(line.parameters));
     kma::Heap &heap = bench.heap();
     const std::size_t n = line.work_items;
     const cl::Buffer refs = bench.refs(n), sizes = bench.sizes(n);

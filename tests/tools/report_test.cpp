@@ -1,6 +1,8 @@
 // What the tool's reports say when something failed, which no device at hand has to do.
 #include <nlohmann/json.hpp>
 
+#include "bench.hpp"
+#include "bench_report.hpp"
 #include "catch.hpp"
 #include "selftest.hpp"
 #include "table.hpp"
@@ -39,6 +41,61 @@ TEST_CASE("what is not applicable is no failure", "[tools]")
     CHECK(partial.passed());
     CHECK_THAT(to_text(partial), contains("\n32-bit atomics  not applicable  what was seen\n"));
     CHECK(to_text(partial).find("refuses") == std::string::npos);
+}
+
+TEST_CASE("of several samples: median, least, most, and how they vary", "[tools]")
+{
+    const bench::Statistics odd = bench::statistics({3, 1, 2});
+    CHECK(odd.median == 2);
+    CHECK(odd.min == 1);
+    CHECK(odd.max == 3);
+    CHECK(odd.cv == 0.5); // the standard deviation is 1, the mean 2
+    CHECK(bench::statistics({1, 2, 4, 100}).median == 3);
+    CHECK(bench::statistics({5}).median == 5);
+    CHECK(bench::statistics({5}).cv == 0);
+    CHECK(bench::statistics({0, 0}).cv == 0);
+    CHECK(bench::scaled({1, 2}, 3) == std::vector<double>{3, 6});
+}
+
+TEST_CASE("the host knows the sizes that the battery's kernels ask for", "[tools]")
+{
+    const bench::Sizes same{24}, random{4, 61};
+    CHECK(same.of(7) == 24);
+    CHECK(same.total(10) == 320);
+    CHECK(same.parameter() == 24);
+    CHECK(random.of(7) == 4 + test::mix32(7) % 61);
+    CHECK(random.total(1) == (random.of(0) + 15) / 16 * 16);
+    CHECK(random.parameter() == "4..64");
+}
+
+TEST_CASE("a benchmark whose blocks are wrong fails, in text, JSON and CSV", "[tools]")
+{
+    const bench::Row right{.suite = "mixed",
+                           .heap = "bump",
+                           .parameters = {{"bytes", "4..64"}},
+                           .metric = "malloc",
+                           .unit = "ms",
+                           .figure = {0.125, 0.1, 0.2, 0.3},
+                           .rounds = 7,
+                           .nulls = 0,
+                           .verified = true};
+    tool::BenchReport told{{}, "2026-11-22T00:00:00Z", "kma bench", {}};
+    told.figures.rows = {right, right};
+    told.figures.rows[1].metric = "free, all";
+    CHECK(told.passed());
+    CHECK_THAT(to_text(told), contains("2 figures; NULLs where the heap had room: 0; all verified\n"));
+    told.figures.rows[0].verified = false;
+    told.figures.rows[0].nulls = 5;
+    CHECK_FALSE(told.passed());
+    CHECK_THAT(to_text(told), contains("  NO\n") && contains("FAILED: mixed, bump, bytes=4..64, malloc: ") &&
+                                  contains("NULLs where the heap had room: 5; FAILED\n"));
+    const nlohmann::ordered_json json = told;
+    CHECK_FALSE(json["passed"].get<bool>());
+    CHECK(json["results"][0]["bytes"] == "4..64");
+    CHECK(json["results"][0]["verified"] == false);
+    CHECK(to_csv(told) == "suite,heap,bytes,metric,unit,median,min,max,cv,rounds,nulls,verified\n"
+                          "mixed,bump,4..64,malloc,ms,0.125,0.1,0.2,0.3,7,5,false\n"
+                          "mixed,bump,4..64,\"free, all\",ms,0.125,0.1,0.2,0.3,7,0,true\n");
 }
 
 TEST_CASE("columns are as wide as their widest cells", "[tools]")
