@@ -72,8 +72,8 @@ std::string suite_table(const std::vector<bench::Row> &rows, const std::string &
         {"heap", "line", "metric", "median", "unit", "min", "max", "cv %", "rounds", "NULLs", "verified"}};
     for (const bench::Row &row : rows)
         if (row.suite == suite)
-            lines.push_back({row.heap, in_words(row.parameters), row.metric, short_number(row.figure.median), row.unit,
-                             short_number(row.figure.min), short_number(row.figure.max),
+            lines.push_back({row.heap, bench::in_words(row.parameters), row.metric, short_number(row.figure.median),
+                             row.unit, short_number(row.figure.min), short_number(row.figure.max),
                              short_number(row.figure.cv * 100), std::to_string(row.rounds), std::to_string(row.nulls),
                              verdict(row)});
     return lines.size() > 1 ? suite + "\n" + table(lines, 3) + "\n" : "";
@@ -125,7 +125,7 @@ std::string to_text(const BenchReport &report)
     std::uint64_t nulls = 0;
     for (const bench::Row &row : figures.rows) {
         if (!row.verified.value_or(true))
-            text << "FAILED: " << row.suite << ", " << row.heap << ", " << in_words(row.parameters) << ", "
+            text << "FAILED: " << row.suite << ", " << row.heap << ", " << bench::in_words(row.parameters) << ", "
                  << row.metric << ": contents or blocks are not as they must be\n";
         if (row.suite != "fill" && row.suite != "steady") // whose heaps run full
             nulls += row.nulls;
