@@ -1,6 +1,7 @@
 #include "battery.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 #include "suites.hpp"
 
@@ -34,12 +35,14 @@ bool Report::passed() const
     return std::ranges::all_of(rows, [](const Row &row) { return row.verified.value_or(true); });
 }
 
-std::string in_words(const nlohmann::ordered_json &parameters)
+std::string in_words(const Parameters &parameters)
 {
-    std::string text;
-    for (const auto &[name, value] : parameters.items())
-        text += (text.empty() ? "" : " ") + name + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
-    return text;
+    std::ostringstream text;
+    for (const Parameter &one : parameters) {
+        text << (&one == &parameters.front() ? "" : " ") << one.name << '=';
+        std::visit([&](const auto &value) { text << value; }, one.value);
+    }
+    return text.str();
 }
 
 std::vector<std::string> suite_names()

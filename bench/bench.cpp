@@ -54,11 +54,11 @@ std::uint64_t Sizes::total(std::size_t n) const
     return sum;
 }
 
-nlohmann::ordered_json Sizes::parameter() const
+Parameter Sizes::parameter() const
 {
     if (span <= 1)
-        return low;
-    return std::to_string(low) + ".." + std::to_string(low + span - 1);
+        return {"bytes", low};
+    return {"bytes", std::to_string(low) + ".." + std::to_string(low + span - 1)};
 }
 
 Bench::Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options, Report &report,

@@ -23,8 +23,8 @@ struct Sizes {
     cl_uint of(std::uint32_t t) const;
     /// The sum over work-items 0 to n - 1, each rounded up to 16.
     std::uint64_t total(std::size_t n) const;
-    /// The size, or "low..largest" where there are several.
-    nlohmann::ordered_json parameter() const;
+    /// "bytes": the size, or "low..largest" where there are several.
+    Parameter parameter() const;
 };
 
 /// What kernels counted; the places of paint.cl.

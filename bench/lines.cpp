@@ -66,7 +66,7 @@ private:
 
 Line line_of(std::size_t work_items, Sizes sizes)
 {
-    return {work_items, sizes, {{"work_items", work_items}, {"bytes", sizes.parameter()}}};
+    return {work_items, sizes, {{"work_items", work_items}, sizes.parameter()}};
 }
 
 std::vector<Line> uniform_lines(bool quick)

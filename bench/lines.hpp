@@ -12,7 +12,7 @@ namespace bench {
 struct Line {
     std::size_t work_items;
     Sizes sizes;
-    nlohmann::ordered_json parameters;
+    Parameters parameters;
 };
 
 /// With these two as its parameters.
@@ -27,7 +27,7 @@ std::vector<Line> mixed_lines(bool quick);
 struct ChurnLine {
     std::size_t work_items;
     cl_uint variance;
-    nlohmann::ordered_json parameters;
+    Parameters parameters;
 };
 constexpr cl_uint churn_turns = 100;
 std::vector<ChurnLine> churn_lines(bool quick);

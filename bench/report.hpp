@@ -1,21 +1,40 @@
 // What the battery found: rows of figures, and sentences about what was left out or is wrong.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "statistics.hpp"
 
 namespace bench {
 
+/// What a line is about, such as how many work-items: a number or a word.
+struct Parameter {
+    template <std::integral T>
+    Parameter(const char *name, T number) : name(name), value(static_cast<std::uint64_t>(number))
+    {
+    }
+    Parameter(const char *name, double number) : name(name), value(number) {}
+    Parameter(const char *name, std::string word) : name(name), value(std::move(word)) {}
+
+    std::string name;
+    std::variant<std::uint64_t, double, std::string> value;
+};
+using Parameters = std::vector<Parameter>;
+
+/// For people: "work_items=1024 bytes=16".
+std::string in_words(const Parameters &parameters);
+
 /// One figure of one line of a suite.
 struct Row {
     std::string suite;
-    std::string heap;                  ///< a heap's kind, or what it is compared with
-    nlohmann::ordered_json parameters; ///< an object: numbers and words that the line is about
+    std::string heap; ///< a heap's kind, or what it is compared with
+    Parameters parameters;
     std::string metric;
     std::string unit;
     Statistics figure;
@@ -34,8 +53,5 @@ struct Report {
     /// Whether every row that could be verified was.
     bool passed() const;
 };
-
-/// A row's parameters for people: "work_items=1024 bytes=16".
-std::string in_words(const nlohmann::ordered_json &parameters);
 
 } // namespace bench

@@ -43,7 +43,8 @@ const char *verdict(const bench::Row &row)
 ordered_json row_json(const bench::Row &row)
 {
     ordered_json json = {{"suite", row.suite}, {"heap", row.heap}};
-    json.update(row.parameters);
+    for (const bench::Parameter &one : row.parameters)
+        std::visit([&](const auto &value) { json[one.name] = value; }, one.value);
     json["metric"] = row.metric;
     json["unit"] = row.unit;
     json["median"] = row.figure.median;
@@ -143,7 +144,9 @@ std::string to_csv(const BenchReport &report)
         for (const auto &[name, value] : json.items())
             if (std::ranges::find(names, name) == names.end()) {
                 const auto metric = std::ranges::find(names, "metric");
-                names.insert(row.parameters.contains(name) ? metric : names.end(), name);
+                const bool parameter =
+                    std::ranges::find(row.parameters, name, &bench::Parameter::name) != row.parameters.end();
+                names.insert(parameter ? metric : names.end(), name);
             }
     }
     std::string text = joined(names, ",") + '\n';

@@ -8,7 +8,7 @@
 
 namespace bench {
 
-void add_pairs(Bench &bench, const std::string &suite, const nlohmann::ordered_json &parameters, std::size_t work_items,
+void add_pairs(Bench &bench, const std::string &suite, const Parameters &parameters, std::size_t work_items,
                cl_uint turns, cl_uint variance, cl_uint bytes)
 {
     bench.progress(suite, in_words(parameters));

@@ -108,7 +108,7 @@ private:
     cl_uint bytes_;
     std::size_t slots_;
     cl::Buffer refs_, sizes_;
-    nlohmann::ordered_json parameters_;
+    Parameters parameters_;
     std::vector<double> rounds_;
     std::uint64_t served_ = 0, used_slots_ = 0, nulls_ = 0;
     bool inside_ = true;

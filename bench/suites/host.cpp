@@ -20,7 +20,7 @@ public:
 
     void line(const char *of, Line line)
     {
-        line.parameters["of"] = of;
+        line.parameters.emplace_back("of", of);
         bench_.progress("host", allocator_.name + " " + in_words(line.parameters));
         blocks_.assign(line.work_items, nullptr);
         nulls_ = 0;
@@ -36,10 +36,10 @@ public:
         add(line.parameters, "free", "ms", rounds, 1, 1, 0, right);
     }
 
-    void pairs(const char *of, nlohmann::ordered_json parameters, std::size_t work_items, cl_uint turns,
-               cl_uint variance, cl_uint bytes)
+    void pairs(const char *of, Parameters parameters, std::size_t work_items, cl_uint turns, cl_uint variance,
+               cl_uint bytes)
     {
-        parameters["of"] = of;
+        parameters.emplace_back("of", of);
         bench_.progress("host", allocator_.name + " " + in_words(parameters));
         nulls_ = 0;
         const std::function<void(std::size_t, std::size_t)> work = [&](std::size_t begin, std::size_t end) {
@@ -103,7 +103,7 @@ private:
         return block != nullptr;
     }
 
-    void add(const nlohmann::ordered_json &parameters, const char *metric, const char *unit, const Rounds &rounds,
+    void add(const Parameters &parameters, const char *metric, const char *unit, const Rounds &rounds,
              std::size_t which, double factor, std::uint64_t nulls, bool right)
     {
         bench_.add({.suite = "host",

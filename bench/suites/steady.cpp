@@ -37,7 +37,7 @@ public:
         : bench_(bench), load_(load), heap_(bench.new_heap(steady_heap_bytes)), slots_(load.work_items * load.windows),
           refs_(bench.refs(slots_)), sizes_(bench.sizes(slots_)), room_(bench.array("taken", slots_)),
           parameters_({{"work_items", load.work_items},
-                       {"bytes", load.sizes.parameter()},
+                       load.sizes.parameter(),
                        {"p_alloc", load.p_alloc},
                        {"p_free", load.p_free}})
     {
@@ -62,8 +62,8 @@ public:
     void look(std::uint32_t kernels)
     {
         right_ = right_ && paint_and_verify(bench_, heap_, steady_heap_bytes, refs_, sizes_, slots_);
-        nlohmann::ordered_json at = parameters_;
-        at["kernel"] = kernels;
+        Parameters at = parameters_;
+        at.emplace_back("kernel", kernels);
         const kma::HeapStats stats = heap_.stats();
         add(at, "used", "of capacity", {static_cast<double>(stats.used) / static_cast<double>(stats.capacity)});
         add(at, "internal_fragmentation", "", {internal()});
@@ -72,8 +72,7 @@ public:
                 {1 - static_cast<double>(largest(stats.capacity)) / static_cast<double>(stats.capacity - stats.used)});
     }
 
-    void add(const nlohmann::ordered_json &parameters, const char *metric, const char *unit,
-             const std::vector<double> &samples)
+    void add(const Parameters &parameters, const char *metric, const char *unit, const std::vector<double> &samples)
     {
         bench_.add({.suite = "steady",
                     .heap = {},
@@ -86,7 +85,7 @@ public:
                     .verified = right_});
     }
 
-    const nlohmann::ordered_json &parameters() const { return parameters_; }
+    const Parameters &parameters() const { return parameters_; }
     std::vector<double> &times() { return times_; }
 
 private:
@@ -127,7 +126,7 @@ private:
     kma::Heap heap_;
     std::size_t slots_;
     cl::Buffer refs_, sizes_, room_;
-    nlohmann::ordered_json parameters_;
+    Parameters parameters_;
     std::vector<double> times_;
     std::uint64_t nulls_ = 0;
     bool right_ = true;
@@ -171,8 +170,8 @@ void fill_up(Bench &bench)
         const cl_uint nulls = steady.kernel(turn);
         const bool full = nulls > 400; // of the 819 that ask
         if ((turn + 1) % look_each == 0 || full) {
-            nlohmann::ordered_json at = steady.parameters();
-            at["kernel"] = turn + 1;
+            Parameters at = steady.parameters();
+            at.emplace_back("kernel", turn + 1);
             steady.look(turn + 1);
             steady.add(at, "kernel_time", "ms", std::exchange(steady.times(), {}));
         }

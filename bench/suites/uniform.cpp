@@ -69,7 +69,7 @@ void aged_lines(Bench &bench)
                .figure = {used, used, used, 0},
                .verified = aged.verify()});
     for (Line line : uniform_lines(bench.quick())) {
-        line.parameters["state"] = "aged";
+        line.parameters.emplace_back("state", "aged");
         if (fits(bench, "uniform", line, bench.heap_bytes() / 2))
             allocate_and_free(bench, "uniform", line, {.cold = false, .others = [&] { return aged.unharmed(); }});
     }
@@ -81,7 +81,7 @@ void aged_lines(Bench &bench)
 void uniform(Bench &bench)
 {
     for (Line line : uniform_lines(bench.quick())) {
-        line.parameters["state"] = "fresh";
+        line.parameters.emplace_back("state", "fresh");
         if (fits(bench, "uniform", line, bench.heap_bytes()))
             allocate_and_free(bench, "uniform", line, {.cold = true, .range = true});
     }
