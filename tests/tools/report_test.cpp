@@ -62,10 +62,10 @@ TEST_CASE("the host knows the sizes that the battery's kernels ask for", "[tools
     const bench::Sizes same{24}, random{4, 61};
     CHECK(same.of(7) == 24);
     CHECK(same.total(10) == 320);
-    CHECK(in_words({same.parameter(), {"p", 0.5}}) == "bytes=24 p=0.5");
+    CHECK(bench::in_words({same.parameter(), {"p", 0.5}}) == "bytes=24 p=0.5");
     CHECK(random.of(7) == 4 + test::mix32(7) % 61);
     CHECK(random.total(1) == (random.of(0) + 15) / 16 * 16);
-    CHECK(in_words({random.parameter()}) == "bytes=4..64");
+    CHECK(bench::in_words({random.parameter()}) == "bytes=4..64");
 }
 
 TEST_CASE("a benchmark whose blocks are wrong fails, in text, JSON and CSV", "[tools]")
