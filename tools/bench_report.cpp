@@ -80,6 +80,21 @@ std::string suite_table(const std::vector<bench::Row> &rows, const std::string &
     return lines.size() > 1 ? suite + "\n" + table(lines, 3) + "\n" : "";
 }
 
+// The first that are wrong, and how many more.
+std::string failures(const std::vector<bench::Row> &rows)
+{
+    constexpr std::size_t most = 20;
+    std::ostringstream text;
+    std::size_t count = 0;
+    for (const bench::Row &row : rows)
+        if (!row.verified.value_or(true) && count++ < most)
+            text << "FAILED: " << row.suite << ", " << row.heap << ", " << bench::in_words(row.parameters) << ", "
+                 << row.metric << ": contents or blocks are not as they must be\n";
+    if (count > most)
+        text << "FAILED: and " << count - most << " more\n";
+    return text.str();
+}
+
 } // namespace
 
 BenchReport run_bench(const bench::Options &options, const std::string &command)
@@ -124,13 +139,10 @@ std::string to_text(const BenchReport &report)
     for (const std::string &note : figures.notes)
         text << "note: " << note << '\n';
     std::uint64_t nulls = 0;
-    for (const bench::Row &row : figures.rows) {
-        if (!row.verified.value_or(true))
-            text << "FAILED: " << row.suite << ", " << row.heap << ", " << bench::in_words(row.parameters) << ", "
-                 << row.metric << ": contents or blocks are not as they must be\n";
+    for (const bench::Row &row : figures.rows)
         if (row.suite != "fill" && row.suite != "steady") // whose heaps run full
             nulls += row.nulls;
-    }
+    text << failures(figures.rows);
     text << figures.rows.size() << " figures; NULLs where the heap had room: " << nulls << "; "
          << (report.passed() ? "all verified" : "FAILED") << '\n';
     return text.str();

@@ -179,6 +179,21 @@ class WrongHeaps(ReplacedFile):
         self.assertIn("names no file of kma", errors)
 
 
+class WrongEverywhere(ReplacedFile):
+    def test_every_suite_that_looks_into_blocks_finds_those_that_overlap(self):
+        suites = ["uniform", "mixed", "churn", "scaling", "fill", "steady", "access", "workgen"]
+        status, text, figures = self.bench_with(
+            "kma/heap/bump_head.cl", "kma_fetch_add_u64(&heap->head, scan.total, ", "kma_fetch_add_u64(&heap->head, "
+            "(scan.total + 1) / 2, ", "--heap", "bump", "--suite", ",".join(suites))
+        self.assertEqual(status, 1, text)
+        self.assertEqual({row["suite"] for row in figures["results"] if row["verified"] is False}, set(suites))
+        # One unit is not halved, and what needs no heap is right.
+        for row in figures["results"]:
+            if row.get("bytes") == 16 or row["metric"] in ("read_array", "two_passes"):
+                self.assertIsNot(row["verified"], False, row)
+        self.assertRegex(text, "\nFAILED: and [0-9]+ more\n")
+
+
 class SlowHeap(ReplacedFile):
     def test_a_line_is_stopped_and_that_is_told(self):
         status, text, figures = self.bench_with(

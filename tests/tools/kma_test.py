@@ -173,7 +173,7 @@ class Usage(unittest.TestCase):
     def test_help_and_version(self):
         status, text, _ = kma("--help")
         self.assertEqual(status, 0)
-        for command in "devices", "selftest", "check", "cl-dir", "emit":
+        for command in "devices", "selftest", "check", "soak", "bench", "cl-dir", "emit":
             self.assertIn("\n  " + command, text)
         self.assertRegex(kma("--version")[1], r"^kma [0-9]+\.[0-9]+\.[0-9]+\n$")
 
