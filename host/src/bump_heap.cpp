@@ -16,6 +16,11 @@ std::uint64_t begin_units(const HeapOptions &options)
     return layout::kma_bump_begin(static_cast<std::uint32_t>(options.debug));
 }
 
+std::uint32_t limit_units(const HeapOptions &options, std::uint64_t bytes)
+{
+    return layout::kma_bump_limit(static_cast<std::uint32_t>(options.debug), bytes);
+}
+
 // Around each block.
 std::uint64_t units_around(const HeapOptions &options)
 {
@@ -53,17 +58,25 @@ public:
         if (bytes < least)
             throw Error(say("a heap of ", bytes, " bytes is too small: its metadata and one block need ", least,
                             "; Heap::bytes_for says what your blocks need"));
+        check_growth(bytes, options.max_bytes);
         check_largest(bytes, device.max_buffer_bytes(), device.name());
         HeapOptions completed = options;
         completed.superblock_bytes = 0;
         return std::make_unique<BumpHeap>(Parts{device, completed, build(device, completed),
                                                 std::make_unique<HeapMemory>(device, bytes, options.storage)},
                                           Expected{static_cast<std::uint32_t>(begin_units(options)),
-                                                   static_cast<std::uint32_t>(bytes / KMA_UNIT), 0,
+                                                   limit_units(options, bytes), 0,
                                                    layout::kma_bump_guard(static_cast<std::uint32_t>(options.debug))});
     }
 
-    void init() override { run("init", work_items, static_cast<cl_ulong>(memory().bytes())); }
+    void init() override
+    {
+        const cl_ulong bytes = memory().bytes();
+        if (options().max_bytes == 0)
+            run("init", work_items, bytes);
+        else
+            run("init_growing", work_items, bytes, static_cast<cl_ulong>(options().max_bytes));
+    }
     void reset() override { run("reset", work_items); }
     bool depends_on_width() const override { return false; } // the head's upper half is 0 where it is not used
 
@@ -78,6 +91,7 @@ public:
 
 private:
     bool has_guards() const override { return options().debug >= 1; }
+    std::uint32_t grown(std::uint64_t bytes) override { return limit_units(options(), bytes); }
 
     LeakReport leaks_by_books(std::size_t) const override
     {

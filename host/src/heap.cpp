@@ -187,6 +187,21 @@ std::vector<ErrorRecord> Heap::errors() const
     return driver().errors();
 }
 
+void Heap::grow(std::uint64_t bytes)
+{
+    driver().grow(bytes);
+}
+
+std::uint64_t Heap::bytes() const
+{
+    return driver().memory().bytes();
+}
+
+std::uint64_t Heap::error_count(ErrorCode code) const
+{
+    return driver().error_count(code);
+}
+
 void Heap::reset()
 {
     driver().reset();

@@ -19,12 +19,21 @@ std::string refusals_in(const layout::kma_error_log &log)
     return is_whole ? say(" (its error log has out of memory, ", count, " times)") : "";
 }
 
+// Its place in the error log.
+std::size_t number_of(ErrorCode code)
+{
+    return static_cast<std::size_t>(code);
+}
+
 const HeapKindEntry *const kinds[] = {&bump_heap_kind, &superblock_heap_kind};
 
 // The size of the groups that heap kernels run in.
 constexpr std::size_t work_group = 64;
 
-constexpr std::uint64_t max_bytes = (std::uint64_t{1} << 36) - 2 * KMA_UNIT;
+constexpr std::uint64_t refs_reach = (std::uint64_t{1} << 36) - 2 * KMA_UNIT;
+
+// More single copies than these take longer than one of everything.
+constexpr std::size_t most_copies = 256;
 
 } // namespace
 
@@ -58,12 +67,23 @@ const HeapKindEntry &entry_of(const HeapOptions &options)
 
 void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device)
 {
-    if (bytes > max_bytes)
-        throw Error(say("a heap of ", bytes, " bytes is too large: references reach ", max_bytes,
+    if (bytes > refs_reach)
+        throw Error(say("a heap of ", bytes, " bytes is too large: references reach ", refs_reach,
                         " bytes; take several heaps, or a smaller one"));
     if (bytes > largest_buffer)
         throw Error(say("a heap of ", bytes, " bytes is too large for ", device, ": its largest buffer has ",
                         largest_buffer, " bytes; take several heaps, or a smaller one"));
+}
+
+void check_growth(std::uint64_t bytes, std::uint64_t max_bytes)
+{
+    if (max_bytes != 0 && max_bytes < bytes)
+        throw Error(
+            say("HeapOptions::max_bytes = ", max_bytes, " is less than the ", bytes,
+                " bytes that the heap begins with: give the most that it may grow to, or 0 if it need not grow"));
+    if (max_bytes > refs_reach)
+        throw Error(say("HeapOptions::max_bytes = ", max_bytes, " is too large: references reach ", refs_reach,
+                        " bytes; give no more than that"));
 }
 
 void refuse_if_full(cl_int status, std::uint64_t bytes, const std::string &device)
@@ -83,6 +103,48 @@ std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes,
         refuse_if_full(error.err(), bytes, device.name());
         throw;
     }
+}
+
+void HeapDriver::grow(std::uint64_t bytes)
+{
+    const std::uint64_t now = memory().bytes();
+    if (bytes < now)
+        throw Error(say("a heap of ", now, " bytes cannot be made one of ", bytes,
+                        ": heaps only grow; what Heap::stats() calls bytes is the least to ask for"));
+    if (bytes == now)
+        return;
+    if (options().max_bytes == 0)
+        throw Error(say("a heap of ", now, " bytes that does not grow cannot be made one of ", bytes,
+                        ": create it with HeapOptions::max_bytes, the most that it shall ever have"));
+    if (bytes > options().max_bytes)
+        throw Error(say("a heap of ", now, " bytes cannot be made one of ", bytes, ": it was created with max_bytes = ",
+                        options().max_bytes, "; ask for no more, or create it with a larger number"));
+    check_largest(bytes, device().max_buffer_bytes(), device().name());
+    require_sound();
+    try {
+        auto larger = std::make_unique<HeapMemory>(device(), bytes, options().storage);
+        for (const ByteRange &range : moves_with_growth())
+            memory().copy(device().queue(), range.offset, range.bytes, *larger);
+        cl::Kernel kernel = this->kernel("grow");
+        larger->set_arg(kernel, 0);
+        kernel.setArg(1, static_cast<cl_ulong>(bytes));
+        launch(kernel, 1);
+        parts_.memory = std::move(larger);
+    } catch (const cl::Error &error) {
+        refuse_if_full(error.err(), bytes, device().name());
+        throw;
+    }
+    expected_.limit = grown(bytes);
+}
+
+std::vector<ByteRange> HeapDriver::moves_with_growth() const
+{
+    std::vector<ByteRange> ranges{{0, begin()}};
+    for (const ByteRange &range : touched())
+        append(ranges, range);
+    if (ranges.size() > most_copies)
+        ranges = {{0, memory().bytes()}};
+    return ranges;
 }
 
 Program HeapDriver::build(const Device &device, const HeapOptions &options)
@@ -129,6 +191,7 @@ void HeapDriver::check_constants(Findings &findings) const
     expect("kind", is.kind, static_cast<std::uint32_t>(options().kind));
     expect("debug", is.debug, static_cast<std::uint32_t>(options().debug));
     expect("size in bytes", is.bytes, memory().bytes());
+    expect("largest size in bytes", is.max_bytes, max_bytes());
     expect("begin of the blocks, in units of 16 bytes,", is.begin, expected_.begin);
     expect("limit of the blocks, in units of 16 bytes,", is.limit, expected_.limit);
     expect("place of the guards' metadata, in units of 16 bytes,", is.guard, expected_.guard);
@@ -233,6 +296,25 @@ std::vector<ErrorRecord> HeapDriver::errors() const
                                where(record.site)});
     }
     return records;
+}
+
+std::uint32_t HeapDriver::error_count(ErrorCode code) const
+{
+    std::uint32_t count;
+    memory().read(device().queue(), offsetof(layout::kma_heap_header, errors.count) + sizeof count * number_of(code),
+                  sizeof count, &count);
+    return count;
+}
+
+void HeapDriver::forget_errors(ErrorCode code, std::uint32_t kept)
+{
+    const std::uint64_t count = offsetof(layout::kma_heap_header, errors.count) + sizeof kept * number_of(code);
+    memory().write(device().queue(), count, sizeof kept, &kept);
+    const std::vector<layout::kma_error_record> none(KMA_ERROR_KEPT - std::min(kept, KMA_ERROR_KEPT));
+    const std::size_t first = number_of(code) * KMA_ERROR_KEPT + KMA_ERROR_KEPT - none.size();
+    if (!none.empty())
+        memory().write(device().queue(), offsetof(layout::kma_heap_header, errors.first) + first * sizeof none[0],
+                       none.size() * sizeof none[0], none.data());
 }
 
 void HeapDriver::clear_errors()

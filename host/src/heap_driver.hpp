@@ -2,6 +2,7 @@
 // own, and one entry in heap_driver.cpp (beside its name in kma/heap_kind.hpp).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -33,11 +34,14 @@ public:
     HeapDriver(const HeapDriver &) = delete;
     HeapDriver &operator=(const HeapDriver &) = delete;
 
-    /// Runs the init kernel.
+    /// Runs the init kernel, or the one for heaps that grow (options().max_bytes).
     virtual void init() = 0;
     virtual void reset() = 0;
 
-    /// The memory handed out, in ascending order.
+    /// As Heap::grow; if it throws, the heap is as it was.
+    void grow(std::uint64_t bytes);
+
+    /// The memory handed out, in ascending order. It, and all in front of begin(), is what moves when the heap grows.
     virtual std::vector<ByteRange> used() const = 0;
 
     /// The metadata that an init kernel would not write just so, in ascending order; all in front of begin().
@@ -68,6 +72,12 @@ public:
     /// The header as it is in the heap.
     layout::kma_heap_header header() const;
 
+    /// How often the error happened.
+    std::uint32_t error_count(ErrorCode code) const;
+
+    /// Takes the errors of a code behind the first `kept` out of the log.
+    void forget_errors(ErrorCode code, std::uint32_t kept);
+
 protected:
     struct Parts {
         Device device;
@@ -85,6 +95,16 @@ protected:
 
     /// The kernels of a kind, in the options' flavour. Throws Error if the device fails the selftest.
     static Program build(const Device &device, const HeapOptions &options);
+
+    /// Makes the driver's picture of the heap that of a heap of `bytes`, more than before; returns its limit in units.
+    /// The kernel kma_KIND_grow_kernel(heap, bytes), of one work-item, has done the same to the heap.
+    virtual std::uint32_t grown(std::uint64_t bytes) = 0;
+
+    /// used(), and what else behind begin() moves with the heap when it grows.
+    virtual std::vector<ByteRange> touched() const { return used(); }
+
+    /// The most bytes that the heap may have.
+    std::uint64_t max_bytes() const { return std::max(memory().bytes(), options().max_bytes); }
 
     /// Names what is wrong in the constant parts of the metadata, which kernels follow unseen: here the header.
     virtual void check_constants(Findings &findings) const;
@@ -118,6 +138,7 @@ protected:
     }
 
 private:
+    std::vector<ByteRange> moves_with_growth() const;
     cl::Kernel kernel(const std::string &what) const;
     void launch(const cl::Kernel &kernel, std::uint64_t work_items) const;
 
@@ -139,6 +160,9 @@ extern const HeapKindEntry superblock_heap_kind;
 
 /// Throws Error if no ref reaches the end of so many bytes, or no buffer of the device of that name can have them.
 void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device);
+
+/// Throws Error if a heap of `bytes` cannot grow until it has `max_bytes` (0: it need not).
+void check_growth(std::uint64_t bytes, std::uint64_t max_bytes);
 
 /// Throws Error for a number that is no kind.
 const HeapKindEntry &entry_of(HeapKind kind);

@@ -18,7 +18,7 @@ namespace kma {
 namespace {
 
 constexpr std::uint64_t file_magic = 0x0a70616568616d6b; // "kmaheap\n" on the disk of a little-endian machine
-constexpr std::uint32_t file_version = 1;                // raised when this struct, or what follows it, changes
+constexpr std::uint32_t file_version = 2;                // raised when this struct, or what follows it, changes
 
 struct FileHead {
     std::uint64_t magic;
@@ -28,11 +28,12 @@ struct FileHead {
     std::uint32_t debug;
     std::uint32_t atomic64;
     std::uint32_t unused;
-    std::uint64_t bytes; // of the heap
+    std::uint64_t bytes;     // of the heap
+    std::uint64_t max_bytes; // 0 if it does not grow
     std::uint64_t superblock_bytes;
     std::uint64_t ranges;
 };
-static_assert(sizeof(FileHead) == 56 && sizeof(ByteRange) == 16);
+static_assert(sizeof(FileHead) == 64 && sizeof(ByteRange) == 16);
 
 // So much goes through host memory at a time.
 constexpr std::uint64_t chunk_bytes = std::uint64_t{16} << 20;
@@ -68,6 +69,7 @@ void write(const HeapDriver &heap, std::ofstream &file)
                            .atomic64 = header.atomic64,
                            .unused = 0,
                            .bytes = header.bytes,
+                           .max_bytes = heap.options().max_bytes,
                            .superblock_bytes = heap.options().superblock_bytes,
                            .ranges = ranges.size()};
     const auto put = [&](const void *data, std::uint64_t bytes) {
@@ -217,6 +219,7 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, std::istream &from, 
     options.debug = static_cast<int>(head.debug);
     options.superblock_bytes = head.superblock_bytes;
     options.build_options = build_options;
+    options.max_bytes = head.max_bytes;
     std::unique_ptr<HeapDriver> heap = make_for(file, device, head.bytes, options);
     if (const bool atomic64 = heap->header().atomic64 != 0;
         heap->depends_on_width() && atomic64 != (head.atomic64 != 0))

@@ -91,4 +91,17 @@ void HeapMemory::write(const cl::CommandQueue &queue, std::uint64_t offset, std:
     unmap(queue, mapped);
 }
 
+void HeapMemory::copy(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes,
+                      const HeapMemory &to) const
+{
+    if (!svm_) {
+        queue.enqueueCopyBuffer(buffer_, to.buffer_, offset, offset, bytes);
+        return;
+    }
+    const auto *from = static_cast<const std::byte *>(svm_) + offset;
+    check(clEnqueueSVMMemcpy(queue(), CL_FALSE, static_cast<std::byte *>(to.svm_) + offset, from, bytes, 0, nullptr,
+                             nullptr),
+          "clEnqueueSVMMemcpy");
+}
+
 } // namespace kma

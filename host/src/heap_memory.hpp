@@ -32,6 +32,9 @@ public:
     /// Copies a range from the host; waits.
     void write(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes, const void *from) const;
 
+    /// Copies a range to the same place in `to`, memory of the same kind; does not wait.
+    void copy(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes, const HeapMemory &to) const;
+
     /// Maps a range for reading and writing; waits.
     void *map(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes) const;
     void unmap(const cl::CommandQueue &queue, void *mapped) const;

@@ -11,6 +11,7 @@ namespace kma::layout {
 using uchar = unsigned char;
 using uint = std::uint32_t;
 using ulong = std::uint64_t;
+using std::max;
 using std::min;
 struct kma_atomic_u32 {
     uint word;
@@ -38,7 +39,7 @@ static_assert(sizeof(kma_heap_header) == 128 + 40 + 32 * KMA_ERROR_CODES * KMA_E
 static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header) + 88 && offsetof(kma_bump, head) % 128 == 0);
 static_assert(sizeof(kma_bump) == offsetof(kma_bump, head) + 128);
 static_assert(sizeof(kma_bump) == 2688 && sizeof(kma_guard) == 5248); // which kernels and documents name in sums
-static_assert(sizeof(kma_sb_class) == 128 && sizeof(kma_sb_state) == 16 && sizeof(kma_sb_plan) == 48);
+static_assert(sizeof(kma_sb_class) == 128 && sizeof(kma_sb_state) == 16 && sizeof(kma_sb_plan) == 52);
 static_assert(sizeof(kma_superblock) == 10752); // which kernels/superblock_kernels.cl and the documents name
 static_assert(offsetof(kma_superblock, plan) == sizeof(kma_heap_header));
 static_assert(offsetof(kma_superblock, classes) % 128 == 0);

@@ -19,7 +19,7 @@ constexpr std::uint32_t most_drawn(std::uint32_t slots, bool atomic64)
 class Checker {
 public:
     Checker(const layout::kma_sb_plan &plan, const SuperblockCensus &census, Findings &findings)
-        : plan_(plan), census_(census), findings_(findings), in_own_set_(plan.superblocks), in_queue_(plan.superblocks)
+        : plan_(plan), census_(census), findings_(findings), in_own_set_(plan.superblocks), in_queue_(plan.room)
     {
     }
 
@@ -36,6 +36,8 @@ public:
         check_carriers();
         for (std::uint32_t sb = 0; sb < plan_.superblocks; sb++)
             check_superblock(sb);
+        for (std::uint32_t sb = plan_.superblocks; sb < plan_.room; sb++)
+            check_future(sb);
     }
 
 private:
@@ -45,6 +47,7 @@ private:
     bool check_link(std::uint32_t from, std::uint32_t node, std::uint64_t length);
     void check_carriers();
     void check_superblock(std::uint32_t sb);
+    void check_future(std::uint32_t sb);
     void check_free(std::uint32_t sb);
     void check_owned(std::uint32_t sb, std::uint32_t c);
     void check_keeper(std::uint32_t sb, std::uint32_t c, bool offered);
@@ -124,11 +127,10 @@ void Checker::check_set(std::uint32_t c)
 // The list from head to tail: a dummy, then a node for each superblock that is free.
 void Checker::walk_queue()
 {
-    const std::uint32_t nodes = plan_.superblocks + 1;
+    const std::uint32_t nodes = plan_.room + 1;
     const layout::kma_queue_census &ends = census_.queue[nodes];
-    if (ends.carrier != plan_.superblocks)
-        findings_.add("queue capacities", "the free queue's capacity is ", ends.carrier, ", should be ",
-                      plan_.superblocks);
+    if (ends.carrier != plan_.room)
+        findings_.add("queue capacities", "the free queue's capacity is ", ends.carrier, ", should be ", plan_.room);
     in_list_.assign(nodes, false);
     std::uint32_t last = none;
     std::uint64_t length = 0;
@@ -158,9 +160,9 @@ void Checker::walk_queue()
 bool Checker::check_link(std::uint32_t from, std::uint32_t node, std::uint64_t length)
 {
     const auto end = [from] { return from == none ? std::string("head") : say("node ", from); };
-    if (node > plan_.superblocks)
+    if (node > plan_.room)
         findings_.add("links of the free queue", "the free queue's ", end(), " leads to node ", node,
-                      ", but there are ", plan_.superblocks + 1);
+                      ", but there are ", plan_.room + 1);
     else if (in_list_[node])
         findings_.add("links of the free queue", "the free queue is a circle after ", length, " nodes: its ", end(),
                       " leads back to node ", node);
@@ -172,14 +174,13 @@ bool Checker::check_link(std::uint32_t from, std::uint32_t node, std::uint64_t l
 // Every node is in the list, or belongs to the one superblock outside that will bring it back.
 void Checker::check_carriers()
 {
-    std::vector<std::uint32_t> owner(plan_.superblocks + 1, none);
-    for (std::uint32_t sb = 0; sb < plan_.superblocks; sb++) {
+    std::vector<std::uint32_t> owner(plan_.room + 1, none);
+    for (std::uint32_t sb = 0; sb < plan_.room; sb++) {
         if (in_queue_[sb])
             continue;
         const std::uint32_t node = census_.queue[sb].carrier;
-        if (node > plan_.superblocks)
-            findings_.add("carriers", "superblock ", sb, " has queue node ", node, ", but there are ",
-                          plan_.superblocks + 1);
+        if (node > plan_.room)
+            findings_.add("carriers", "superblock ", sb, " has queue node ", node, ", but there are ", plan_.room + 1);
         else if (in_list_[node])
             findings_.add("carriers", "superblock ", sb, ", outside the free queue, has node ", node,
                           ", which is in the queue");
@@ -188,7 +189,7 @@ void Checker::check_carriers()
         else
             owner[node] = sb;
     }
-    for (std::uint32_t node = 0; node <= plan_.superblocks; node++)
+    for (std::uint32_t node = 0; node <= plan_.room; node++)
         if (!in_list_[node] && owner[node] == none)
             findings_.add("lost queue nodes", "queue node ", node,
                           " is neither in the free queue nor any superblock's");
@@ -205,6 +206,24 @@ void Checker::check_superblock(std::uint32_t sb)
         check_free(sb);
     else
         check_owned(sb, c);
+}
+
+// One that growth may bring: as it was made, and its node hangs together with those of the next.
+void Checker::check_future(std::uint32_t sb)
+{
+    const layout::kma_sb_census &is = census_.superblocks[sb];
+    if (is.content != KMA_SB_UNUSED || is.credit != KMA_SB_KEPT || is.taken + is.stray != 0)
+        findings_.add("superblocks in use before the heap has grown to them", "superblock ", sb,
+                      ", of which there are ", plan_.superblocks, " until the heap grows, has content ", is.content,
+                      ", credit ", is.credit, " and ", is.taken + is.stray, " bits of its bitmap set, should be ",
+                      KMA_SB_UNUSED, ", ", KMA_SB_KEPT, " and 0");
+    const layout::kma_queue_census &node = census_.queue[sb + 1];
+    const std::uint32_t next = sb + 1 == plan_.room ? none : sb + 2;
+    if (node.item != sb || node.next != next || census_.queue[sb].carrier != sb + 1)
+        findings_.add("queue nodes of superblocks to come", "superblock ", sb, ", of which there are ",
+                      plan_.superblocks, " until the heap grows, has queue node ", census_.queue[sb].carrier,
+                      ", and node ", sb + 1, " item ", node.item, " and next node ", node.next, ", should be ", sb + 1,
+                      ", ", sb, " and ", next);
 }
 
 void Checker::check_free(std::uint32_t sb)

@@ -23,7 +23,12 @@ public:
 
     void init() override
     {
-        run("init", init_work_items(), static_cast<cl_ulong>(memory().bytes()), cl_uint{plan_.shift});
+        const cl_ulong bytes = memory().bytes();
+        if (options().max_bytes == 0)
+            run("init", init_work_items(), bytes, cl_uint{plan_.shift});
+        else
+            run("init_growing", init_work_items(), bytes, static_cast<cl_ulong>(options().max_bytes),
+                cl_uint{plan_.shift});
     }
     void reset() override
     {
@@ -32,19 +37,28 @@ public:
     }
     bool depends_on_width() const override { return true; }
 
-    std::vector<ByteRange> used() const override;
+    std::vector<ByteRange> used() const override { return superblocks_where(KMA_SB_FREE, 0, true); }
     std::vector<ByteRange> metadata() const override;
     bool has_guards() const override { return options().debug >= 2; }
     void for_each_block(const std::function<void(const HeapPart &)> &visit) const override;
+    std::uint32_t grown(std::uint64_t bytes) override;
+
+    // With guards a free superblock's freed blocks still tell who frees one of them once more.
+    std::vector<ByteRange> touched() const override
+    {
+        return has_guards() ? superblocks_where(KMA_SB_UNUSED, KMA_SB_UNUSED, false) : used();
+    }
 
 private:
+    std::vector<ByteRange> superblocks_where(std::uint32_t mask, std::uint32_t content, bool is) const;
+
     // More would not make any device faster.
     static constexpr std::uint64_t most_work_items = 262144;
 
     // The bitmaps are nearly all there is to write: some 64 words for each work-item.
     std::uint64_t init_work_items() const
     {
-        const std::uint64_t words = std::uint64_t{plan_.superblocks} * plan_.bitmap_words;
+        const std::uint64_t words = std::uint64_t{plan_.room} * plan_.bitmap_words;
         return std::clamp<std::uint64_t>(words / 64, 64, most_work_items);
     }
 
@@ -100,7 +114,8 @@ std::unique_ptr<HeapDriver> SuperblockHeap::make(const Device &device, std::uint
 {
     HeapOptions completed = options;
     completed.superblock_bytes = superblock_plan::superblock_bytes(options, bytes);
-    const kma_sb_plan plan = superblock_plan::plan(completed, bytes, completed.superblock_bytes);
+    check_growth(bytes, options.max_bytes);
+    const kma_sb_plan plan = superblock_plan::plan(options, bytes, completed.superblock_bytes);
     check_largest(bytes, device.max_buffer_bytes(), device.name());
     Program kernels = build(device, completed);
     const bool atomic64 = has_atomic64(device, kernels);
@@ -111,14 +126,22 @@ std::unique_ptr<HeapDriver> SuperblockHeap::make(const Device &device, std::uint
                                             Expected{plan.begin, plan.limit, atomic64, plan.guard}, plan);
 }
 
-std::vector<ByteRange> SuperblockHeap::used() const
+// The superblocks whose content under that mask is `content`, or is not.
+std::vector<ByteRange> SuperblockHeap::superblocks_where(std::uint32_t mask, std::uint32_t content, bool is) const
 {
     const auto states = words<layout::kma_sb_state>(plan_.states, plan_.superblocks);
     std::vector<ByteRange> ranges;
     for (std::uint32_t sb = 0; sb < plan_.superblocks; sb++)
-        if ((states[sb].content.word & KMA_SB_FREE) == 0)
+        if (((states[sb].content.word & mask) == content) == is)
             append(ranges, {start_of(sb), superblock_bytes()});
     return ranges;
+}
+
+// Metadata stay where they are, so the driver's plan and the heap's differ from before in two fields only.
+std::uint32_t SuperblockHeap::grown(std::uint64_t bytes)
+{
+    plan_ = layout::kma_sb_plan_within(plan_, bytes);
+    return plan_.limit;
 }
 
 std::vector<ByteRange> SuperblockHeap::metadata() const
@@ -143,6 +166,7 @@ void SuperblockHeap::check_constants(Findings &findings) const
             findings.add("fields of the plan", "the plan's ", field, " is ", value, ", should be ", right);
     };
     expect("number of superblocks", is.superblocks, plan_.superblocks);
+    expect("room for superblocks", is.room, plan_.room);
     expect("shift, log2 of a superblock's units of 16 bytes,", is.shift, plan_.shift);
     expect("number of size classes", is.size_classes, plan_.size_classes);
     expect("words of a partial set", is.set_words, plan_.set_words);
@@ -164,9 +188,9 @@ void SuperblockHeap::check_structures(Findings &findings) const
     std::uint32_t moves;
     memory().read(device().queue(), offsetof(layout::kma_superblock, moves), sizeof moves, &moves);
     all.in_hand = KMA_SB_IN_HAND(moves);
-    all.superblocks = census<layout::kma_sb_census>("census", plan_.superblocks);
+    all.superblocks = census<layout::kma_sb_census>("census", plan_.room);
     all.classes = census<layout::kma_sb_class_census>("classes", plan_.size_classes);
-    all.queue = census<layout::kma_queue_census>("queue", std::uint64_t{plan_.superblocks} + 2);
+    all.queue = census<layout::kma_queue_census>("queue", std::uint64_t{plan_.room} + 2);
     all.sets = words<std::uint32_t>(plan_.sets, std::uint64_t{plan_.size_classes} * plan_.set_words);
     check_superblocks(plan_, all, findings);
 }
@@ -208,7 +232,7 @@ LeakReport SuperblockHeap::leaks_by_books(std::size_t most) const
 {
     LeakReport report;
     std::vector<std::uint64_t> counts(plan_.size_classes);
-    const auto superblocks = census<layout::kma_sb_census>("census", plan_.superblocks);
+    const auto superblocks = census<layout::kma_sb_census>("census", plan_.room);
     for (std::uint32_t sb = 0; sb < plan_.superblocks; sb++) {
         const layout::kma_sb_census &is = superblocks[sb];
         if (is.content >= plan_.size_classes || is.taken == 0)

@@ -33,18 +33,43 @@ constexpr std::uint64_t largest = std::uint64_t{KMA_UNIT} << KMA_SB_MAX_SHIFT;
 // can number.
 constexpr std::uint64_t usual_superblocks = 128;
 
+// A heap that may grow begins with no fewer than so many, metadata counted in.
+constexpr std::uint64_t first_superblocks = 32;
+
 // Around each block from KMA_DEBUG 2 on.
 constexpr std::uint64_t guard_bytes = std::uint64_t{KMA_GUARD_FRONT + KMA_GUARD_BACK} * KMA_UNIT;
 
-// Bytes of a heap with `superblocks`.
+// What a heap of so many bytes, now or one day, has at most where nobody says otherwise.
+std::uint64_t usual_superblock_bytes(std::uint64_t bytes)
+{
+    return std::bit_floor(std::clamp(bytes / usual_superblocks, smallest, largest));
+}
+
+// The plan of a heap whose bytes, now or one day, are so many.
+layout::kma_sb_plan plan_at_most(const HeapOptions &options, std::uint64_t bytes, std::uint64_t superblock_bytes)
+{
+    return layout::kma_sb_plan_for(bytes, shift_of(superblock_bytes), static_cast<std::uint32_t>(options.debug), true);
+}
+
+// Bytes of a heap with `superblocks`, and room for the metadata of those that it may grow to.
 std::uint64_t heap_bytes(const HeapOptions &options, std::uint64_t superblocks, std::uint64_t superblock_bytes)
 {
     if (superblocks > 0xffffffff)
         return most;
+    const layout::kma_sb_plan grown = plan_at_most(options, options.max_bytes, superblock_bytes);
+    if (superblocks <= grown.room)
+        return std::uint64_t{grown.begin} * KMA_UNIT + superblocks * superblock_bytes;
     std::uint64_t units;
     layout::kma_sb_plan_of(static_cast<std::uint32_t>(superblocks), shift_of(superblock_bytes),
                            static_cast<std::uint32_t>(options.debug), &units);
     return units * KMA_UNIT;
+}
+
+// The fewest bytes of a heap that gets superblocks of that size.
+std::uint64_t bytes_that_choose(const HeapOptions &options, std::uint64_t superblock_bytes)
+{
+    const bool grows = usual_superblock_bytes(options.max_bytes) >= superblock_bytes;
+    return superblock_bytes * (grows && options.max_bytes != 0 ? first_superblocks : usual_superblocks);
 }
 
 // Bytes of a heap that has as many superblocks as `needed` says of their size, none if that size will not do; and
@@ -65,7 +90,7 @@ std::optional<std::uint64_t> consistent_bytes(const HeapOptions &options, const 
         const std::uint64_t bytes = heap_bytes(options, std::max<std::uint64_t>(*superblocks, 1), size);
         const std::uint64_t chosen = superblock_bytes(options, bytes);
         if (chosen <= size) // if smaller, then a larger heap makes this size the chosen one
-            return chosen == size ? bytes : size * usual_superblocks;
+            return chosen == size ? bytes : bytes_that_choose(options, size);
     }
     return {}; // no size will do: the largest is chosen for any number of bytes that is too large for the others
 }
@@ -111,8 +136,11 @@ std::uint32_t shift_of(std::uint64_t superblock_bytes) noexcept
 std::uint64_t superblock_bytes(const HeapOptions &options, std::uint64_t heap_bytes)
 {
     const std::uint64_t given = options.superblock_bytes;
+    if (given == 0 && heap_bytes >= options.max_bytes)
+        return usual_superblock_bytes(heap_bytes);
     if (given == 0)
-        return std::bit_floor(std::clamp(heap_bytes / usual_superblocks, smallest, largest));
+        return std::min(usual_superblock_bytes(options.max_bytes),
+                        std::bit_floor(std::max(heap_bytes / first_superblocks, smallest)));
     if (!std::has_single_bit(given) || given < smallest || given > largest)
         throw Error(say("superblock_bytes = ", given, " is no size for superblocks: it must be a power of two from ",
                         smallest, " to ", largest, ", or 0 to have it chosen"));
@@ -121,27 +149,28 @@ std::uint64_t superblock_bytes(const HeapOptions &options, std::uint64_t heap_by
 
 layout::kma_sb_plan plan(const HeapOptions &options, std::uint64_t heap_bytes, std::uint64_t superblock_bytes)
 {
-    const std::uint32_t shift = shift_of(superblock_bytes);
-    const layout::kma_sb_plan plan =
-        layout::kma_sb_plan_for(heap_bytes, shift, static_cast<std::uint32_t>(options.debug), true);
-    if (plan.superblocks == 0)
-        throw Error(say("a heap of ", heap_bytes, " bytes is too small: its metadata and one superblock of ",
-                        superblock_bytes, " bytes need ", superblock_plan::heap_bytes(options, 1, superblock_bytes),
-                        "; Heap::bytes_for says what your blocks need"));
-    return plan;
+    const layout::kma_sb_plan plan = layout::kma_sb_plan_growing(
+        heap_bytes, options.max_bytes, shift_of(superblock_bytes), static_cast<std::uint32_t>(options.debug), true);
+    if (plan.superblocks != 0)
+        return plan;
+    const std::uint64_t enough = bytes_for_payload(options, 1);
+    const std::string growing =
+        options.max_bytes > heap_bytes ? say(", if it may grow to ", options.max_bytes, " bytes,") : "";
+    throw Error(say("a heap of ", heap_bytes, " bytes is too small: its metadata", growing, " and one superblock of ",
+                    superblock_plan::superblock_bytes(options, enough), " bytes need ", enough,
+                    "; Heap::bytes_for says what your blocks need"));
 }
 
-void check_for_32_bits(const HeapOptions &options, std::uint64_t bytes, std::uint64_t size)
+void check_for_32_bits(const HeapOptions &options, std::uint64_t at_first, std::uint64_t size)
 {
-    const auto room = [&](std::uint64_t s) {
-        return layout::kma_sb_plan_for(bytes, shift_of(s), static_cast<std::uint32_t>(options.debug), true).superblocks;
-    };
+    const std::uint64_t bytes = std::max(at_first, options.max_bytes);
+    const auto room = [&](std::uint64_t s) { return plan_at_most(options, bytes, s).room; };
     const auto allowed = [](std::uint64_t s) { return layout::kma_sb_most(shift_of(s), false); };
     if (room(size) <= allowed(size))
         return;
     std::uint64_t largest_heap = 0;
     for (std::uint64_t s = smallest; s <= largest; s *= 2) {
-        largest_heap = std::max(largest_heap, heap_bytes(options, allowed(s), s));
+        largest_heap = std::max(largest_heap, heap_bytes({.debug = options.debug}, allowed(s), s));
         if (room(s) <= allowed(s))
             throw Error(say("a heap of ", bytes, " bytes has room for ", room(size), " superblocks of ", size,
                             " bytes, and without 64-bit atomics there can be ", allowed(size),

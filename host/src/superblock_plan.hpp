@@ -9,17 +9,17 @@
 
 namespace kma::superblock_plan {
 
-/// options.superblock_bytes, or what a heap of `heap_bytes` gets where that is 0. Throws Error if it is no size for
-/// superblocks.
+/// options.superblock_bytes, or what a heap that begins with `heap_bytes` gets where that is 0. Throws Error if it is
+/// no size for superblocks.
 std::uint64_t superblock_bytes(const HeapOptions &options, std::uint64_t heap_bytes);
 
 std::uint32_t shift_of(std::uint64_t superblock_bytes) noexcept;
 
-/// Where everything is in a heap of so many bytes; the same on the device. Throws Error if there is no room for
-/// metadata and one superblock.
+/// Where everything is in a heap that begins with so many bytes and superblocks of that size; the same on the device.
+/// `options` as the user gave them. Throws Error if there is no room for metadata and one superblock.
 layout::kma_sb_plan plan(const HeapOptions &options, std::uint64_t heap_bytes, std::uint64_t superblock_bytes);
 
-/// Throws Error if 32-bit atomics cannot number the superblocks that such a heap has room for.
+/// Throws Error if 32-bit atomics cannot number the superblocks that such a heap has room for, or may get.
 void check_for_32_bits(const HeapOptions &options, std::uint64_t heap_bytes, std::uint64_t superblock_bytes);
 
 /// As Heap::bytes_for.

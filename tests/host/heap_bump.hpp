@@ -49,7 +49,7 @@ struct bump_kind {
     {
         served = 0;
         heap = shim::objects.construct<kma_bump>(memory);
-        kma_bump_init(heap, bytes + 8, 0, 1); // the 8 are less than a unit
+        kma_bump_init(heap, bytes + 8, 0, 0, 1); // the 8 are less than a unit
     }
 
     uint begin() const { return heap->header.begin; }

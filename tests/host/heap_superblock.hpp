@@ -80,7 +80,7 @@ struct superblock_kind {
         for (uint node = 0; node <= superblocks_; node++)
             shim::objects.construct<kma_queue_node>(kma_queue_nodes(queue_) + node);
 
-        kma_superblock_init(heap, bytes, shift_, false, 0, 1);
+        kma_superblock_init(heap, bytes, 0, shift_, false, 0, 1);
         shim::check(heap->plan.superblocks == superblocks_ && heap->plan.limit == plan.limit, "the plan is another");
         shim::check(heap->plan.begin % (KMA_SB_ALIGN / KMA_UNIT) == 0, "superblocks are not aligned");
     }

@@ -140,7 +140,7 @@ private:
     {
         std::memset(static_cast<void *>(heap), 0xa5, sizeof(kma_bump) + 100 * KMA_UNIT);
         for (uint me = 0; me < work_items; me++)
-            kma_bump_init(heap, bytes - me * KMA_UNIT, me, work_items);
+            kma_bump_init(heap, bytes - me * KMA_UNIT, 0, me, work_items);
     }
 
     static void check_bump()
@@ -211,7 +211,7 @@ private:
         if (!keep_log)
             std::memset(static_cast<void *>(heap), 0xa5, bytes);
         for (uint me = 0; me < work_items; me++)
-            kma_superblock_init(heap, bytes, shift, keep_log, me, work_items);
+            kma_superblock_init(heap, bytes, 0, shift, keep_log, me, work_items);
     }
 
     static ulong bytes_for(uint superblocks, uint shift)

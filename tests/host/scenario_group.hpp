@@ -14,7 +14,7 @@ public:
     void before()
     {
         heap_ = shim::objects.construct<kma_bump>(memory_);
-        kma_bump_init(heap_, sizeof(memory_), 0, 1);
+        kma_bump_init(heap_, sizeof(memory_), 0, 0, 1);
         variant_ = shim::random(request_kinds);
         for (uint id = 0; id < threads; id++)
             asked_[id] = got_[id] = 0;

@@ -12,7 +12,7 @@ public:
     void before()
     {
         heap_ = shim::objects.construct<kma_heap>(memory_);
-        kma_bump_init(heap_, sizeof(memory_), 0, 1);
+        kma_bump_init(heap_, sizeof(memory_), 0, 0, 1);
         root_ = shim::objects.construct<kma_atomic_ref>(root_memory_);
         kma_ref_init(root_, KMA_NULL);
         variant_ = shim::random(shim::chosen.bound != 0 ? 1 : 1u << 20);

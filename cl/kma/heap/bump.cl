@@ -20,9 +20,10 @@
 #include "kma/heap/bump_debug.cl"
 #endif
 
-// Prepares a buffer of `bytes` (at least kma_bump_begin + 1 units, 64 GiB - 32 at most). Called by all work-items of one
-// launch that nothing else overlaps. Touches the metadata only.
-static inline void kma_bump_init(global kma_bump *heap, ulong bytes, size_t me, size_t work_items)
+// Prepares a buffer of `bytes` (at least kma_bump_begin + 1 units, 64 GiB - 32 at most), which may become `max_bytes`
+// (`bytes` or less: it does not grow). Called by all work-items of one launch that nothing else overlaps. Touches the
+// metadata only.
+static inline void kma_bump_init(global kma_bump *heap, ulong bytes, ulong max_bytes, size_t me, size_t work_items)
 {
     kma_error_log_init(&heap->header.errors, me, work_items);
 #if KMA_DEBUG >= 2
@@ -30,10 +31,8 @@ static inline void kma_bump_init(global kma_bump *heap, ulong bytes, size_t me, 
 #endif
     if (me != 0)
         return;
-    const ulong begin = kma_bump_begin(KMA_DEBUG);
-    const ulong limit = max(begin, min(bytes / KMA_UNIT, (ulong)UINT_MAX - 1));
-    kma_heap_header_init(&heap->header, KMA_KIND_BUMP, bytes, (uint)begin, (uint)limit,
-                         kma_bump_guard(KMA_DEBUG));
+    kma_heap_header_init(&heap->header, KMA_KIND_BUMP, bytes, max(bytes, max_bytes), kma_bump_begin(KMA_DEBUG),
+                         kma_bump_limit(KMA_DEBUG, bytes), kma_bump_guard(KMA_DEBUG));
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
 #if !KMA_HAS_ATOMIC64
     heap->head_high = 0;
@@ -49,13 +48,24 @@ static inline void kma_bump_reset(global kma_bump *heap)
 #endif
 }
 
+// The heap's contents were copied into a buffer of `bytes`, this one, and what is behind them becomes memory for blocks.
+// Fewer bytes than before or more than max_bytes leave the heap as it was. By one work-item of a launch that nothing else
+// overlaps.
+static inline void kma_bump_grow(global kma_bump *heap, ulong bytes)
+{
+    if (bytes < heap->header.bytes || bytes > heap->header.max_bytes)
+        return;
+    heap->header.bytes = bytes;
+    heap->header.limit = kma_bump_limit(KMA_DEBUG, bytes);
+}
+
 // Units for a block of `bytes` at a multiple of `align` units, with what is around it; 0 for no bytes and, with a
-// report, if that is more than the whole heap.
+// report, if that is more than the whole heap, however large it may become.
 static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong align)
 {
     if (bytes == 0)
         return 0;
-    const ulong room = heap->header.limit - heap->header.begin;
+    const ulong room = kma_bump_limit(KMA_DEBUG, heap->header.max_bytes) - heap->header.begin;
     const ulong around = kma_bump_front(KMA_DEBUG) + align - 1 + kma_bump_back(KMA_DEBUG);
     const ulong units = kma_whole_units(bytes);
     if (units + around > room) {

@@ -57,6 +57,12 @@ static inline uint kma_bump_begin(uint debug)
     return (uint)kma_whole_units(sizeof(kma_bump)) + kma_guard_room(debug);
 }
 
+// The first unit that blocks may not take in a heap of so many bytes.
+static inline uint kma_bump_limit(uint debug, ulong bytes)
+{
+    return max(kma_bump_begin(debug), (uint)min(bytes / KMA_UNIT, (ulong)0xfffffffe));
+}
+
 // Units in front of each block, and behind it.
 static inline uint kma_bump_front(uint debug)
 {

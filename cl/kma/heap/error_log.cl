@@ -75,8 +75,8 @@ static inline void kma_error_log_init(global kma_error_log *log, size_t me, size
 }
 
 // What the header of a heap that this program initialises says.
-static inline void kma_heap_header_init(global kma_heap_header *header, uint kind, ulong bytes, uint begin, uint limit,
-                                        uint guard)
+static inline void kma_heap_header_init(global kma_heap_header *header, uint kind, ulong bytes, ulong max_bytes,
+                                        uint begin, uint limit, uint guard)
 {
     header->magic = KMA_HEAP_MAGIC;
     header->layout = KMA_HEAP_LAYOUT;
@@ -84,6 +84,7 @@ static inline void kma_heap_header_init(global kma_heap_header *header, uint kin
     header->debug = KMA_DEBUG;
     header->atomic64 = KMA_HAS_ATOMIC64;
     header->bytes = bytes;
+    header->max_bytes = max_bytes;
     header->begin = begin;
     header->limit = limit;
     header->guard = guard;

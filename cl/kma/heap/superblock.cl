@@ -25,19 +25,20 @@
 #include "kma/heap/guard.cl"
 #endif
 
-// Prepares a buffer of `bytes` with superblocks of 2^shift units; the plan for them must have at least one superblock.
-// Called by all work-items of one launch that nothing else overlaps. Touches the metadata only. `keep_log`: what
-// remains is the error log.
-static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes, uint shift, bool keep_log, size_t me,
-                                       size_t work_items)
+// Prepares a buffer of `bytes`, which may become `max_bytes` (`bytes` or less: it does not grow), with superblocks of
+// 2^shift units; the plan for them must have at least one superblock. Called by all work-items of one launch that nothing
+// else overlaps. Touches the metadata only, those of superblocks to come too. `keep_log`: what remains is the error log.
+static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes, ulong max_bytes, uint shift,
+                                       bool keep_log, size_t me, size_t work_items)
 {
-    const kma_sb_plan plan = kma_sb_plan_for(bytes, shift, KMA_DEBUG, KMA_HAS_ATOMIC64);
+    const kma_sb_plan plan = kma_sb_plan_growing(bytes, max_bytes, shift, KMA_DEBUG, KMA_HAS_ATOMIC64);
     if (!keep_log)
         kma_error_log_init(&heap->header.errors, me, work_items);
     if (me == 0) {
         heap->plan = plan;
         kma_store_u32(&heap->moves, 0, KMA_RELAXED);
-        kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, plan.begin, plan.limit, plan.guard);
+        kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, max(bytes, max_bytes), plan.begin, plan.limit,
+                             plan.guard);
     }
     global uchar *start = (global uchar *)heap;
     global kma_sb_state *states = (global kma_sb_state *)(start + (size_t)plan.states * KMA_UNIT);
@@ -51,16 +52,16 @@ static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes,
         kma_sb_offer_store(&cls->offer, kma_sb_offer_none(shift, cls->slots), KMA_RELAXED);
         kma_bitmap_init(&cls->partial, sets + c * plan.set_words, plan.set_words, 0, 1);
     }
-    for (size_t sb = me; sb < plan.superblocks; sb += work_items) {
+    for (size_t sb = me; sb < plan.room; sb += work_items) {
         kma_store_u32(&states[sb].credit, KMA_SB_KEPT, KMA_RELAXED);
         kma_store_u32(&states[sb].content, KMA_SB_UNUSED, KMA_RELAXED);
         kma_store_u32(&states[sb].offered, 0, KMA_RELAXED);
         kma_store_u32(&states[sb].found, 0, KMA_RELAXED);
     }
-    for (size_t word = me; word < (size_t)plan.superblocks * plan.bitmap_words; word += work_items)
+    for (size_t word = me; word < (size_t)plan.room * plan.bitmap_words; word += work_items)
         kma_store_u32(&bitmaps[word], 0, KMA_RELAXED);
-    kma_queue_init((global kma_queue *)(start + (size_t)plan.queue * KMA_UNIT), plan.superblocks, plan.superblocks, 0,
-                   me, work_items);
+    kma_queue_init((global kma_queue *)(start + (size_t)plan.queue * KMA_UNIT), plan.room, plan.superblocks, 0, me,
+                   work_items);
 #if KMA_DEBUG >= 2
     kma_guard_init((global kma_guard *)(start + (size_t)plan.guard * KMA_UNIT), keep_log, me, work_items);
 #endif
@@ -80,7 +81,21 @@ static inline void kma_superblock_init_empty(global kma_superblock *heap, ulong 
     heap->plan.size_classes = 0;
     heap->plan.begin = begin;
     heap->plan.limit = begin;
-    kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, begin, begin, 0);
+    kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, bytes, begin, begin, 0);
+}
+
+// The heap's contents were copied into a buffer of `bytes`, this one, and the superblocks for which there is room now
+// are free. Fewer bytes than before or more than max_bytes leave the heap as it was. By one work-item of a launch that
+// nothing else overlaps. A class whose offer is marked dry needs no word of it: there each malloc looks for itself.
+static inline void kma_superblock_grow(global kma_superblock *heap, ulong bytes)
+{
+    if (heap->plan.superblocks == 0 || bytes < heap->header.bytes || bytes > heap->header.max_bytes)
+        return;
+    const kma_sb_plan plan = kma_sb_plan_within(heap->plan, bytes);
+    kma_queue_extend(kma_sb_queue(heap), heap->plan.superblocks, plan.superblocks);
+    heap->plan = plan;
+    heap->header.bytes = bytes;
+    heap->header.limit = plan.limit;
 }
 
 // The class for `bytes` at a multiple of `align`; KMA_CLASSES for no bytes and, with a report, for what cannot be.

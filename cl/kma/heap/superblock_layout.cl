@@ -77,7 +77,8 @@ typedef struct kma_sb_state {
 #define KMA_SB_IN_HAND(moves) ((moves) & 0xffffu)
 #define KMA_SB_PUT_DOWN 0x10000u
 
-// Where everything is. Constant after the initialisation.
+// Where everything is. Constant after the initialisation, but for growth, which changes `superblocks` and `limit`: states,
+// sets, queue and bitmaps have room for all superblocks that there may ever be, so that nothing has to move.
 typedef struct kma_sb_plan {
     uint superblocks;
     uint shift;        // log2 of the units of a superblock
@@ -91,6 +92,7 @@ typedef struct kma_sb_plan {
     uint begin; // of superblock 0
     uint limit; // behind the last superblock
     uint guard; // of the kma_guard; 0 if there is none
+    uint room;  // superblocks that the metadata have room for
 } kma_sb_plan;
 
 #if KMA_DEBUG
@@ -100,7 +102,7 @@ typedef struct kma_superblock {
     kma_heap_header header;
     kma_sb_plan plan;
     kma_atomic_u32 moves; // see superblock_renew.cl
-    uint pad[9];
+    uint pad[8];
     kma_sb_class classes[KMA_CLASSES];
 } kma_superblock;
 
@@ -120,6 +122,7 @@ static inline kma_sb_plan kma_sb_plan_of(uint superblocks, uint shift, uint debu
 {
     kma_sb_plan plan;
     plan.superblocks = superblocks;
+    plan.room = superblocks;
     plan.shift = shift;
     plan.size_classes = kma_class_of(1u << shift) + 1;
     plan.set_words = kma_bitmap_words(superblocks);
@@ -161,6 +164,22 @@ static inline kma_sb_plan kma_sb_plan_for(ulong bytes, uint shift, uint debug, b
         }
     }
     return plan;
+}
+
+// The same plan with only those of its superblocks that a heap of `bytes` has yet.
+static inline kma_sb_plan kma_sb_plan_within(kma_sb_plan plan, ulong bytes)
+{
+    const ulong units = bytes / KMA_UNIT;
+    const ulong fit = units > plan.begin ? (units - plan.begin) >> plan.shift : 0;
+    plan.superblocks = (uint)min(fit, (ulong)plan.room);
+    plan.limit = plan.begin + (plan.superblocks << plan.shift);
+    return plan;
+}
+
+// The plan of a heap that has `bytes` and may grow until it has `max_bytes`.
+static inline kma_sb_plan kma_sb_plan_growing(ulong bytes, ulong max_bytes, uint shift, uint debug, bool atomic64)
+{
+    return kma_sb_plan_within(kma_sb_plan_for(max(bytes, max_bytes), shift, debug, atomic64), bytes);
 }
 
 #endif

@@ -11,7 +11,22 @@
 kernel void kma_bump_init_kernel(global kma_bump *heap, ulong bytes)
 {
     if (bytes >= (kma_bump_begin(KMA_DEBUG) + 1) * (ulong)KMA_UNIT)
-        kma_bump_init(heap, bytes, get_global_id(0), get_global_size(0));
+        kma_bump_init(heap, bytes, bytes, get_global_id(0), get_global_size(0));
+}
+
+// The same for a heap that may grow until it has `max_bytes`.
+kernel void kma_bump_init_growing_kernel(global kma_bump *heap, ulong bytes, ulong max_bytes)
+{
+    if (bytes >= (kma_bump_begin(KMA_DEBUG) + 1) * (ulong)KMA_UNIT)
+        kma_bump_init(heap, bytes, max_bytes, get_global_id(0), get_global_size(0));
+}
+
+// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is not more, or more than
+// max_bytes, leaves the heap as it was. One work-item.
+kernel void kma_bump_grow_kernel(global kma_bump *heap, ulong bytes)
+{
+    if (get_global_id(0) == 0)
+        kma_bump_grow(heap, bytes);
 }
 
 kernel void kma_bump_clear_errors_kernel(global kma_bump *heap)

@@ -8,17 +8,37 @@
 #include "kma/heap/superblock_census.cl"
 #include "kma/heap/stats.cl"
 
+static inline void kma_superblock_prepare(global kma_superblock *heap, ulong bytes, ulong max_bytes, uint shift)
+{
+    if (shift >= KMA_SB_MIN_SHIFT && shift <= KMA_SB_MAX_SHIFT &&
+        kma_sb_plan_growing(bytes, max_bytes, shift, KMA_DEBUG, KMA_HAS_ATOMIC64).superblocks != 0)
+        kma_superblock_init(heap, bytes, max_bytes, shift, false, get_global_id(0), get_global_size(0));
+    else if (bytes >= sizeof(kma_superblock))
+        kma_superblock_init_empty(heap, bytes, get_global_id(0), get_global_size(0));
+}
+
 // `bytes`, an unsigned number of 64 bits, is the size of the buffer; `shift` (8 … 17) makes superblocks of 16 << shift
 // bytes. Without room for one of them, or with another shift, it is a heap in which every request is too large; a
 // buffer of less than sizeof(kma_superblock), which is 10,752, stays as it is. Any number of work-items, one dimension;
 // about one for each 64 KiB of heap.
 kernel void kma_superblock_init_kernel(global kma_superblock *heap, ulong bytes, uint shift)
 {
-    if (shift >= KMA_SB_MIN_SHIFT && shift <= KMA_SB_MAX_SHIFT &&
-        kma_sb_plan_for(bytes, shift, KMA_DEBUG, KMA_HAS_ATOMIC64).superblocks != 0)
-        kma_superblock_init(heap, bytes, shift, false, get_global_id(0), get_global_size(0));
-    else if (bytes >= sizeof(kma_superblock))
-        kma_superblock_init_empty(heap, bytes, get_global_id(0), get_global_size(0));
+    kma_superblock_prepare(heap, bytes, bytes, shift);
+}
+
+// The same for a heap that may grow until it has `max_bytes`: `bytes` must have room for the metadata of so large a heap,
+// and one superblock.
+kernel void kma_superblock_init_growing_kernel(global kma_superblock *heap, ulong bytes, ulong max_bytes, uint shift)
+{
+    kma_superblock_prepare(heap, bytes, max_bytes, shift);
+}
+
+// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is not more, or more than
+// max_bytes, leaves the heap as it was. One work-item.
+kernel void kma_superblock_grow_kernel(global kma_superblock *heap, ulong bytes)
+{
+    if (get_global_id(0) == 0)
+        kma_superblock_grow(heap, bytes);
 }
 
 // Tells the host what superblocks a heap of this program may have (kma_sb_most).
@@ -32,7 +52,8 @@ kernel void kma_superblock_width_kernel(global uint *atomic64)
 kernel void kma_superblock_reset_kernel(global kma_superblock *heap)
 {
     if (heap->plan.superblocks != 0)
-        kma_superblock_init(heap, heap->header.bytes, heap->plan.shift, true, get_global_id(0), get_global_size(0));
+        kma_superblock_init(heap, heap->header.bytes, heap->header.max_bytes, heap->plan.shift, true, get_global_id(0),
+                            get_global_size(0));
 }
 
 kernel void kma_superblock_clear_errors_kernel(global kma_superblock *heap)
@@ -125,11 +146,11 @@ kma_superblock_stats_kernel(global kma_superblock *heap, global kma_heap_stats *
     }
 }
 
-// Every superblock of a heap at rest, in numbers that do not depend on the width of the device's atomics: what the
+// Every superblock of a heap at rest, those to come too, in numbers that do not depend on the width of the device's atomics: what the
 // host's check() and leaks() go through.
 kernel void kma_superblock_census_kernel(global kma_superblock *heap, global kma_sb_census *census)
 {
-    for (size_t sb = get_global_id(0); sb < heap->plan.superblocks; sb += get_global_size(0)) {
+    for (size_t sb = get_global_id(0); sb < heap->plan.room; sb += get_global_size(0)) {
         global kma_sb_state *state = kma_sb_state_of(heap, (uint)sb);
         const uint content = kma_load_u32(&state->content, KMA_RELAXED);
         const uint size_class = content & ~KMA_SB_FREE;
@@ -167,7 +188,7 @@ kernel void kma_superblock_classes_kernel(global kma_superblock *heap, global km
 kernel void kma_superblock_queue_kernel(global kma_superblock *heap, global kma_queue_census *census)
 {
     global kma_queue *queue = kma_sb_queue(heap);
-    const uint nodes = heap->plan.superblocks + 1;
+    const uint nodes = heap->plan.room + 1;
     for (size_t i = get_global_id(0); i < nodes; i += get_global_size(0)) {
         const uint next = kma_queue_index(kma_queue_load(kma_queue_next(queue, (uint)i), KMA_RELAXED));
         census[i].next = next == KMA_QUEUE_END ? KMA_SB_NONE : next;

@@ -73,16 +73,17 @@ public:
                      const std::string &build_options = {});
 
     /// Makes the heap argument number `index` of `kernel`, whose parameter is a `global kma_heap *`.
-    /// Throws Error if the kernel has no such argument, is of another context or not built for the heap's device, if
-    /// the argument is no pointer to global memory, or if it is a heap of another kind or KMA_DEBUG (which shows only in
-    /// programs built by kma::Program, or with -cl-kernel-arg-info, and not where NVIDIA's compiler cannot do that: in a
-    /// program with a kernel that has no parameters).
+    /// Again after each grow(). Throws Error if the kernel has no such argument, is of another context or not built for
+    /// the heap's device, if the argument is no pointer to global memory, or if it is a heap of another kind or
+    /// KMA_DEBUG (which shows only in programs built by kma::Program, or with -cl-kernel-arg-info, and not where
+    /// NVIDIA's compiler cannot do that: in a program with a kernel that has no parameters).
     void set_arg(cl::Kernel &kernel, cl_uint index) const;
 
-    /// The memory as a buffer. Throws Error for Storage::svm.
+    /// The memory as a buffer, until grow() makes it another one. Throws Error for Storage::svm.
     const cl::Buffer &buffer() const;
 
-    /// The memory's address, the same on device and host. Throws Error for Storage::buffer.
+    /// The memory's address, the same on device and host, until grow() makes it another one. Throws Error for
+    /// Storage::buffer.
     void *svm() const;
 
     /// The options it was made with; superblock_bytes is what was chosen.
@@ -104,8 +105,24 @@ public:
     /// The first eight errors of each code, code by code.
     std::vector<ErrorRecord> errors() const;
 
+    /// How often an error happened since the log was empty, up to about 2^31; reads these four bytes only.
+    std::uint64_t error_count(ErrorCode code) const;
+
     /// errors() and their counts as text, lines that end with a newline; empty if there were none.
     std::string error_text() const;
+
+    /// Gives the heap `bytes` in all, from now on, up to options().max_bytes: what kernels found full has room again.
+    /// Blocks stay where they are, all refs and the error log stay as they are. The memory is another, into which what
+    /// is in use is copied on the device, so for a moment there are both: set_arg() the heap anew for every kernel, and
+    /// ask buffer() or svm() again; raw pointers into the heap that kernels or the host kept are void, and so is a
+    /// MappedRange, which must end before. A heap that has `bytes` already stays as it is.
+    ///
+    /// Throws Error, and the heap stays as it was, if it has more than `bytes`, was made without max_bytes or with less
+    /// than `bytes`, if the device allows no buffer of that size, or has no memory for it beside the old one.
+    void grow(std::uint64_t bytes);
+
+    /// Bytes of the memory; what it was made with, or what the last grow() gave it.
+    std::uint64_t bytes() const;
 
     /// Frees all blocks at once; every ref and device pointer into the heap is void. The error log stays.
     void reset();
@@ -120,6 +137,7 @@ public:
     MappedRange map(Ref ref, std::uint64_t bytes) const;
 
 private:
+    friend class GrowingRunner;
     explicit Heap(std::unique_ptr<HeapDriver> driver);
     HeapDriver &driver() const;
 

@@ -33,7 +33,7 @@ public:
     void prepare(crowd, uint, uint) override
     {
         heap_ = shim::objects.construct<kma_heap>(memory_);
-        kma_bump_init(heap_, sizeof(memory_), 0, 1);
+        kma_bump_init(heap_, sizeof(memory_), 0, 0, 1);
         root_ = shim::objects.construct<kma_atomic_ref>(root_memory_);
         kma_ref_init(root_, KMA_NULL);
         for (uint key = 0; key < (state_ == 2 ? keys - 1 : state_); key++)
