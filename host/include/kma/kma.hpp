@@ -4,6 +4,7 @@
 #include "kma/code_path.hpp"
 #include "kma/device.hpp"
 #include "kma/error.hpp"
+#include "kma/growing_runner.hpp"
 #include "kma/heap.hpp"
 #include "kma/heap_errors.hpp"
 #include "kma/heap_kind.hpp"
