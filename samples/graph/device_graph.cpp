@@ -22,10 +22,10 @@ kma::Program build_program(const kma::Device &device, const GraphOptions &option
     return {device, units, build};
 }
 
-// A copy of `data` that kernels only read.
-cl::Buffer copy_of(const kma::Device &device, const std::vector<std::uint32_t> &data)
+cl::Buffer copy_of(const kma::Device &device, const std::vector<std::uint32_t> &data,
+                   cl_mem_flags access = CL_MEM_READ_ONLY)
 {
-    cl::Buffer buffer(device.context(), CL_MEM_READ_ONLY, data.size() * sizeof data[0]);
+    cl::Buffer buffer(device.context(), access, data.size() * sizeof data[0]);
     device.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size() * sizeof data[0], data.data());
     return buffer;
 }
@@ -45,6 +45,16 @@ LaunchShape launch_shape(std::uint32_t work_items, std::uint32_t work_group)
     return {static_cast<std::uint32_t>(std::min(groups, most) * work_group), work_group};
 }
 
+kma::HeapOptions heap_options(const GraphOptions &options)
+{
+    kma::HeapOptions heap;
+    heap.kind = options.heap.kind;
+    heap.storage = options.storage;
+    heap.debug = options.debug;
+    heap.max_bytes = options.max_bytes;
+    return heap;
+}
+
 std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges, std::uint64_t nodes,
                                     std::uint32_t work_items, bool keep_node)
 {
@@ -53,16 +63,17 @@ std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t e
     std::uint64_t node_blocks = std::min(2 * edges, nodes * work_items);
     if (keep_node)
         node_blocks = std::min(node_blocks, nodes + work_items);
-    return kma::Heap::bytes_for({.kind = options.heap.kind, .debug = options.debug},
-                                {{sizeof(Link), edges}, {sizeof(Node), node_blocks}});
+    GraphOptions fixed = options;
+    fixed.max_bytes = 0;
+    return kma::Heap::bytes_for(heap_options(fixed), {{sizeof(Link), edges}, {sizeof(Node), node_blocks}});
 }
 
 DeviceGraph::DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes,
                          const GraphOptions &options)
     : device_(device), options_(options), program_(build_program(device, options)),
-      heap_(device, heap_bytes, {.kind = options.heap.kind, .storage = options.storage, .debug = options.debug}),
-      edges_(static_cast<std::uint32_t>(edges.size())), sources_(copy_of(device, edges.sources)),
-      sinks_(copy_of(device, edges.sinks)), state_(device.context(), CL_MEM_READ_WRITE, sizeof(State))
+      heap_(device, heap_bytes, heap_options(options)), edges_(static_cast<std::uint32_t>(edges.size())),
+      sources_(copy_of(device, edges.sources)), sinks_(copy_of(device, edges.sinks)),
+      state_(device.context(), CL_MEM_READ_WRITE, sizeof(State))
 {
 }
 
@@ -75,8 +86,18 @@ DeviceGraph::Build DeviceGraph::build(LaunchShape shape, bool keep_node)
     build.setArg(3, sinks_);
     build.setArg(4, cl_uint{edges_});
     build.setArg(5, cl_uint{keep_node});
-    const double milliseconds = run(build, shape);
-    return {read_state().edges_done, milliseconds};
+    const cl::Buffer progress = copy_of(device_, std::vector<std::uint32_t>(shape.work_items), CL_MEM_READ_WRITE);
+    build.setArg(6, progress);
+    Build result{};
+    kma::GrowingRunner runner(heap_);
+    runner.run([&](kma::Heap &heap, unsigned) {
+        heap.set_arg(build, 0);
+        result.milliseconds += run(build, shape);
+    });
+    result.edges_done = read_state().edges_done;
+    result.growths = runner.growths();
+    result.refused = runner.refused();
+    return result;
 }
 
 DeviceGraph::Degrees DeviceGraph::degrees(const std::vector<std::uint32_t> &keys, std::uint32_t work_group)

@@ -38,7 +38,11 @@ struct GraphOptions {
     HeapChoice heap = heap_choices[0];
     kma::Storage storage = kma::Storage::buffer;
     int debug = 0;
+    std::uint64_t max_bytes = 0; ///< the most that the heap may grow to; 0: it does not
 };
+
+/// Of a heap for such a graph.
+kma::HeapOptions heap_options(const GraphOptions &options);
 
 /// A heap of so many bytes suffices for `edges` with `nodes` distinct ids, however the work-items race.
 std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges, std::uint64_t nodes,
@@ -50,11 +54,13 @@ public:
     DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes, const GraphOptions &options);
 
     struct Build {
-        std::uint32_t edges_done; ///< fewer than given: the heap was full
+        std::uint32_t edges_done; ///< fewer than given: the heap was full, and could not grow
         double milliseconds;
+        unsigned growths;      ///< of the heap, each followed by another launch
+        std::uint64_t refused; ///< requests before the heap was large enough
     };
-    /// Makes the graph anew in an empty heap. `keep_node`: a work-item keeps a node that lost the race for its next
-    /// one, rather than free it.
+    /// Makes the graph anew in an empty heap, which grows if it may and must. `keep_node`: a work-item keeps a node
+    /// that lost the race for its next one, rather than free it.
     Build build(LaunchShape shape, bool keep_node);
 
     struct Degrees {

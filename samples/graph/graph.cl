@@ -10,13 +10,15 @@ typedef struct graph_state {
 } graph_state;
 
 // Each work-item takes the edges i, i + work-items, …: both nodes, a link, and the link onto the source's list.
-// It stops at the first NULL; the host compares edges_done.
+// It stops at the first NULL; the host compares edges_done. Launched again, in the same shape, it goes on there:
+// `progress` has of each work-item how many of its edges it has done.
 kernel void graph_build(global kma_heap *heap, global graph_state *state, global const uint *sources,
-                        global const uint *sinks, uint edges, uint keep_spare)
+                        global const uint *sinks, uint edges, uint keep_spare, global uint *progress)
 {
     global graph_node *spare = (global graph_node *)0;
+    const uint before = progress[get_global_id(0)];
     uint done = 0;
-    for (size_t i = get_global_id(0); i < edges; i += get_global_size(0)) {
+    for (size_t i = get_global_id(0) + before * get_global_size(0); i < edges; i += get_global_size(0)) {
         global graph_node *source = graph_ensure(heap, &state->root, sources[i], keep_spare != 0, &spare);
         global graph_node *sink = graph_ensure(heap, &state->root, sinks[i], keep_spare != 0, &spare);
         global graph_link *link = KMA_NEW(heap, graph_link);
@@ -29,6 +31,7 @@ kernel void graph_build(global kma_heap *heap, global graph_state *state, global
         done++;
     }
     kma_free(heap, spare);
+    progress[get_global_id(0)] = before + done;
     kma_fetch_add_u32(&state->edges_done, done, KMA_RELAXED);
 }
 

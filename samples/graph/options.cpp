@@ -33,6 +33,9 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
                    "has buffers of 1G)")
         ->transform(CLI::AsSizeValue(false)) // which takes -1 for a very large number
         ->check([](const std::string &bytes) { return bytes.front() == '-' ? "a size is not negative" : ""; });
+    CLI::Option *grow = app.add_flag("--grow", options.grow,
+                                     "Begin with a heap that has room for 1M, or with --heap-bytes, and let it grow "
+                                     "when a\nkernel runs out of memory");
     app.add_flag("--svm", svm, "The heap in shared virtual memory rather than a buffer");
     app.add_flag("--debug", debug, "Program and heap with KMA_DEBUG=1");
     app.add_option("--work-items", options.work_items,
@@ -44,7 +47,8 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
 
     app.add_option("--from", options.from,
                    "The node where the breadth-first search begins (default: the source of the first edge)");
-    app.add_flag("--sweep", options.sweep, "Time against work-items, for each heap, freeing and keeping lost nodes");
+    app.add_flag("--sweep", options.sweep, "Time against work-items, for each heap, freeing and keeping lost nodes")
+        ->excludes(grow);
     app.add_option("--repeat", options.repeat, "Builds to take the median time of (default 1, of --sweep 7)")
         ->check(CLI::Range(1u, 1000u));
     try {

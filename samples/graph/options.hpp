@@ -20,6 +20,7 @@ struct Options {
     std::optional<std::uint32_t> work_items; ///< none: what is good for the device
     std::optional<std::uint32_t> work_group;
     bool keep_node = false;
+    bool grow = false; ///< begin with a heap that is too small
 
     std::optional<std::uint32_t> from; ///< where the breadth-first search begins; none: the first edge's source
     bool sweep = false;

@@ -32,6 +32,24 @@ std::uint64_t usual_heap_bytes(const kma::Device &device, std::uint64_t enough)
     return std::clamp(enough, std::min(generous, largest / 4), largest);
 }
 
+// Where --grow begins.
+constexpr std::uint64_t small_payload = 1 << 20;
+
+// With --grow: as much as may be needed if everything goes to waste, and as much again.
+GraphOptions growing(const Job &job, GraphOptions layout, std::uint64_t enough)
+{
+    if (job.options.grow)
+        layout.max_bytes = std::max(std::min(2 * enough, largest_heap(job.device)), job.options.heap_bytes.value_or(0));
+    return layout;
+}
+
+std::uint64_t first_heap_bytes(const Job &job, const GraphOptions &layout, std::uint64_t enough)
+{
+    if (layout.max_bytes == 0)
+        return usual_heap_bytes(job.device, enough);
+    return std::min(kma::Heap::bytes_for(heap_options(layout), small_payload), layout.max_bytes);
+}
+
 // The heap's error log without the last line's end.
 std::string errors_of(const DeviceGraph &graph)
 {
@@ -57,9 +75,10 @@ std::string remedy(const Job &job, const GraphOptions &layout, bool keep_node)
 DeviceGraph make_graph(const Job &job, const GraphOptions &layout, bool keep_node)
 {
     const std::uint64_t enough = sufficient(job, layout, keep_node);
-    const std::uint64_t bytes = job.options.heap_bytes.value_or(usual_heap_bytes(job.device, enough));
+    const GraphOptions chosen = growing(job, layout, enough);
+    const std::uint64_t bytes = job.options.heap_bytes.value_or(first_heap_bytes(job, chosen, enough));
     try {
-        return {job.device, job.edges, bytes, layout};
+        return {job.device, job.edges, bytes, chosen};
     } catch (const kma::BuildError &) {
         throw;
     } catch (const kma::Error &error) {
@@ -78,6 +97,9 @@ double timed_builds(const Job &job, DeviceGraph &graph, LaunchShape shape, bool 
             throw kma::Error("the heap of " + std::to_string(graph.heap().stats().bytes) + " bytes is too small: " +
                              std::to_string(build.edges_done) + " of " + std::to_string(job.edges.size()) +
                              " edges fitted; " + remedy(job, graph.options(), keep_node) + "\n" + errors_of(graph));
+        if (build.growths != 0)
+            std::printf("grown:   %u times, to %" PRIu64 " bytes; %" PRIu64 " requests were made again\n",
+                        build.growths, graph.heap().bytes(), build.refused);
         times.push_back(build.milliseconds);
     }
     std::sort(times.begin(), times.end());
