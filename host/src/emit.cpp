@@ -37,6 +37,18 @@ std::string superblock_manual()
         "//    every request is too large for it, and its statistics count 0 superblocks.\n");
 }
 
+std::string growth_manual(HeapKind kind)
+{
+    const std::string name = name_of(kind);
+    const bool is_bump = kind == HeapKind::bump;
+    return say(
+        "// 6. A heap that may grow to M bytes, a ulong: prepare it by kma_", name, "_init_growing_kernel(heap, B, M",
+        is_bump ? ")" : ", shift)", ".\n",
+        is_bump ? "" : "//    With N superblocks at most, n at first: B = n * S + N * (S / 128 + 40) + 16384.\n",
+        "//    To let it grow, create a larger buffer, copy all of the old one to its beginning, and run\n//    kma_",
+        name, "_grow_kernel(heap, B) on it, one work-item, with its own B. Refs stay, pointers do not.\n");
+}
+
 // The numbers of kma_heap_stats in their order, each with its index.
 std::string stats_list()
 {
@@ -87,7 +99,7 @@ std::string manual(HeapKind kind)
         "//    numbers, each a ulong; all 0 for a buffer that is no heap:\n",
         stats_list(), "// 5. kma_", name,
         "_reset_kernel(heap), launched as in 2, frees all blocks at once.\n//    kma_", name,
-        "_clear_errors_kernel(heap), 64 work-items, sets the errors to 0.\n\n");
+        "_clear_errors_kernel(heap), 64 work-items, sets the errors to 0.\n", growth_manual(kind), "\n");
 }
 
 // For compilers and readers of files that take nothing but ASCII.

@@ -80,13 +80,14 @@ std::string Subject::name() const
     return std::string(type->name()) + ", " + flavour.name + (debug ? ", KMA_DEBUG " + std::to_string(debug) : "");
 }
 
-kma::Heap Subject::heap(std::uint64_t payload, std::uint64_t superblock_bytes) const
+kma::Heap Subject::heap(std::uint64_t payload, std::uint64_t superblock_bytes, std::uint64_t max_bytes) const
 {
     kma::HeapOptions options;
     options.kind = type->kind;
     options.debug = debug;
     options.superblock_bytes = superblock_bytes;
     options.build_options = flavour.options;
+    options.max_bytes = max_bytes;
     return {test::device(), kma::Heap::bytes_for(options, payload), options};
 }
 

@@ -72,8 +72,9 @@ struct Subject {
     /// Whether blocks have red zones and freed ones poison.
     bool guarded() const { return debug >= 2; }
 
-    /// A heap with room for `payload` bytes of blocks. For heaps of superblocks these are its superblocks.
-    kma::Heap heap(std::uint64_t payload, std::uint64_t superblock_bytes = 4096) const;
+    /// A heap with room for `payload` bytes of blocks. For heaps of superblocks these are its superblocks. `max_bytes`
+    /// as in HeapOptions.
+    kma::Heap heap(std::uint64_t payload, std::uint64_t superblock_bytes = 4096, std::uint64_t max_bytes = 0) const;
 
     /// A kernel file of this folder in this flavour, where kma_malloc and so on are the kind's.
     kma::Program program(const std::string &file, const std::string &more_options = {}) const;

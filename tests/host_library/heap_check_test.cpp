@@ -324,13 +324,14 @@ TEST_CASE("check names wrong headers and plans", "[check]")
 {
     check_named({
         damage("header", 0, 1, 0, {"the header's magic number is 1, should be 1885433195"}),
-        damage("header", 1, 1, 0, {"the header's layout is 1, should be 3"}),
+        damage("header", 1, 1, 0, {"the header's layout is 1, should be 4"}),
         damage("header", 2, 9, 0, {"the header's kind is 9, should be 2"}),
         damage("header", 3, 1, 0, {"the header's debug is 1, should be 0"}),
         damage("header", 4, 4096, 0, {"the header's size in bytes is 4096, should be "}),
         damage("header", 6, 3, 0, {"the header's begin of the blocks, in units of 16 bytes, is 3, should be "}),
         damage("header", 7, 3, 0, {"the header's limit of the blocks, in units of 16 bytes, is 3, should be "}),
         damage("header", 8, 7, 0, {"the header's atomic64 is 7, should be "}),
+        damage("header", 10, 7, 0, {"the header's largest size in bytes is 7, should be "}),
         damage("plan", 0, 17, 0, {"the plan's number of superblocks is 17, should be 16"}),
         damage("plan", 1, 9, 0, {"the plan's shift, log2 of a superblock's units of 16 bytes, is 9, should be 8"}),
         damage("plan", 2, 1, 0, {"the plan's number of size classes is 1, should be 28"}),
@@ -342,6 +343,7 @@ TEST_CASE("check names wrong headers and plans", "[check]")
         damage("plan", 8, 9, 0, {"the plan's place of the bitmaps"}),
         damage("plan", 9, 9, 0, {"the plan's begin of the superblocks"}),
         damage("plan", 10, 9, 0, {"the plan's end of the superblocks"}),
+        damage("plan", 12, 17, 0, {"the plan's room for superblocks is 17, should be 16"}),
     });
 }
 

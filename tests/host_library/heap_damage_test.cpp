@@ -29,9 +29,9 @@ std::vector<Place> places()
         all.insert(all.end(), {{"credit", sb, 32}, {"content", sb, 32}, {"bitmap", sb, 256}});
     for (cl_uint sb = 0; sb < 4; sb++)
         all.push_back({"carrier", sb, 32});
-    for (cl_uint word = 0; word < 10; word++)
-        all.push_back({"header", word, 32});
     for (cl_uint word = 0; word < 12; word++)
+        all.push_back({"header", word, 32});
+    for (cl_uint word = 0; word < 13; word++)
         all.push_back({"plan", word, 32});
     return all;
 }

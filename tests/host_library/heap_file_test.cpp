@@ -166,7 +166,7 @@ TEST_CASE("files that are no heaps are refused", "[file]")
     Heap(device(), 1 << 20, superblocks(4096)).save(file.path);
     const std::string whole = file.read();
     CHECK(refusal(file.path) == "no error");
-    for (const std::size_t length : {std::size_t{8}, std::size_t{55}, std::size_t{56}, std::size_t{60}, std::size_t{72},
+    for (const std::size_t length : {std::size_t{8}, std::size_t{63}, std::size_t{64}, std::size_t{68}, std::size_t{80},
                                      whole.size() / 2, whole.size() - 1}) {
         file.write(whole.substr(0, length));
         CHECK_THAT(refusal(file.path), contains("is truncated"));
@@ -182,20 +182,22 @@ TEST_CASE("files that are no heaps are refused", "[file]")
         return refusal(file.path);
     };
     CHECK_THAT(with(0, 0), contains("no file that Heap::save wrote"));
-    CHECK_THAT(with(8, 9), contains("another version of kma wrote it: file version 9 and heap layout 3"));
-    CHECK_THAT(with(12, 9), contains("another version of kma wrote it: file version 1 and heap layout 9"));
+    CHECK_THAT(with(8, 9), contains("another version of kma wrote it: file version 9 and heap layout 4"));
+    CHECK_THAT(with(12, 9), contains("another version of kma wrote it: file version 2 and heap layout 9"));
     CHECK_THAT(with(16, 9), contains("no heap kind number 9"));
     CHECK_THAT(with(16, 1), contains("damaged"));
     CHECK_THAT(with(20, 1), contains("is damaged: the header's debug is 0, should be 1"));
-    CHECK_THAT(with(32, 1 << 19), contains("damaged"));   // bytes of the heap
-    CHECK_THAT(with(40, 8192), contains("is damaged: ")); // of a superblock
-    CHECK_THAT(with(40, 1234), contains("cannot load a heap from " + file.path.string() + ": superblock_bytes = 1234"));
-    CHECK_THAT(with(48, 1 << 30), contains("is truncated: its list of 1073741824 ranges"));
-    CHECK_THAT(with(56, 16), contains("damaged")); // where the first range begins
-    CHECK_THAT(with(64, 2 << 20), contains("is damaged: bytes 0 and 2097152 more"));
-    // In the heap's own metadata: the first range's bytes begin at 72, superblock 0's state at 10,000 or so.
-    CHECK_THAT(with(72, 1), contains("is damaged: the header's magic number is 1"));
-    CHECK_THAT(with(72 + 2472, 3), contains("is damaged: the plan's number of superblocks is 3"));
+    CHECK_THAT(with(32, 1 << 19), contains("damaged")); // bytes of the heap
+    CHECK_THAT(with(40, 2 << 20), contains("damaged")); // those that it may grow to
+    CHECK_THAT(with(40, 1000), contains("HeapOptions::max_bytes = 1000 is less than the 1048576 bytes"));
+    CHECK_THAT(with(48, 8192), contains("is damaged: ")); // of a superblock
+    CHECK_THAT(with(48, 1234), contains("cannot load a heap from " + file.path.string() + ": superblock_bytes = 1234"));
+    CHECK_THAT(with(56, 1 << 30), contains("is truncated: its list of 1073741824 ranges"));
+    CHECK_THAT(with(64, 16), contains("damaged")); // where the first range begins
+    CHECK_THAT(with(72, 2 << 20), contains("is damaged: bytes 0 and 2097152 more"));
+    // In the heap's own metadata: the first range's bytes begin at 80, superblock 0's state at 10,000 or so.
+    CHECK_THAT(with(80, 1), contains("is damaged: the header's magic number is 1"));
+    CHECK_THAT(with(80 + 2472, 3), contains("is damaged: the plan's number of superblocks is 3"));
 }
 
 TEST_CASE("a file damaged at random is refused, or has a heap that is whole", "[file]")

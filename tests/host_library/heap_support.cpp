@@ -288,8 +288,15 @@ void Kernels::flip(const std::string &what, cl_uint a, cl_uint bit) const
     run(made, 1);
 }
 
-Town::Town(const kma::HeapOptions &options)
-    : heap(device(), kma::Heap::bytes_for(superblocks(4096), 16 * 4096), options), kernels(heap)
+std::uint64_t bytes_for_superblocks(std::uint64_t count, std::uint64_t max_bytes)
+{
+    kma::HeapOptions options = superblocks(4096);
+    options.max_bytes = max_bytes;
+    return kma::Heap::bytes_for(options, count * 4096);
+}
+
+Town::Town(const kma::HeapOptions &options, std::uint64_t built)
+    : heap(device(), bytes_for_superblocks(built, options.max_bytes), options), kernels(heap)
 {
     refs = kernels.allocate(70, 60, true);
     const std::vector<kma::Ref> freed = {refs[5], refs[40], refs[63]};

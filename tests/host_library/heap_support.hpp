@@ -18,6 +18,9 @@ std::vector<kma::Storage> storages();
 /// Options of a superblock heap.
 kma::HeapOptions superblocks(std::uint64_t superblock_bytes, const std::string &build_options = {});
 
+/// Bytes of a heap of `count` superblocks of 4 KiB that may grow to `max_bytes`, or of one that does not (0).
+std::uint64_t bytes_for_superblocks(std::uint64_t count, std::uint64_t max_bytes);
+
 /// Build options with which the device's atomics are as they are, and without those of 64 bits.
 extern const std::vector<std::string> widths;
 
@@ -64,7 +67,8 @@ private:
 /// and 3 on offer with 1 taken. The others are free, number n in node n + 1 of the queue, whose dummy is node 4; nodes
 /// 0 … 3 are those of superblocks 0 … 3.
 struct Town {
-    explicit Town(const kma::HeapOptions &options);
+    /// Of its superblocks, `built` are there until the heap grows.
+    explicit Town(const kma::HeapOptions &options, std::uint64_t built = 16);
 
     kma::Heap heap;
     Kernels kernels;

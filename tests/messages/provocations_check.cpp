@@ -29,6 +29,18 @@ Provocation damaged(const std::string &what, cl_uint a, cl_uint b, cl_uint c = 0
     return damaged(what + " " + std::to_string(a), [=](const Kernels &kernels) { kernels.damage(what, a, b, c); });
 }
 
+// Of a superblock that there is only when the heap has grown.
+Provocation to_come(const std::string &what, cl_uint a, cl_uint b)
+{
+    return {what + " to come", [=] {
+                kma::HeapOptions options = test::superblocks(4096);
+                options.max_bytes = test::bytes_for_superblocks(24, 0);
+                Town town(options);
+                town.kernels.damage(what, a, b);
+                return town.heap.check();
+            }};
+}
+
 // Blocks with KMA_DEBUG 2, of which the last was freed, and one byte written, so far from the start of one of them.
 Provocation guarded(const std::string &what, std::size_t block, int offset)
 {
@@ -118,6 +130,8 @@ std::vector<Provocation> check_provocations()
                         kernels.damage("clear bit", 0, bit);
                     kernels.damage("credit", 0, kept | 64);
                 }),
+        to_come("content", 20, 3),
+        to_come("item", 21, 3),
         damaged("much of a kind",
                 [](const Kernels &kernels) {
                     for (cl_uint sb = 4; sb < 16; sb++)

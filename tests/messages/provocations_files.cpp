@@ -45,7 +45,7 @@ Provocation changed(const std::string &what, std::size_t at, std::uint32_t value
     });
 }
 
-constexpr std::size_t version = 8, atomic64 = 24, superblock_bytes = 40, ranges = 48, first_range = 56, contents = 72;
+constexpr std::size_t version = 8, atomic64 = 24, superblock_bytes = 48, ranges = 56, first_range = 64, contents = 80;
 
 } // namespace
 
