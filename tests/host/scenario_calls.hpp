@@ -20,6 +20,9 @@ public:
         check_headers();
         check_bump();
         check_superblock();
+        check_growing_plans();
+        check_bump_growth();
+        check_superblock_growth();
     }
 
 private:
@@ -342,6 +345,134 @@ private:
         log.fails(!kma_superblock_malloc(heap, 16), KMA_ERROR_TOO_LARGE);
         kma_superblock_free(heap, base() + bytes);
         log.fails(true, KMA_ERROR_INVALID_FREE);
+    }
+
+    // Whatever the size at first, everything lies where it will lie at the largest.
+    static void check_growing_plans()
+    {
+        for (const uint most : {1u, 3u, 40u, 100u}) {
+            const ulong max_bytes = bytes_for(most, 3) + 40;
+            const kma_sb_plan last = kma_sb_plan_for(max_bytes, 3, 0, true);
+            const ulong begin = ulong{last.begin} * KMA_UNIT, superblock = KMA_UNIT << 3;
+            for (ulong bytes = 0; bytes <= max_bytes; bytes += bytes < begin ? begin / 3 : 40) {
+                const kma_sb_plan plan = kma_sb_plan_growing(bytes, max_bytes, 3, 0, true);
+                const ulong fit = bytes < begin ? 0 : (bytes - begin) / superblock;
+                shim::check(plan.superblocks == fit && plan.room == most && plan.begin == last.begin &&
+                                plan.bitmaps == last.bitmaps && plan.queue == last.queue && plan.shift == 3,
+                            "the plan of a heap that grows");
+                shim::check(plan.limit == plan.begin + (plan.superblocks << 3), "the limit of a heap that grows");
+            }
+            const kma_sb_plan fixed = kma_sb_plan_growing(max_bytes, 0, 3, 0, true);
+            shim::check(fixed.superblocks == most && fixed.room == most, "the plan of a heap that does not grow");
+            const kma_sb_plan beyond = kma_sb_plan_within(last, max_bytes * 2);
+            shim::check(beyond.superblocks == most && beyond.limit == last.limit, "superblocks without metadata");
+        }
+    }
+
+    static void check_bump_growth()
+    {
+        auto *const heap = reinterpret_cast<kma_bump *>(base());
+        const ulong least = sizeof(kma_bump) + 10 * KMA_UNIT, most = least + 30 * KMA_UNIT + 7;
+        std::memset(static_cast<void *>(heap), 0xa5, most);
+        for (uint me = 0; me < 3; me++)
+            kma_bump_init(heap, least - me * KMA_UNIT, most - me * KMA_UNIT, me, 3);
+        const auto is = [heap](ulong bytes, uint units) {
+            return heap->header.bytes == bytes && heap->header.limit == heap->header.begin + units;
+        };
+        log_of<kma_bump> log{heap};
+        log.works(is(least, 10) && heap->header.max_bytes == most);
+        log.fails(!kma_bump_malloc(heap, 41 * KMA_UNIT), KMA_ERROR_TOO_LARGE);
+        log.fails(!kma_bump_malloc(heap, 40 * KMA_UNIT), KMA_ERROR_OUT_OF_MEMORY); // it may grow to that
+        log.works(kma_bump_malloc(heap, 10 * KMA_UNIT));
+        log.fails(!kma_bump_malloc(heap, 1), KMA_ERROR_OUT_OF_MEMORY);
+        for (const ulong bytes : {least - 1, most + 1, ulong{0}}) {
+            kma_bump_grow(heap, bytes);
+            log.works(is(least, 10));
+        }
+        kma_bump_grow(heap, least);
+        log.works(is(least, 10));
+        kma_bump_grow(heap, least + 20 * KMA_UNIT + 5);
+        log.works(is(least + 20 * KMA_UNIT + 5, 20 + 10));
+        log.works(kma_bump_ref_of(heap, kma_bump_malloc(heap, 20 * KMA_UNIT)) == heap->header.begin + 10);
+        log.fails(!kma_bump_malloc(heap, 1), KMA_ERROR_OUT_OF_MEMORY);
+        kma_bump_grow(heap, most);
+        log.works(is(most, 40) && kma_bump_malloc(heap, 10 * KMA_UNIT));
+        log.fails(!kma_bump_malloc(heap, 1), KMA_ERROR_OUT_OF_MEMORY);
+        kma_bump_init(heap, least, least - 1, 0, 1); // less than it has: it does not grow
+        shim::check(heap->header.max_bytes == least, "the most bytes of a heap that does not grow");
+    }
+
+    // Takes blocks of a superblock each until there is none; how many. All lie where no other does.
+    static uint take_superblocks(kma_superblock *heap, bool (&taken)[7], log_of<kma_superblock> &log)
+    {
+        for (uint count = 0;; count++) {
+            const uint ref = kma_superblock_ref_of(heap, kma_superblock_malloc(heap, 64));
+            if (ref == KMA_NULL) {
+                log.fails(true, KMA_ERROR_OUT_OF_MEMORY);
+                return count;
+            }
+            const uint sb = (ref - heap->plan.begin) >> 2;
+            log.works(sb < heap->plan.superblocks && ref % 4 == heap->plan.begin % 4 && !taken[sb]);
+            taken[sb] = true;
+        }
+    }
+
+    static void free_superblock(kma_superblock *heap, uint sb)
+    {
+        kma_superblock_free(heap, kma_superblock_deref(heap, heap->plan.begin + (sb << 2)));
+    }
+
+    // Seven superblocks of four units at most.
+    static void check_superblock_growth()
+    {
+        auto *const heap = reinterpret_cast<kma_superblock *>(base());
+        heap_patience = 2;
+        const ulong most = bytes_for(7, 2);
+        const auto with = [most](uint superblocks) { return most - (7 - superblocks) * 4 * KMA_UNIT; };
+        const auto is = [heap](ulong bytes, uint superblocks) {
+            return heap->header.bytes == bytes && heap->plan.superblocks == superblocks && heap->plan.room == 7 &&
+                   heap->plan.limit == heap->plan.begin + superblocks * 4 && heap->header.limit == heap->plan.limit;
+        };
+        for (const uint freed : {0u, 1u, 3u}) // superblocks in the queue when it grows
+            for (const uint work_items : {1u, 5u}) {
+                std::memset(static_cast<void *>(heap), 0xa5, most);
+                for (uint me = 0; me < work_items; me++)
+                    kma_superblock_init(heap, with(3), most, 2, false, me, work_items);
+                log_of<kma_superblock> log{heap};
+                bool taken[7] = {};
+                log.works(is(with(3), 3) && heap->header.max_bytes == most);
+                free_superblock(heap, 3); // which is not there yet
+                log.fails(true, KMA_ERROR_INVALID_FREE);
+                log.works(take_superblocks(heap, taken, log) == 3);
+                for (uint sb = 0; sb < freed; sb++) {
+                    free_superblock(heap, sb);
+                    taken[sb] = false;
+                }
+                for (const ulong bytes : {with(3) - 1, most + 1, ulong{0}}) {
+                    kma_superblock_grow(heap, bytes);
+                    log.works(is(with(3), 3));
+                }
+                kma_superblock_grow(heap, with(4) - 1); // no superblock more
+                log.works(is(with(4) - 1, 3));
+                kma_superblock_grow(heap, with(5) + 5);
+                log.works(is(with(5) + 5, 5));
+                log.works(take_superblocks(heap, taken, log) == 2 + freed);
+                kma_superblock_grow(heap, most);
+                log.works(is(most, 7));
+                log.works(take_superblocks(heap, taken, log) == 2);
+                for (uint sb = 0; sb < 7; sb++) {
+                    free_superblock(heap, sb);
+                    taken[sb] = false;
+                }
+                log.works(take_superblocks(heap, taken, log) == 7);
+                kma_superblock_init(heap, most, most, 2, true, 0, 1);
+                log.works(is(most, 7));
+            }
+        std::memset(static_cast<void *>(heap), 0xa5, most);
+        kma_superblock_init_empty(heap, sizeof(kma_superblock), 0, 1);
+        heap->header.max_bytes = most;
+        kma_superblock_grow(heap, most); // of a heap without superblocks
+        shim::check(heap->plan.superblocks == 0 && heap->header.bytes == sizeof(kma_superblock), "an empty heap grew");
     }
 
     static uchar *base()

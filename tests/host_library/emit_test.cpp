@@ -116,6 +116,45 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
     CHECK(read<cl_ulong>(stats, 18)[2] == 0);
 }
 
+TEST_CASE("a heap of a single file grows", "[emit]")
+{
+    for (const HeapKind kind : kma::heap_kinds) {
+        const std::string prefix = std::string("kma_") + name_of(kind);
+        const cl::Program program = build(kma::emit(kind) + user_kernel);
+        constexpr cl_uint shift = 8;
+        const bool is_bump = kind == HeapKind::bump;
+        const std::uint64_t metadata = superblock_heap_bytes(9, shift) - 9 * 4096; // suffice for both kinds
+        const cl_ulong at_first = metadata + 4096, most = metadata + 9 * 4096;
+        cl_uint none = 0;
+        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
+        cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, at_first);
+        if (is_bump)
+            launch(program, prefix + "_init_growing_kernel", 64, heap, at_first, most);
+        else
+            launch(program, prefix + "_init_growing_kernel", 64, heap, at_first, most, shift);
+        launch(program, prefix + "_stats_kernel", 64, heap, stats);
+        const std::vector<cl_ulong> before = read<cl_ulong>(stats, 18);
+        launch(program, "push", 128, heap, list);
+        const cl::Buffer larger(device().context(), CL_MEM_READ_WRITE, most);
+        device().queue().enqueueCopyBuffer(heap, larger, 0, 0, at_first);
+        launch(program, prefix + "_grow_kernel", 64, larger, most + 1); // too much
+        launch(program, prefix + "_grow_kernel", 64, larger, most);
+        launch(program, "push", 1536, larger, list);
+        launch(program, prefix + "_stats_kernel", 64, larger, stats);
+        const std::vector<cl_ulong> after = read<cl_ulong>(stats, 18);
+        CHECK(after[0] == most);
+        CHECK(after[1] == before[1] + 8 * 4096);
+        CHECK(after[2] == 1664 * 16);
+        CHECK(std::accumulate(after.begin() + 9, after.end(), cl_ulong{0}) == 0); // errors
+        const auto memory = read<cl_uint>(larger, most / sizeof(cl_uint));
+        cl_uint length = 0;
+        for (cl_uint ref = read<cl_uint>(list, 1)[0]; ref != 0 && length <= 1664; ref = memory[ref * 4])
+            length++;
+        CHECK(length == 1664);
+    }
+}
+
 TEST_CASE("a superblock heap without room, or with a wrong shift, refuses every request", "[emit]")
 {
     const cl::Program program = build(kma::emit(HeapKind::superblock) + user_kernel);
