@@ -218,7 +218,7 @@ void Checker::check_future(std::uint32_t sb)
                       ", credit ", is.credit, " and ", is.taken + is.stray, " bits of its bitmap set, should be ",
                       KMA_SB_UNUSED, ", ", KMA_SB_KEPT, " and 0");
     const layout::kma_queue_census &node = census_.queue[sb + 1];
-    const std::uint32_t next = sb + 1 == plan_.room ? none : sb + 2;
+    const std::uint32_t next = sb + 1 == plan_.room ? node.next : sb + 2; // of the last nobody will follow it
     if (node.item != sb || node.next != next || census_.queue[sb].carrier != sb + 1)
         findings_.add("queue nodes of superblocks to come", "superblock ", sb, ", of which there are ",
                       plan_.superblocks, " until the heap grows, has queue node ", census_.queue[sb].carrier,

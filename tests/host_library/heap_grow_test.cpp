@@ -173,8 +173,8 @@ TEST_CASE("check knows the superblocks that growth will bring", "[grow]")
         const struct {
             std::string what;
             cl_uint a, bits;
-        } places[] = {{"credit", 20, 32}, {"content", 20, 32},      {"bitmap", 20, 256},     {"carrier", 20, 32},
-                      {"item", 21, 32},   {"next word", 21, index}, {"next word", 24, index}};
+        } places[] = {{"credit", 20, 32},  {"content", 20, 32}, {"bitmap", 20, 256},
+                      {"carrier", 20, 32}, {"item", 21, 32},    {"next word", 21, index}};
         for (const auto &place : places)
             for (cl_uint bit = 0; bit < place.bits; bit++)
                 if (finding(place.what, place.a, bit) == "nothing")

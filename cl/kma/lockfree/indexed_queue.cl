@@ -107,7 +107,7 @@ static inline void kma_queue_init(global kma_queue *queue, uint capacity, uint i
 {
     global kma_queue_node *nodes = kma_queue_nodes(queue);
     for (size_t i = me; i <= capacity; i += work_items) {
-        const uint next = i != items && i != capacity ? (uint)i + 1 : KMA_QUEUE_END; // beyond `items`: for extend
+        const uint next = i != items ? (uint)i + 1 : KMA_QUEUE_END; // beyond `items`: for kma_queue_extend
         kma_queue_store(&nodes[i].next, kma_queue_pack(next, first_tag), KMA_RELAXED);
         kma_store_u32(&nodes[i].item, (uint)i - 1, KMA_RELAXED); // node 0 is the dummy
         nodes[i].carrier = (uint)i + 1;                           // of item i; read only if i is outside
@@ -153,20 +153,17 @@ static inline void kma_queue_enqueue(global kma_queue *queue, uint item)
     }
 }
 
-// Puts the items `items` … more-1 at the end, none of which has been in since kma_queue_init, and all before which were:
-// their nodes hang together already. Called by one work-item at rest.
+// Puts the items `items` … more-1 at the end, none of which has been in since kma_queue_init, and all before which have:
+// their nodes hang together already. Called by one work-item at rest: nobody holds a word from before, so tags may begin
+// anew.
 static inline void kma_queue_extend(global kma_queue *queue, uint items, uint more)
 {
     if (more <= items)
         return;
-    const kma_queue_word tail = kma_queue_load(&queue->tail, KMA_RELAXED);
-    global kma_queue_atomic *const last_next = kma_queue_next(queue, kma_queue_index(tail));
-    global kma_queue_atomic *const new_next = kma_queue_next(queue, more);
-    const kma_queue_word last_tag = kma_queue_tag(kma_queue_load(last_next, KMA_RELAXED));
-    const kma_queue_word new_tag = kma_queue_tag(kma_queue_load(new_next, KMA_RELAXED));
-    kma_queue_store(new_next, kma_queue_pack(KMA_QUEUE_END, new_tag + 1), KMA_RELAXED);
-    kma_queue_store(last_next, kma_queue_pack(items + 1, last_tag + 1), KMA_RELAXED);
-    kma_queue_store(&queue->tail, kma_queue_pack(more, kma_queue_tag(tail) + 1), KMA_RELAXED);
+    const uint last = kma_queue_index(kma_queue_load(&queue->tail, KMA_RELAXED));
+    kma_queue_store(kma_queue_next(queue, more), kma_queue_pack(KMA_QUEUE_END, 0), KMA_RELAXED);
+    kma_queue_store(kma_queue_next(queue, last), kma_queue_pack(items + 1, 0), KMA_RELAXED);
+    kma_queue_store(&queue->tail, kma_queue_pack(more, 0), KMA_RELAXED);
 }
 
 // Takes the first item and makes the caller its owner; KMA_QUEUE_EMPTY if there was none at some moment of the call.
