@@ -28,10 +28,10 @@ class Heap {
 public:
     /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block, or one
     /// superblock, need (bump: 2,704, with debug 2,720, from 2 on 8,016), more than the device or the kind allows, if
-    /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, if the
-    /// device's memory is full, or if SVM is asked for where there is none. The messages name a size that would do, as
-    /// far as kma knows one. Throws Error if the device fails the selftest, which the first heap on a Device runs (see
-    /// there).
+    /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, if
+    /// options.max_bytes is less than `bytes` or more than refs reach, if the device's memory is full, or if SVM is asked
+    /// for where there is none. The messages name a size that would do, as far as kma knows one. Throws Error if the
+    /// device fails the selftest, which the first heap on a Device runs (see there).
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
     /// Leaves the other without a heap: what is called on it throws Error, until a heap is assigned to it.
     Heap(Heap &&) noexcept;
@@ -41,22 +41,22 @@ public:
 
     /// The buffer size that leaves `payload` bytes for blocks (HeapStats::capacity), metadata beside. Bump: sizes of
     /// blocks count rounded up to 16, and 16 more with debug 1, 64 more with 2 and 3. Superblocks: whole ones; which
-    /// blocks these bytes suffice for, only the sizes of all of them tell, see below. Of `options`, kind, debug and
-    /// superblock_bytes count.
+    /// blocks these bytes suffice for, only the sizes of all of them tell, see below. Of `options`, kind, debug,
+    /// superblock_bytes and max_bytes count; for a heap that grows this is the size at the start.
     static std::uint64_t bytes_for(const HeapOptions &options, std::uint64_t payload);
     /// The same for a kind with its other options as they are by default.
     static std::uint64_t bytes_for(HeapKind kind, std::uint64_t payload);
 
     /// A buffer size that suffices for all of these blocks to live at once, in whatever order they are asked for, if
     /// none is freed before; in the bump heap, for as many to be asked for from one reset to the next. `options` are
-    /// those that the heap will be made with: kind, debug and superblock_bytes count. Blocks of 0 bytes need nothing.
+    /// those that the heap will be made with, as above. Blocks of 0 bytes need nothing.
     ///
     /// Superblock heap: each size has superblocks of its own, and one more than it fills, because work-items that get a
     /// superblock while others get one for the same size hold it for a moment. Several may at once: add superblocks if
     /// thousands of work-items on a GPU share a heap that is to be just large enough. Add as well where blocks come and
     /// go, half as many again say: a size takes a free superblock rather than those of its own with hardly a hole.
     ///
-    /// The result may be more than any device allows; the largest number stands for more than 2^64 bytes. Throws Error
+    /// The result may be more than any device, or options.max_bytes, allows; the largest number stands for more than 2^64 bytes. Throws Error
     /// for a block larger than options.superblock_bytes, or than 2 MiB where that is 0 (superblock heap only).
     static std::uint64_t bytes_for(const HeapOptions &options, const std::vector<BlockDemand> &blocks);
 
@@ -65,9 +65,9 @@ public:
     /// byte order. Throws Error if it cannot be written.
     void save(const std::filesystem::path &path) const;
 
-    /// A heap with what save() wrote: kind, size, debug and superblocks are the file's, all refs mean the same, and
-    /// malloc and free go on. `build_options` as in HeapOptions. Throws Error if the file is no heap, damaged or of
-    /// another version, if it has superblocks and was saved with atomics of the other width than the kernels of
+    /// A heap with what save() wrote: kind, sizes, debug and superblocks are the file's, all refs mean the same, and
+    /// malloc, free and growth go on. `build_options` as in HeapOptions. Throws Error if the file is no heap, damaged or
+    /// of another version, if it has superblocks and was saved with atomics of the other width than the kernels of
     /// `device` have, or as the constructor does.
     static Heap load(const Device &device, const std::filesystem::path &path, Storage storage = Storage::buffer,
                      const std::string &build_options = {});
