@@ -48,9 +48,9 @@ static inline void kma_bump_reset(global kma_bump *heap)
 #endif
 }
 
-// The heap's contents were copied into a buffer of `bytes`, this one, and what is behind them becomes memory for blocks.
-// Fewer bytes than before or more than max_bytes leave the heap as it was. By one work-item of a launch that nothing else
-// overlaps.
+// The heap's contents were copied into a buffer of `bytes`, this one, and what is behind them becomes memory for
+// blocks. Fewer bytes than before or more than max_bytes leave the heap as it was. By one work-item of a launch that
+// nothing else overlaps.
 static inline void kma_bump_grow(global kma_bump *heap, ulong bytes)
 {
     if (bytes < heap->header.bytes || bytes > heap->header.max_bytes)

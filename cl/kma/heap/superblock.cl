@@ -26,8 +26,9 @@
 #endif
 
 // Prepares a buffer of `bytes`, which may become `max_bytes` (`bytes` or less: it does not grow), with superblocks of
-// 2^shift units; the plan for them must have at least one superblock. Called by all work-items of one launch that nothing
-// else overlaps. Touches the metadata only, those of superblocks to come too. `keep_log`: what remains is the error log.
+// 2^shift units; the plan for them must have at least one superblock. Called by all work-items of one launch that
+// nothing else overlaps. Touches the metadata only, those of superblocks to come too. `keep_log`: what remains is the
+// error log.
 static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes, ulong max_bytes, uint shift,
                                        bool keep_log, size_t me, size_t work_items)
 {

@@ -77,8 +77,8 @@ typedef struct kma_sb_state {
 #define KMA_SB_IN_HAND(moves) ((moves) & 0xffffu)
 #define KMA_SB_PUT_DOWN 0x10000u
 
-// Where everything is. Constant after the initialisation, but for growth, which changes `superblocks` and `limit`: states,
-// sets, queue and bitmaps have room for all superblocks that there may ever be, so that nothing has to move.
+// Where everything is. Constant after the initialisation, but for growth, which changes `superblocks` and `limit`:
+// states, sets, queue and bitmaps have room for all superblocks that there may ever be, so that nothing has to move.
 typedef struct kma_sb_plan {
     uint superblocks;
     uint shift;        // log2 of the units of a superblock

@@ -21,8 +21,8 @@ kernel void kma_bump_init_growing_kernel(global kma_bump *heap, ulong bytes, ulo
         kma_bump_init(heap, bytes, max_bytes, get_global_id(0), get_global_size(0));
 }
 
-// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is not more, or more than
-// max_bytes, leaves the heap as it was. One work-item.
+// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is not more, or more
+// than max_bytes, leaves the heap as it was. One work-item.
 kernel void kma_bump_grow_kernel(global kma_bump *heap, ulong bytes)
 {
     if (get_global_id(0) == 0)

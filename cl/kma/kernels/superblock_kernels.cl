@@ -26,15 +26,15 @@ kernel void kma_superblock_init_kernel(global kma_superblock *heap, ulong bytes,
     kma_superblock_prepare(heap, bytes, bytes, shift);
 }
 
-// The same for a heap that may grow until it has `max_bytes`: `bytes` must have room for the metadata of so large a heap,
-// and one superblock.
+// The same for a heap that may grow until it has `max_bytes`: `bytes` must have room for the metadata of so large a
+// heap, and one superblock.
 kernel void kma_superblock_init_growing_kernel(global kma_superblock *heap, ulong bytes, ulong max_bytes, uint shift)
 {
     kma_superblock_prepare(heap, bytes, max_bytes, shift);
 }
 
-// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is not more, or more than
-// max_bytes, leaves the heap as it was. One work-item.
+// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is not more, or more
+// than max_bytes, leaves the heap as it was. One work-item.
 kernel void kma_superblock_grow_kernel(global kma_superblock *heap, ulong bytes)
 {
     if (get_global_id(0) == 0)

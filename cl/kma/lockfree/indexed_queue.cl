@@ -153,9 +153,9 @@ static inline void kma_queue_enqueue(global kma_queue *queue, uint item)
     }
 }
 
-// Puts the items `items` … more-1 at the end, none of which has been in since kma_queue_init, and all before which have:
-// their nodes hang together already. Called by one work-item at rest: nobody holds a word from before, so tags may begin
-// anew.
+// Puts the items `items` … more-1 at the end, none of which has been in since kma_queue_init, and all before which
+// have: their nodes hang together already. Called by one work-item at rest: nobody holds a word from before, so tags
+// may begin anew.
 static inline void kma_queue_extend(global kma_queue *queue, uint items, uint more)
 {
     if (more <= items)

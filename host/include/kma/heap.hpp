@@ -29,9 +29,9 @@ public:
     /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block, or one
     /// superblock, need (bump: 2,704, with debug 2,720, from 2 on 8,016), more than the device or the kind allows, if
     /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, if
-    /// options.max_bytes is less than `bytes` or more than refs reach, if the device's memory is full, or if SVM is asked
-    /// for where there is none. The messages name a size that would do, as far as kma knows one. Throws Error if the
-    /// device fails the selftest, which the first heap on a Device runs (see there).
+    /// options.max_bytes is less than `bytes` or more than refs reach, if the device's memory is full, or if SVM is
+    /// asked for where there is none. The messages name a size that would do, as far as kma knows one. Throws Error if
+    /// the device fails the selftest, which the first heap on a Device runs (see there).
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
     /// Leaves the other without a heap: what is called on it throws Error, until a heap is assigned to it.
     Heap(Heap &&) noexcept;
@@ -56,8 +56,9 @@ public:
     /// thousands of work-items on a GPU share a heap that is to be just large enough. Add as well where blocks come and
     /// go, half as many again say: a size takes a free superblock rather than those of its own with hardly a hole.
     ///
-    /// The result may be more than any device, or options.max_bytes, allows; the largest number stands for more than 2^64 bytes. Throws Error
-    /// for a block larger than options.superblock_bytes, or than 2 MiB where that is 0 (superblock heap only).
+    /// The result may be more than any device, or options.max_bytes, allows; the largest number stands for more than
+    /// 2^64 bytes. Throws Error for a block larger than options.superblock_bytes, or than 2 MiB where that is 0
+    /// (superblock heap only).
     static std::uint64_t bytes_for(const HeapOptions &options, const std::vector<BlockDemand> &blocks);
 
     /// Writes the heap to a file: its metadata and the memory handed out, so that a heap with little in it makes a
@@ -66,8 +67,8 @@ public:
     void save(const std::filesystem::path &path) const;
 
     /// A heap with what save() wrote: kind, sizes, debug and superblocks are the file's, all refs mean the same, and
-    /// malloc, free and growth go on. `build_options` as in HeapOptions. Throws Error if the file is no heap, damaged or
-    /// of another version, if it has superblocks and was saved with atomics of the other width than the kernels of
+    /// malloc, free and growth go on. `build_options` as in HeapOptions. Throws Error if the file is no heap, damaged
+    /// or of another version, if it has superblocks and was saved with atomics of the other width than the kernels of
     /// `device` have, or as the constructor does.
     static Heap load(const Device &device, const std::filesystem::path &path, Storage storage = Storage::buffer,
                      const std::string &build_options = {});
