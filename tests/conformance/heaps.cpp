@@ -22,6 +22,7 @@ std::vector<HeapType> make_types()
                        {Ability::list_blocks, 1, "without KMA_DEBUG Heap::leaks() does not know which blocks live"}},
         .largest_alignment = std::uint64_t{1} << 31,
         .block_bytes = BumpModel::block_bytes,
+        .may_give_more = false,
         .lists_asked_from = 1,
         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
             return std::make_unique<BumpModel>(room, debug);
@@ -32,9 +33,21 @@ std::vector<HeapType> make_types()
         .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
         .largest_alignment = 4096,
         .block_bytes = SuperblockModel::block_bytes,
+        .may_give_more = false,
         .lists_asked_from = 2,
         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
             return std::make_unique<SuperblockModel>(room, debug);
+        },
+    });
+    types.push_back({
+        .kind = kma::HeapKind::scatter,
+        .exemptions = {{Ability::whole_heap, always, "requests above one super block are refused"}},
+        .largest_alignment = 4096,
+        .block_bytes = ScatterModel::block_bytes,
+        .may_give_more = true,
+        .lists_asked_from = 2,
+        .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
+            return std::make_unique<ScatterModel>(room, debug);
         },
     });
     return types;

@@ -35,6 +35,8 @@ struct HeapType {
     std::uint64_t largest_alignment;
     /// What a request takes from the heap's room; 0 for none.
     std::uint64_t (*block_bytes)(std::uint64_t bytes, int debug);
+    /// Whether a request may get a larger block than block_bytes, where no other is left.
+    bool may_give_more;
     /// From this KMA_DEBUG on, Heap::leaks() tells what was asked for, not what was taken.
     int lists_asked_from;
     /// The heap's rules for a lone caller, on the host.

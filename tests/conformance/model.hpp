@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,38 @@ private:
     Room room_;
     int debug_;
     std::vector<Superblock> superblocks_; // in the order of room_.superblocks, which is sorted
+};
+
+/// Pages of 4 KiB, each free, split into chunks of one size, or part of a run of pages within a super block.
+class ScatterModel : public Model {
+public:
+    ScatterModel(const Room &room, int debug)
+        : room_(room), debug_(debug), pages_(static_cast<std::size_t>(room.capacity / page_bytes))
+    {
+    }
+
+    /// Up to an eighth of a page as in superblock heaps; then a seventh, a sixth … of a page; then whole pages.
+    static std::uint64_t block_bytes(std::uint64_t bytes, int debug);
+
+    bool fits(std::uint64_t bytes) const override;
+    std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
+    void give(kma::Ref ref) override;
+    std::uint64_t count_when_full(std::uint64_t bytes) const override;
+    std::uint64_t used() const override;
+
+private:
+    static constexpr std::uint64_t page_bytes = 4096;
+    struct Page {
+        std::uint64_t chunk = 0;        // the size it was split for; more than a page: a run begins here
+        std::set<std::uint64_t> blocks; // offsets in the page
+        bool in_run = false;            // of one that begins in front of it
+    };
+    bool is_free(std::size_t page) const { return pages_[page].blocks.empty() && !pages_[page].in_run; }
+    std::size_t super_end(std::size_t page) const;
+
+    Room room_;
+    int debug_;
+    std::vector<Page> pages_;
 };
 
 } // namespace conformance

@@ -103,7 +103,7 @@ static inline bool kma_heap_is(global void *heap, uint kind)
     global kma_heap_header *header = (global kma_heap_header *)heap;
     const bool is_heap = header && header->magic == KMA_HEAP_MAGIC && header->layout == KMA_HEAP_LAYOUT;
     const bool is_mine = is_heap && header->kind == kind && header->debug == KMA_DEBUG &&
-                         (kind == KMA_KIND_BUMP || header->atomic64 == KMA_HAS_ATOMIC64);
+                         (kind != KMA_KIND_SUPERBLOCK || header->atomic64 == KMA_HAS_ATOMIC64);
     if (is_heap && !is_mine)
         kma_report(header, KMA_ERROR_BAD_HEAP, 0, header->debug);
     return is_mine;

@@ -22,6 +22,23 @@ static inline ulong kma_bits_below(uint index)
     return (1ul << index) - 1ul;
 }
 
+// Index of set bit number `n` from below, counted from 0; there are more than n.
+static inline uint kma_nth_bit(ulong bits, uint n)
+{
+    const uint next = kma_lowest_bit(bits) + n; // the answer if the bits have no gap
+    if (next < 64 && (uint)popcount((ulong)(bits & kma_bits_below(next))) == n && ((bits >> next) & 1ul) != 0)
+        return next;
+    uint index = 0;
+    for (uint span = 32; span != 0; span /= 2) {
+        const uint below = (uint)popcount((ulong)((bits >> index) & kma_bits_below(span)));
+        if (n >= below) {
+            n -= below;
+            index += span;
+        }
+    }
+    return index;
+}
+
 static inline bool kma_is_power_of_two(ulong value)
 {
     return popcount(value) == 1;

@@ -20,6 +20,7 @@
 //   kma_lanes kma_lanes_ballot  (group, bool)          the lanes whose argument is true
 //   kma_lanes kma_lanes_match   (group, value, bits)   the lanes whose `value` is mine; only `bits` low bits count
 //   kma_lanes kma_lanes_alike   (group, key)           the lanes whose 64-bit `key` is the leader's; an address, say
+//   uint      kma_lanes_or      (group, value)         the OR of all lanes' values
 //   kma_scan  kma_lanes_scan    (group, value)         sums over the lanes before me and over all, saturating
 //   void      kma_lanes_sync    (group)                what a lane did or saw before is before what each does after
 //
@@ -27,7 +28,7 @@
 // leader's; they go on as a group inside `if (kma_lane_in(alike))`, the others each alone.
 //
 // A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and kma_lanes_sync; where the
-// hardware has more, it says so with KMA_LANES_HAVE_{FIRST,MATCH,SCAN} and supplies those too.
+// hardware has more, it says so with KMA_LANES_HAVE_{FIRST,MATCH,OR,SCAN} and supplies those too.
 #ifndef KMA_PLATFORM_LANES_CL
 #define KMA_PLATFORM_LANES_CL
 
@@ -99,6 +100,16 @@ static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
         same &= mine ? ones : ~ones;
     }
     return same;
+}
+#endif
+
+#ifndef KMA_LANES_HAVE_OR
+static inline uint kma_lanes_or(kma_lanes group, uint value)
+{
+    uint all = 0;
+    for (kma_lanes left = group; left != 0; left &= left - 1)
+        all |= kma_lanes_shuffle(group, value, kma_lowest_bit(left));
+    return all;
 }
 #endif
 
