@@ -156,9 +156,9 @@ void ScatterHeap::check_constants(Findings &findings) const
     expect("place of the bitmaps, in units of 16 bytes,", is.bitmaps, plan_.bitmaps);
     expect("begin of the pages, in units of 16 bytes,", is.begin, plan_.begin);
     expect("end of the pages, in units of 16 bytes,", is.limit, plan_.limit);
-    layout::kma_sc_size sizes[KMA_SC_FANOUT];
+    layout::kma_sc_size sizes[KMA_SC_SIZES];
     memory().read(device().queue(), offsetof(layout::kma_scatter, sizes), sizeof sizes, sizes);
-    for (std::uint32_t c = 0; c < KMA_SC_FANOUT; c++) {
+    for (std::uint32_t c = 0; c < KMA_SC_SIZES; c++) {
         const auto right = layout::kma_sc_size_of(std::min(c, layout::kma_sc_classes(plan_.shift) - 1), plan_.shift);
         expect("units of a chunk", sizes[c].units, right.units);
         expect("chunks of a page", sizes[c].spots, right.spots);

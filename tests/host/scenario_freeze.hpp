@@ -176,7 +176,7 @@ private:
 
     static inline freeze::catalogue<threads> all;
     static inline bool is_over = false;
-    alignas(64) static inline uchar memory[1 << 18];
+    alignas(64) static inline uchar memory[1 << 20];
 
     freeze::freeze_case *mine_ = nullptr;
     freeze::subject *subject_ = nullptr;

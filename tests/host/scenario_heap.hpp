@@ -163,7 +163,8 @@ private:
     void prelude()
     {
         block_list blocks;
-        const uint some = !scarce_ || !Kind::reuses ? 2 : heap_[0].in.units() + 2;
+        const uint least = *std::min_element(shape_.kinds, shape_.kinds + shape_.kind_count);
+        const uint some = !scarce_ || !Kind::reuses ? 2 : heap_[0].in.units() / least + 2;
         for (uint left = shape_.fill != 0 ? shape_.fill : draw(some); left != 0; left--) {
             const uint units = shape_.kinds[shape_.fill != 0 ? 0 : draw(shape_.kind_count)];
             const block one = heap_[0].alloc(units, ++prelude_stamp_);

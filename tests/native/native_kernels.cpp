@@ -113,7 +113,6 @@ template <class... Parameters, void (*function)(Parameters...)> struct Call<func
 #define local static
 #define CLK_LOCAL_MEM_FENCE 0
 #define reqd_work_group_size(x, y, z) // an attribute that clang knows for kernels only
-inline void barrier(int) {}
 inline size_t get_local_id(uint)
 {
     return shim::self().id % shim::group_size;

@@ -50,7 +50,7 @@ static inline void kma_scatter_init(global kma_scatter *heap, ulong bytes, ulong
     global kma_atomic_u32 *table = (global kma_atomic_u32 *)(start + (size_t)plan.table * KMA_UNIT);
     global kma_atomic_u32 *tree = (global kma_atomic_u32 *)(start + (size_t)plan.tree * KMA_UNIT);
     global kma_atomic_u32 *bitmaps = (global kma_atomic_u32 *)(start + (size_t)plan.bitmaps * KMA_UNIT);
-    for (size_t i = me; i < KMA_SC_FANOUT; i += work_items)
+    for (size_t i = me; i < KMA_SC_SIZES; i += work_items)
         heap->sizes[i] = kma_sc_size_of(min((uint)i, kma_sc_classes(shift) - 1), shift);
     kma_sc_places_init(heap, plan, me, work_items);
     for (size_t i = me; i < kma_sc_supers(plan.room, super_shift); i += work_items)

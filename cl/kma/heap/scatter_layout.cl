@@ -61,13 +61,18 @@ static inline uint kma_sc_split(uint word)
 }
 
 // A region is 32 pages; 32 regions, and so on, have a word together too. Each word says what may be found below it: bit
-// c that a page split for class c may have a free chunk, and this one that a page may be free.
-#define KMA_SC_FANOUT       32u
-#define KMA_SC_FANOUT_SHIFT 5u
+// c that a page split for class c may have a free chunk, and this one that a page may be free. (The tests of tests/host
+// take fewer, so that a few pages have several levels.)
+#ifndef KMA_SC_FANOUT
+#define KMA_SC_FANOUT 32u
+#endif
+#define KMA_SC_SIZES 32u // bits in a word of the tree
 #define KMA_SC_LEVELS 5u // of the tree at most: 2^24 pages
 #define KMA_SC_FREE_PAGE KMA_SC_FREE
 
+#ifndef KMA_SC_PLACES
 #define KMA_SC_PLACES 128u // numbers of places, at most
+#endif
 
 // Where everything is. Constant after the initialisation, but for growth, which changes `pages`, `supers` and `limit`:
 // all metadata have room for the pages that there may ever be, so that nothing has to move.
@@ -105,7 +110,7 @@ typedef struct kma_scatter {
     kma_heap_header header;
     kma_sc_plan plan;
     uint pad[2];
-    kma_sc_size sizes[KMA_SC_FANOUT];
+    kma_sc_size sizes[KMA_SC_SIZES];
     kma_atomic_u32 active[KMA_SC_PLACES];  // the super block in which each place begins
     kma_atomic_u32 emptier[KMA_SC_PLACES]; // one that may become so next
     kma_atomic_u32 next_run;               // page where the next run is looked for
@@ -209,7 +214,7 @@ static inline kma_sc_plan kma_sc_plan_of(uint pages, uint shift, uint super_shif
         plan.levels = i + 1;
     }
     const ulong cursors = kma_whole_units(sizeof(kma_scatter));
-    const ulong full = cursors + kma_whole_units((ulong)plan.places * KMA_SC_FANOUT * sizeof(kma_atomic_u32));
+    const ulong full = cursors + kma_whole_units((ulong)plan.places * KMA_SC_SIZES * sizeof(kma_atomic_u32));
     const ulong table = full + kma_whole_units((ulong)plan.supers * sizeof(kma_atomic_u32));
     const ulong tree = table + kma_whole_units((ulong)pages * sizeof(kma_atomic_u32));
     const ulong guard = tree + kma_whole_units((ulong)words * sizeof(kma_atomic_u32));

@@ -34,13 +34,13 @@
 // kn; odd, so that all of a power of two come in turn.
 static inline uint kma_sc_turn_factor(uint place, uint size_class)
 {
-    return 2 * (place * KMA_SC_FANOUT + size_class) * KMA_SC_SIZE_FACTOR + 1;
+    return 2 * (place * KMA_SC_SIZES + size_class) * KMA_SC_SIZE_FACTOR + 1;
 }
 
 static inline global kma_atomic_u32 *kma_sc_cursor(const kma_sc_heap *sc, uint place, uint size_class)
 {
     return (global kma_atomic_u32 *)((global uchar *)sc->heap + (size_t)sc->plan.cursors * KMA_UNIT) +
-           (place % sc->plan.places) * KMA_SC_FANOUT + size_class;
+           (place % sc->plan.places) * KMA_SC_SIZES + size_class;
 }
 
 static inline global kma_atomic_u32 *kma_sc_active(const kma_sc_heap *sc, uint place)
@@ -90,7 +90,7 @@ static inline void kma_sc_places_init(global kma_scatter *heap, kma_sc_plan plan
     }
     global kma_atomic_u32 *cursors =
         (global kma_atomic_u32 *)((global uchar *)heap + (size_t)plan.cursors * KMA_UNIT);
-    for (size_t i = me; i < (size_t)plan.places * KMA_SC_FANOUT; i += work_items)
+    for (size_t i = me; i < (size_t)plan.places * KMA_SC_SIZES; i += work_items)
         kma_store_u32(&cursors[i], 0, KMA_RELAXED);
     if (me == 0)
         kma_store_u32(&heap->next_run, plan.supers / 2 << plan.super_shift, KMA_RELAXED);
