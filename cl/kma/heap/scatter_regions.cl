@@ -11,7 +11,8 @@
 //
 // The two that might miss each other:
 //   who makes room     changes the page's word, then sets the bits, from the region upwards;
-//   who takes a bit    clears it, then looks at all that is below once more, and sets it again if there is room.
+//   who takes a bit    clears it, then looks at all that is below once more, and sets it again if there is room: in the
+//                      words above, too, from which others may have taken it meanwhile.
 // Both write the word with an atomic that acquires and releases. If the bit was set before it was cleared, the second
 // look sees the room; if it was cleared before, it is set now. Where a bit was set already, whoever set it sees to the
 // words above; if he stopped there for ever, the next one who makes room does.
@@ -101,6 +102,16 @@ static inline kma_sc_view kma_sc_look(const kma_sc_heap *sc, uint level, uint in
     return view;
 }
 
+// Sets bits of a word again that were taken from it too early. While it had not got them another may have taken them from
+// the words above.
+static inline void kma_sc_put_back(const kma_sc_heap *sc, uint level, uint index, uint bits)
+{
+    for (; bits != 0 && level < sc->plan.levels; level++) {
+        bits &= ~kma_fetch_or_u32(kma_sc_node(sc, level, index), bits, KMA_ACQ_REL);
+        index /= KMA_SC_FANOUT;
+    }
+}
+
 // A child with one of the bits `want`, or KMA_SC_FANOUT: then the word has none of them either, unless one was just set.
 static inline uint kma_sc_child(const kma_sc_heap *sc, uint level, uint index, uint want, uint after)
 {
@@ -114,8 +125,7 @@ static inline uint kma_sc_child(const kma_sc_heap *sc, uint level, uint index, u
     const uint stale = bits & ~first.bits; // with all of `want`
     kma_fetch_and_u32(node, ~stale, KMA_ACQ_REL);
     const uint wrong = stale & kma_sc_look(sc, level, index, 0, after).bits;
-    if (wrong != 0)
-        kma_fetch_or_u32(node, wrong, KMA_ACQ_REL);
+    kma_sc_put_back(sc, level, index, wrong);
     return (wrong & want) != 0 ? kma_sc_look(sc, level, index, want, after).child : KMA_SC_FANOUT;
 }
 
