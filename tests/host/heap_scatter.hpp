@@ -31,7 +31,7 @@ struct scatter_kind {
     {
         return threads == 3 ? heap_shape{5, 12, 0, 0, 2, {8, 64}} : heap_shape{5, 14, 0, 0, 2, {16, 32}};
     }
-    static constexpr uint roomy(uint) { return 6; } // pages
+    static constexpr uint roomy(uint) { return 12; } // pages
     static constexpr size_t most_metadata = sizeof(kma_scatter) + 16384;
 
     kma_scatter *heap = nullptr;
@@ -170,8 +170,8 @@ struct scatter_kind {
         for (uint part = 0; part < parts; part++)
             left += !lost[part];
         uint less = KMA_SC_FANOUT * KMA_SC_FANOUT / run;
-        for (const block &each : asked)
-            less += (pages_for(each.units) + run - 1) / run;
+        for (const block &each : asked) // sizes are even; one more comes of an alignment, which costs nothing here
+            less += (pages_for(each.units / 2 * 2) + run - 1) / run;
         return left > less ? (left - less) * (run > 1 ? 1 : (1u << shift_) / units_of_block) : 0;
     }
 
@@ -188,8 +188,8 @@ private:
         uint most = 0, shift = variant() % 3;
         for (uint kind = 0; kind < shape.kind_count; kind++)
             most = max(most, ((shape.kinds[kind] - 1) >> shape.shift) + 1);
-        if (shape.count == frozen(3).count)
-            return 1;
+        if (shape.kinds[0] == frozen(3).kinds[0] && shape.kinds[1] == frozen(3).kinds[1])
+            return 1; // least() counts super blocks
         while (1u << shift < most)
             shift++;
         return shift;

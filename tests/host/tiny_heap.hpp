@@ -30,17 +30,14 @@
 struct block {
     uint first = 0; // unit, from the heap's first
     uint units = 0;
-    uint stamp = 0; // of the malloc that gave it, 16 bits, not 0
+    uint stamp = 0; // of the malloc that gave it, 15 bits if it is handed on, not 0
 
-    uint word() const
-    {
-        shim::check(first < 256 && units < 256, "the heap is too large for blocks that are handed on");
-        return stamp << 16 | units << 8 | first;
-    }
-    static block from(uint word) { return {word & 0xff, word >> 8 & 0xff, word >> 16}; }
+    uint word() const { return stamp << 17 | units << 9 | first; }
+    static block from(uint word) { return {word & 0x1ff, word >> 9 & 0xff, word >> 17}; }
 };
 
 constexpr uint most_units = 448;
+static_assert(most_units <= 512);
 
 // No std::vector, since Relacy has operator new for itself while it runs.
 struct block_list {
