@@ -66,6 +66,12 @@ inline void check_scatter_plan(ulong bytes, uint shift, uint super_shift)
     shim::check(plan.pages <= ulong{plan.supers} << super_shift, "too few super blocks");
     kma_sc_plan_of(plan.pages + 1, shift, super_shift, 0, &end);
     shim::check(plan.pages == 1u << 24 || end > units, "a plan with too few pages");
+    shim::check(plan.pages <= 1u << 24, "a plan with more pages than a tree has room for");
+    const kma_sc_plan half = kma_sc_plan_within(plan, bytes / 2);
+    const ulong begin = ulong{plan.begin} * KMA_UNIT, page = ulong{KMA_UNIT} << shift;
+    shim::check(half.pages <= plan.pages && half.pages <= (bytes / 2 > begin ? (bytes / 2 - begin) / page : 0),
+                "pages beyond the heap's end");
+    shim::check(kma_sc_plan_within(plan, ~ulong{0}).pages == plan.room, "pages without metadata");
 }
 
 inline void check_scatter_plans()
@@ -148,6 +154,9 @@ inline void check_scatter_requests(kma_scatter *heap, scatter_log &log)
     log.works(super && unit_of(heap, super) % 128 == 0 && kma_scatter_usable_size(heap, super) == 4 * 512);
     log.works(kma_scatter_realloc(heap, super, 3 * 512) == super);
     kma_scatter_free(heap, super);
+    void *const byte = kma_scatter_aligned_alloc(heap, 1, 1);
+    log.works(byte && kma_scatter_usable_size(heap, byte) == KMA_UNIT);
+    kma_scatter_free(heap, byte);
     for (const uint units : {1u, 3u, 5u, 7u, 11u, 17u, 32u}) // of sizes that are multiples of the alignment, and not
         for (const uint align : {1u, 2u, 4u}) {
             void *const some = kma_scatter_aligned_alloc(heap, align * KMA_UNIT, units * KMA_UNIT - 15);
@@ -196,6 +205,10 @@ inline void check_scatter_pointers(kma_scatter *heap, scatter_log &log)
     kma_scatter_free(heap, scatter_unit(heap, other));
     log.fails(!kma_scatter_usable_size(heap, scatter_unit(heap, other)), KMA_ERROR_DOUBLE_FREE);
     kma_scatter_free(heap, kept);
+    void *const five = kma_scatter_malloc(heap, 5 * KMA_UNIT);
+    kma_scatter_free(heap, scatter_unit(heap, unit_of(heap, five) / 32 * 32 + 30)); // behind the last of six
+    log.fails(true, KMA_ERROR_INVALID_FREE);
+    kma_scatter_free(heap, five);
     log.works(true);
 }
 
@@ -245,11 +258,11 @@ inline void check_scatter_alone(kma_scatter *heap, uint pages, scatter_log &log)
     const kma_sc_own own = kma_sc_own_of(&sc, kma_sc_class_of(16, 5));
     block_list blocks;
     for (uint n = 0; n < 2 * pages; n++) {
-        const kma_ref ref = kma_sc_take_alone(&sc, own, 1);
+        const kma_ref ref = kma_sc_take_alone(&sc, own, 1, KMA_SC_ANY);
         log.works(ref >= heap->plan.begin && ref < heap->plan.limit);
         blocks.push({ref - heap->plan.begin, 16, 0});
     }
-    log.works(kma_sc_take_alone(&sc, own, 1) == KMA_NULL);
+    log.works(kma_sc_take_alone(&sc, own, 1, KMA_SC_ANY) == KMA_NULL);
     free_all(heap, blocks);
     log.works(take_all(heap, 32, blocks, log) == pages);
     free_all(heap, blocks);

@@ -109,6 +109,8 @@ private:
         case 1:
         case 2:
         case 3:
+            if (heaps_ == 2 && (which & 0x30) == 0 && mine.kept.count != 0)
+                return heap_[1].free(mine.kept.pop(0));
             if (mine.held.count != 0)
                 return heap_[0].free(mine.held.pop(which % mine.held.count));
             return take(me, mine, 0, units, 0);

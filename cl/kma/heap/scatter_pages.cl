@@ -123,7 +123,7 @@ static inline bool kma_sc_give(const kma_sc_heap *sc, kma_sc_own own, uint page,
         kma_fetch_add_u32(kma_sc_full(sc, page), ~0u, KMA_RELAXED);
     if (left == 0 && (before & KMA_SC_FREE) != 0) // reservations that came too late kept it from being split
         kma_sc_announce(sc, page, KMA_SC_FREE_PAGE);
-    else if (left == 0 && split < KMA_SC_CLASSES && kma_sc_free_page(sc, page, before - count))
+    else if (left == 0 && kma_sc_free_page(sc, page, before - count))
         return was_full;
     if (was_full)
         kma_sc_announce(sc, page, 1u << split);

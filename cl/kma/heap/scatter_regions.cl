@@ -13,7 +13,7 @@
 //   who makes room     changes the page's word, then sets the bits, from the region upwards;
 //   who takes a bit    clears it, then looks at all that is below once more, and sets it again if there is room: in the
 //                      words above, too, from which others may have taken it meanwhile.
-// Both write the word with an atomic that acquires and releases. If the bit was set before it was cleared, the second
+// The one releases, the other acquires, and nobody writes the word but by read-modify-writes. If the bit was set before it was cleared, the second
 // look sees the room; if it was cleared before, it is set now. Where a bit was set already, whoever set it sees to the
 // words above; if he stopped there for ever, the next one who makes room does.
 #ifndef KMA_HEAP_SCATTER_REGIONS_CL
@@ -62,7 +62,7 @@ static inline void kma_sc_announce(const kma_sc_heap *sc, uint page, uint bit)
         page /= KMA_SC_FANOUT;
         nodes = (nodes + KMA_SC_FANOUT - 1) / KMA_SC_FANOUT;
         if (is_new || (level > 1 && (kma_load_u32(&words[page], KMA_RELAXED) & bit) == 0))
-            is_new = (kma_fetch_or_u32(&words[page], bit, KMA_ACQ_REL) & bit) == 0;
+            is_new = (kma_fetch_or_u32(&words[page], bit, KMA_RELEASE) & bit) == 0;
         words += nodes;
     }
 }
@@ -83,7 +83,7 @@ static inline uint kma_sc_bits_of(const kma_sc_heap *sc, uint level, uint index)
 static inline kma_sc_view kma_sc_look(const kma_sc_heap *sc, uint level, uint index, uint want, uint after)
 {
     const uint below = level == 0 ? sc->plan.room : kma_sc_nodes(sc->plan.room, level - 1);
-    const uint children = min(below - index * KMA_SC_FANOUT, KMA_SC_FANOUT);
+    const uint children = below - index * KMA_SC_FANOUT; // or more, but no word has more than KMA_SC_FANOUT
     kma_sc_view view;
     view.child = KMA_SC_FANOUT;
     view.bits = 0;
@@ -107,7 +107,7 @@ static inline kma_sc_view kma_sc_look(const kma_sc_heap *sc, uint level, uint in
 static inline void kma_sc_put_back(const kma_sc_heap *sc, uint level, uint index, uint bits)
 {
     for (; bits != 0 && level < sc->plan.levels; level++) {
-        bits &= ~kma_fetch_or_u32(kma_sc_node(sc, level, index), bits, KMA_ACQ_REL);
+        bits &= ~kma_fetch_or_u32(kma_sc_node(sc, level, index), bits, KMA_RELEASE);
         index /= KMA_SC_FANOUT;
     }
 }
@@ -123,7 +123,7 @@ static inline uint kma_sc_child(const kma_sc_heap *sc, uint level, uint index, u
     if (first.child != KMA_SC_FANOUT)
         return first.child;
     const uint stale = bits & ~first.bits; // with all of `want`
-    kma_fetch_and_u32(node, ~stale, KMA_ACQ_REL);
+    kma_fetch_and_u32(node, ~stale, KMA_ACQUIRE);
     const uint wrong = stale & kma_sc_look(sc, level, index, 0, after).bits;
     kma_sc_put_back(sc, level, index, wrong);
     return (wrong & want) != 0 ? kma_sc_look(sc, level, index, want, after).child : KMA_SC_FANOUT;
