@@ -130,6 +130,7 @@ public:
         shim::settle_with_others();
         if (shim::is_frozen())
             subject_->check_without(held(), me);
+        shim::settle_with_others(); // who goes on now sees what was given back
         shim::thaw();
     }
 
