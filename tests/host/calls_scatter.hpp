@@ -278,6 +278,28 @@ inline void check_scatter_damaged(kma_scatter *heap, uint pages, scatter_log &lo
     log.fails(!kma_scatter_malloc(heap, 16), KMA_ERROR_DAMAGED);
 }
 
+// A page of which every other word of bits is full: who begins in a full one finds the next.
+inline void check_scatter_search()
+{
+    ulong end;
+    kma_sc_plan_of(1, 7, 0, 0, &end);
+    auto *const heap = reinterpret_cast<kma_scatter *>(base());
+    std::memset(static_cast<void *>(heap), 0xa5, end * KMA_UNIT);
+    kma_scatter_init(heap, end * KMA_UNIT, 0, 7, 0, false, 0, 1);
+    scatter_log log{heap};
+    block_list blocks, kept;
+    log.works(take_all(heap, 1, blocks, log) == 128);
+    while (blocks.count != 0) {
+        const block one = blocks.pop(blocks.count - 1);
+        if (one.first / 32 % 2 == 0)
+            kept.push(one);
+        else
+            kma_scatter_free(heap, scatter_unit(heap, one.first));
+    }
+    log.works(take_all(heap, 1, kept, log) == 64);
+    free_all(heap, kept);
+}
+
 inline void check_scatter_empty()
 {
     auto *const heap = reinterpret_cast<kma_scatter *>(base());
@@ -355,6 +377,7 @@ inline void check_scatter()
             check_scatter_alone(heap, pages, log);
             check_scatter_damaged(heap, pages, log);
         }
+    check_scatter_search();
     check_scatter_empty();
     check_scatter_growth();
 }
