@@ -146,8 +146,8 @@ kma_superblock_stats_kernel(global kma_superblock *heap, global kma_heap_stats *
     }
 }
 
-// Every superblock of a heap at rest, those to come too, in numbers that do not depend on the width of the device's atomics: what the
-// host's check() and leaks() go through.
+// Every superblock of a heap at rest, those to come too, in numbers that do not depend on the width of the device's
+// atomics: what the host's check() and leaks() go through.
 kernel void kma_superblock_census_kernel(global kma_superblock *heap, global kma_sb_census *census)
 {
     for (size_t sb = get_global_id(0); sb < heap->plan.room; sb += get_global_size(0)) {
