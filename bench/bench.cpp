@@ -1,6 +1,12 @@
 #include "bench.hpp"
 
 #include <algorithm>
+#include <iterator>
+
+namespace test {
+/// Those of the conformance suite, of which words.cl is used here too.
+const std::vector<kma::Source> &kernels();
+} // namespace test
 
 namespace bench {
 
@@ -34,6 +40,8 @@ kma::Program build(const kma::Device &device, const std::string &file, const con
     std::vector<kma::Source> units;
     for (const kma::Source &source : kernels())
         (source.name == file ? units : build.headers).push_back(source);
+    std::ranges::copy_if(test::kernels(), std::back_inserter(build.headers),
+                         [](const kma::Source &source) { return source.name == "words.cl"; });
     return {device, units, build};
 }
 

@@ -5,6 +5,7 @@
 // work-item i holds those in held[i * per_item …]; `mail` has some more, and whoever puts his slot there and takes the
 // one that lies there owns that one, with all that was written about it.
 #include "kma/kma.cl"
+#include "words.cl"
 
 typedef struct soak_slot {
     kma_ref ref; // of the slot's block; KMA_NULL: it has none
@@ -26,31 +27,6 @@ static inline uint soak_size(uint random, uint most)
     return random % 8 != 0 ? 1 + (random >> 8) % min(most, 96u) : 1 + (random >> 8) % most;
 }
 
-static inline uint soak_word(uint key, uint i)
-{
-    return (key + i) * 0x9e3779b9u;
-}
-
-static inline void soak_paint(global uchar *block, uint bytes, uint key)
-{
-    global uint *words = (global uint *)block;
-    for (uint i = 0; i < bytes / 4; i++)
-        words[i] = soak_word(key, i);
-    for (uint i = bytes / 4 * 4; i < bytes; i++)
-        block[i] = (uchar)(soak_word(key, i) >> 24);
-}
-
-static inline uint soak_wrong(const global uchar *block, uint bytes, uint key)
-{
-    const global uint *words = (const global uint *)block;
-    uint wrong = 0;
-    for (uint i = 0; i < bytes / 4; i++)
-        wrong += words[i] != soak_word(key, i) ? 1 : 0;
-    for (uint i = bytes / 4 * 4; i < bytes; i++)
-        wrong += block[i] != (uchar)(soak_word(key, i) >> 24) ? 1 : 0;
-    return wrong;
-}
-
 static inline void soak_took(global kma_heap *heap, global soak_slot *slot, global uchar *block, uint bytes,
                              soak_counts *count)
 {
@@ -58,7 +34,7 @@ static inline void soak_took(global kma_heap *heap, global soak_slot *slot, glob
     slot->bytes = bytes;
     slot->key = kma_mix32(slot->key + slot->ref);
     if (block)
-        soak_paint(block, bytes, slot->key);
+        paint_words(block, bytes, slot->key);
     count->served += block ? 1 : 0;
     count->refused += block ? 0 : 1;
 }
@@ -66,7 +42,7 @@ static inline void soak_took(global kma_heap *heap, global soak_slot *slot, glob
 static inline void soak_look(const global uchar *block, const global soak_slot *slot, soak_counts *count)
 {
     if (block)
-        count->wrong += soak_wrong(block, slot->bytes, slot->key);
+        count->wrong += wrong_words(block, slot->bytes, slot->key);
     count->freed += block ? 1 : 0;
 }
 
