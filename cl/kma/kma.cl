@@ -13,7 +13,7 @@
 //   KMA_DEBUG      0 (default) to 3: 1 checks headers and refs, 2 also red zones, poison and quarantine, 3 also
 //                  notes who took each block, and where. The heap must have been initialised by a program of the same
 //                  flavour.
-//   KMA_HEAP       the default heap's kind: superblock (default) or bump
+//   KMA_HEAP       the default heap's kind: superblock (default), bump or scatter
 //   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …
 //
 // kma_NAME is kma_KIND_NAME of the default heap kind; the others stay available under their own names, so that
@@ -26,6 +26,7 @@
 #include "kma/platform/memory.cl"
 #include "kma/heap/bump.cl"
 #include "kma/heap/ref.cl"
+#include "kma/heap/scatter.cl"
 #include "kma/heap/superblock.cl"
 
 #ifndef KMA_HEAP

@@ -37,14 +37,52 @@ std::string superblock_manual()
         "//    every request is too large for it, and its statistics count 0 superblocks.\n");
 }
 
+std::string scatter_manual()
+{
+    return say(
+        "// 1. Create a buffer of B bytes. For n pages of P = 16 << shift bytes, shift ", KMA_SC_MIN_SHIFT, " to ",
+        KMA_SC_MAX_SHIFT,
+        ",\n"
+        "//        B = n * (P + P / 128 + 16) + 16384\n"
+        "//    always suffices. A page has blocks of one size: up to P / 8 16, 32, 48 or 64 bytes, or one of the four\n"
+        "//    sizes from each power of two to the next, then P / 7, P / 6 ... P, in multiples of 16; a request takes\n"
+        "//    the next larger one. Larger requests take whole pages side by side, 2^super_shift at most. Have up to\n"
+        "//    256 pages more for each size than its blocks fill.\n"
+        "// 2. Run kma_scatter_init_kernel(heap, B, shift, super_shift) with about B / 16384 work-items; B is a "
+        "ulong,\n"
+        "//    shift a uint, super_shift a uint from 0 to ",
+        KMA_SC_MAX_SUPER_SHIFT,
+        ". Without room for a page, or with other shifts, the heap has\n"
+        "//    none: every request is too large for it, and its statistics count 0 superblocks, which are super "
+        "blocks.\n");
+}
+
+std::string manual_of_sizes(HeapKind kind)
+{
+    switch (kind) {
+    case HeapKind::bump:
+        return bump_manual();
+    case HeapKind::superblock:
+        return superblock_manual();
+    case HeapKind::scatter:
+        return scatter_manual();
+    }
+    return {};
+}
+
 std::string growth_manual(HeapKind kind)
 {
     const std::string name = name_of(kind);
-    const bool is_bump = kind == HeapKind::bump;
+    const bool is_bump = kind == HeapKind::bump, is_scatter = kind == HeapKind::scatter;
     return say(
         "// 6. A heap that may grow to M bytes, a ulong: prepare it by kma_", name, "_init_growing_kernel(heap, B, M",
-        is_bump ? ")" : ", shift)", ".\n",
-        is_bump ? "" : "//    With N superblocks at most, n at first: B = n * S + N * (S / 128 + 40) + 16384.\n",
+        is_bump      ? ")"
+        : is_scatter ? ", shift,\n//    super_shift)"
+                     : ", shift)",
+        ".\n",
+        is_bump      ? ""
+        : is_scatter ? "//    With N pages at most, n at first: B = n * P + N * (P / 128 + 16) + 16384.\n"
+                     : "//    With N superblocks at most, n at first: B = n * S + N * (S / 128 + 40) + 16384.\n",
         "//    To let it grow, create a larger buffer, copy all of the old one to its beginning, and run\n//    kma_",
         name, "_grow_kernel(heap, B) on it, one work-item, with its own B. Refs stay, pointers do not.\n");
 }
@@ -79,7 +117,7 @@ std::string manual(HeapKind kind)
         "// malloc, free, ...; NVIDIA GPUs before Volta need KMA_NV_ARCH=61, or what their compute capability is.\n"
         "// -cl-std=CL3.0, where the device has it, lets the compiler offer more.\n"
         "//\n",
-        kind == HeapKind::bump ? bump_manual() : superblock_manual(),
+        manual_of_sizes(kind),
         "// 3. Give the buffer to kernels:\n"
         "//        kernel void f(global kma_heap *heap)\n"
         "//        {\n"

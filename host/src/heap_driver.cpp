@@ -25,7 +25,7 @@ std::size_t number_of(ErrorCode code)
     return static_cast<std::size_t>(code);
 }
 
-const HeapKindEntry *const kinds[] = {&bump_heap_kind, &superblock_heap_kind};
+const HeapKindEntry *const kinds[] = {&bump_heap_kind, &superblock_heap_kind, &scatter_heap_kind};
 
 // The size of the groups that heap kernels run in.
 constexpr std::size_t work_group = 64;
@@ -39,6 +39,7 @@ constexpr std::size_t most_copies = 256;
 
 static_assert(static_cast<unsigned>(HeapKind::bump) == KMA_KIND_BUMP);
 static_assert(static_cast<unsigned>(HeapKind::superblock) == KMA_KIND_SUPERBLOCK);
+static_assert(static_cast<unsigned>(HeapKind::scatter) == KMA_KIND_SCATTER);
 
 void append(std::vector<ByteRange> &ranges, ByteRange range)
 {
@@ -56,7 +57,7 @@ const HeapKindEntry &entry_of(HeapKind kind)
         if (entry->kind == kind)
             return *entry;
     throw Error(say("there is no heap kind number ", static_cast<std::uint32_t>(kind),
-                    "; use HeapKind::bump or HeapKind::superblock"));
+                    "; use HeapKind::bump, HeapKind::superblock or HeapKind::scatter"));
 }
 
 const HeapKindEntry &entry_of(const HeapOptions &options)

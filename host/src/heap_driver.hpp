@@ -157,6 +157,7 @@ struct HeapKindEntry {
 };
 extern const HeapKindEntry bump_heap_kind;
 extern const HeapKindEntry superblock_heap_kind;
+extern const HeapKindEntry scatter_heap_kind;
 
 /// Throws Error if no ref reaches the end of so many bytes, or no buffer of the device of that name can have them.
 void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device);

@@ -22,6 +22,7 @@ struct HeapChoice {
 inline constexpr HeapChoice heap_choices[] = {
     {"superblock", kma::HeapKind::superblock},
     {"bump", kma::HeapKind::bump},
+    {"scatter", kma::HeapKind::scatter},
 };
 
 /// One dimension; a multiple of the group.

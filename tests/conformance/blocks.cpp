@@ -126,7 +126,9 @@ void check_books(const Subject &subject, const kma::Heap &heap, const std::vecto
         }
     const kma::HeapStats stats = heap.stats();
     if (subject.can(Ability::reuse)) {
-        CHECK(stats.used == bytes);
+        CHECK(stats.used >= bytes);
+        if (!subject.type->may_give_more)
+            CHECK(stats.used == bytes);
         CHECK(stats.blocks == living.size());
     } else {
         CHECK(stats.used >= bytes);
@@ -135,11 +137,15 @@ void check_books(const Subject &subject, const kma::Heap &heap, const std::vecto
         return;
     const kma::LeakReport report = heap.leaks(); // the first hundred in full
     CHECK(report.blocks == living.size());
-    CHECK(report.bytes == listed);
+    const bool exact = !subject.type->may_give_more || subject.debug >= subject.type->lists_asked_from;
+    CHECK(report.bytes >= listed);
+    if (exact)
+        CHECK(report.bytes == listed);
     CHECK(report.first.size() == std::min<std::size_t>(living.size(), 100));
     CHECK(std::ranges::equal(report.first, living | std::views::take(report.first.size()),
-                             [](const kma::LeakReport::Block &block, const auto &one) {
-                                 return block.ref == one.first && block.bytes == one.second;
+                             [exact](const kma::LeakReport::Block &block, const auto &one) {
+                                 return block.ref == one.first &&
+                                        (exact ? block.bytes == one.second : block.bytes >= one.second);
                              }));
 }
 

@@ -78,6 +78,50 @@ kernel void hand_over(global kma_heap *heap, uint rounds, uint most, uint seed, 
     results[me] = count;
 }
 
+// Large blocks are painted here and there, and at the end.
+static inline void paint_some(global uchar *block, uint bytes, uint owner)
+{
+    for (uint i = owner % 61; i < bytes; i += 61)
+        block[i] = pattern(owner, i);
+    block[bytes - 1] = pattern(owner, bytes - 1);
+}
+
+static inline uint count_wrong_some(const global uchar *block, uint bytes, uint owner)
+{
+    uint n = block[bytes - 1] != pattern(owner, bytes - 1) ? 1 : 0;
+    for (uint i = owner % 61; i < bytes; i += 61)
+        n += block[i] != pattern(owner, i) ? 1 : 0;
+    return n;
+}
+
+// Blocks of 1 to `pages` pages of `page` bytes. Each work-item holds one while it takes the next; after the last round
+// none. No slots.
+kernel void churn_large(global kma_heap *heap, uint page, uint pages, uint rounds, uint seed, global counts *results)
+{
+    const uint me = (uint)get_global_id(0);
+    counts count = {0, 0, 0, 0};
+    global uchar *held = (global uchar *)0;
+    uint held_bytes = 0;
+    for (uint round = 0; round <= rounds; round++) {
+        const uint random = kma_mix32(kma_mix32(me + seed) + round);
+        const uint owner = me * (rounds + 1) + round;
+        const uint bytes = round < rounds ? (1 + random % pages) * page : 0;
+        global uchar *block = (global uchar *)kma_malloc(heap, bytes);
+        count.served += block ? 1 : 0;
+        count.refused += bytes != 0 && !block ? 1 : 0;
+        if (block)
+            paint_some(block, bytes, owner);
+        if (held) {
+            count.wrong += count_wrong_some(held, held_bytes, owner - 1);
+            count.freed++;
+        }
+        kma_free(heap, held);
+        held = block;
+        held_bytes = bytes;
+    }
+    results[me] = count;
+}
+
 // Diverged: lanes take while others give back, by different calls, in loops of different length.
 kernel void churn_diverged(global kma_heap *heap, global kma_ref *refs, global ulong *sizes, uint per_item, uint rounds,
                            uint most, uint seed, global counts *results)

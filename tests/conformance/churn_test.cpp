@@ -126,31 +126,61 @@ TEST_CASE("churn of mixed sizes keeps all blocks and loses none")
         }
 }
 
+// What a superblock had before is nobody's twice when its class changes, nor lost.
 TEST_CASE("superblocks change their class under those who want a block of them")
 {
-    for (const Subject &subject : subjects(Breadth::all, {Ability::reuse}))
+    for (const Subject &subject : core_subjects(Breadth::all, {Ability::reuse}))
         for (const std::uint64_t superblocks : {1, 3}) {
+            const std::uint64_t whole = subject.superblock(superblock_bytes);
             INFO(subject.name() << ", superblocks: " << superblocks);
             const Shape shape = in_groups(scaled(8) * 64, 64);
             const auto rounds = static_cast<cl_uint>(scaled(60, 4));
-            const kma::Heap heap = subject.heap(superblocks * superblock_bytes, superblock_bytes);
+            const kma::Heap heap = subject.heap(superblocks * whole, whole);
             const Array<Counts> results(shape.work_items, Counts{});
             launch(subject.program("churn.cl"), "hand_over", shape, heap, rounds,
-                   static_cast<cl_uint>(subject.largest(superblock_bytes)), cl_uint{1}, results);
+                   static_cast<cl_uint>(subject.largest(whole)), cl_uint{1}, results);
             const Counts count = sum(results);
             CHECK(count.wrong == 0);
             CHECK(count.served + count.refused == shape.work_items * rounds);
             CHECK(count.served == count.freed);
             check_refusals_only(heap);
             check_empty(subject, heap);
-            for (const std::uint64_t bytes :
-                 {std::uint64_t{16}, subject.largest(superblock_bytes), std::uint64_t{48}}) {
-                const std::uint64_t expected = count_when_full(subject, heap, bytes, superblock_bytes);
+            for (const std::uint64_t bytes : {std::uint64_t{16}, subject.largest(whole), std::uint64_t{48}}) {
+                const std::uint64_t expected = count_when_full(subject, heap, bytes, whole);
                 Blocks all(subject, heap, slots_beyond(expected));
                 CHECK(all.fill(bytes, 256) == expected);
                 all.give_all(1);
                 check_empty(subject, heap);
             }
+        }
+}
+
+TEST_CASE("large blocks come and go at once, and nobody is refused where there is room")
+{
+    // Up to eight pages of 4 KiB. Ample: twice as many superblocks as blocks at any time, so that some are empty
+    // however the blocks lie, and whoever is refused was so because of what others did meanwhile. Tight: all want the
+    // same few.
+    constexpr std::uint64_t page = 4096, pages = 8, large = page * pages;
+    for (const Subject &subject : core_subjects(Breadth::widths, {Ability::reuse}))
+        for (const bool tight : {false, true}) {
+            INFO(subject.name() << (tight ? ", tight" : ", ample"));
+            const Shape shape = in_groups(std::min<std::size_t>(scaled(256), 2048), 64);
+            const auto rounds = static_cast<cl_uint>(scaled(40, 4));
+            const kma::Heap heap = subject.heap((tight ? 2 : 2 * 2 * shape.work_items) * large, large);
+            const Array<Counts> results(shape.work_items, Counts{});
+            launch(subject.program("churn.cl"), "churn_large", shape, heap, static_cast<cl_uint>(page),
+                   static_cast<cl_uint>(pages), rounds, cl_uint{1}, results);
+            const Counts count = sum(results);
+            CHECK(count.wrong == 0);
+            if (!tight)
+                CHECK(count.refused == 0);
+            CHECK(count.served + count.refused == shape.work_items * rounds);
+            CHECK(count.freed == count.served);
+            check_refusals_only(heap);
+            check_empty(subject, heap);
+            const std::uint64_t expected = count_when_full(subject, heap, large, large);
+            Blocks all(subject, heap, slots_beyond(expected));
+            CHECK(all.fill(large, 256) == expected); // all pages are back
         }
 }
 

@@ -1,5 +1,7 @@
 #include "heaps.hpp"
 
+#include <algorithm>
+#include <cstdlib>
 #include <iomanip>
 #include <sstream>
 
@@ -12,16 +14,37 @@ namespace {
 constexpr const char *ability_names[abilities] = {"reuse of freed memory", "knowledge of blocks",
                                                   "list of living blocks", "one block of the whole heap"};
 
+template <std::uint64_t page_bytes> HeapType scatter_type()
+{
+    return {
+        .kind = kma::HeapKind::scatter,
+        .page_bytes = page_bytes == ScatterModel::usual_page ? 0 : page_bytes,
+        .exemptions = {{Ability::whole_heap, always, "requests above one super block are refused"}},
+        .largest_alignment = 4096,
+        .block_bytes = [](std::uint64_t bytes,
+                          int debug) { return ScatterModel::block_bytes(bytes, debug, page_bytes); },
+        .may_give_more = true,
+        .has_widths = false,
+        .lists_asked_from = 2,
+        .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
+            return std::make_unique<ScatterModel>(room, debug, page_bytes);
+        },
+    };
+}
+
 std::vector<HeapType> make_types()
 {
     std::vector<HeapType> types;
     types.push_back({
         .kind = kma::HeapKind::bump,
+        .page_bytes = 0,
         .exemptions = {{Ability::reuse, always, "memory comes back by Heap::reset() only"},
                        {Ability::know_blocks, 1, "without KMA_DEBUG nothing is stored with a block"},
                        {Ability::list_blocks, 1, "without KMA_DEBUG Heap::leaks() does not know which blocks live"}},
         .largest_alignment = std::uint64_t{1} << 31,
         .block_bytes = BumpModel::block_bytes,
+        .may_give_more = false,
+        .has_widths = true,
         .lists_asked_from = 1,
         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
             return std::make_unique<BumpModel>(room, debug);
@@ -29,14 +52,18 @@ std::vector<HeapType> make_types()
     });
     types.push_back({
         .kind = kma::HeapKind::superblock,
+        .page_bytes = 0,
         .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
         .largest_alignment = 4096,
         .block_bytes = SuperblockModel::block_bytes,
+        .may_give_more = false,
+        .has_widths = true,
         .lists_asked_from = 2,
         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
             return std::make_unique<SuperblockModel>(room, debug);
         },
     });
+    types.push_back(scatter_type<ScatterModel::usual_page>());
     return types;
 }
 
@@ -53,6 +80,13 @@ const Exemption *exemption(const HeapType &type, Ability ability, int debug)
 const std::vector<HeapType> &heap_types()
 {
     static const std::vector<HeapType> types = make_types();
+    return types;
+}
+
+const std::vector<HeapType> &other_types()
+{
+    // Only pages of 16 KiB have 1,024 chunks, which are 32 words of a bitmap.
+    static const std::vector<HeapType> types = {scatter_type<16384>()};
     return types;
 }
 
@@ -77,18 +111,27 @@ bool Subject::can(Ability ability) const
 
 std::string Subject::name() const
 {
-    return std::string(type->name()) + ", " + flavour.name + (debug ? ", KMA_DEBUG " + std::to_string(debug) : "");
+    const std::string pages = type->page_bytes ? ", pages of " + std::to_string(type->page_bytes) + " bytes" : "";
+    return std::string(type->name()) + pages + ", " + flavour.name +
+           (debug ? ", KMA_DEBUG " + std::to_string(debug) : "");
 }
 
-kma::Heap Subject::heap(std::uint64_t payload, std::uint64_t superblock_bytes, std::uint64_t max_bytes) const
+kma::HeapOptions Subject::options(std::uint64_t superblock_bytes, std::uint64_t max_bytes) const
 {
     kma::HeapOptions options;
     options.kind = type->kind;
     options.debug = debug;
-    options.superblock_bytes = superblock_bytes;
+    options.superblock_bytes = superblock_bytes != 0 ? superblock(superblock_bytes) : 0;
     options.build_options = flavour.options;
     options.max_bytes = max_bytes;
-    return {test::device(), kma::Heap::bytes_for(options, payload), options};
+    options.page_bytes = type->page_bytes;
+    return options;
+}
+
+kma::Heap Subject::heap(std::uint64_t payload, std::uint64_t superblock_bytes, std::uint64_t max_bytes) const
+{
+    const kma::HeapOptions made = options(superblock_bytes, max_bytes);
+    return {test::device(), kma::Heap::bytes_for(made, payload), made};
 }
 
 kma::Program Subject::program(const std::string &file, const std::string &more_options) const
@@ -105,9 +148,36 @@ bool thorough()
     return test::scaled(100) >= 200;
 }
 
+bool first_only()
+{
+    const char *asked = std::getenv("KMA_TEST_FLAVOURS");
+    if (asked && asked != std::string("first"))
+        throw std::invalid_argument("KMA_TEST_FLAVOURS must be first, or not be set");
+    return asked != nullptr;
+}
+
+namespace {
+
+// The flavours that a kind is tested in; those that differ in the width of atomics only come first.
+struct OwnFlavours {
+    test::Flavours all;
+    std::size_t widths;
+};
+
+OwnFlavours flavours_of(const HeapType &type)
+{
+    OwnFlavours own{test::heap_flavours(), test::widths().size()};
+    if (type.has_widths)
+        return own;
+    own.all.erase(own.all.begin() + 1, own.all.begin() + static_cast<std::ptrdiff_t>(own.widths));
+    own.widths = 1;
+    return own;
+}
+
+} // namespace
+
 std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs)
 {
-    static const test::Flavours flavours = test::heap_flavours();
     const std::string test_name = Catch::getResultCapture().getCurrentTestName();
     std::vector<Subject> all;
     const auto add = [&](const Subject &subject) {
@@ -120,20 +190,20 @@ std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs
         all.push_back(subject);
     };
     for (const HeapType &type : heap_types()) {
+        const auto [flavours, widths] = flavours_of(type);
         if (breadth == Breadth::guards) {
-            const std::size_t last = (thorough() ? flavours.size() : test::widths().size()) - 1;
+            const std::size_t last = (thorough() ? flavours.size() : widths) - 1;
             for (std::size_t i = 0; i <= last; i++)
                 for (const int debug : {3, 2})
                     if (thorough() || i == (debug == 3 ? 0 : last))
                         add({&type, flavours[i], debug});
             continue;
         }
-        const std::size_t fast = breadth == Breadth::fast     ? 1
-                                 : breadth == Breadth::widths ? test::widths().size() // the first of the flavours
-                                                              : flavours.size();
+        const bool is_one = breadth == Breadth::fast || first_only();
+        const std::size_t fast = is_one ? 1 : breadth == Breadth::widths ? widths : flavours.size();
         for (std::size_t i = 0; i < fast; i++)
             add({&type, flavours[i], 0});
-        if (breadth != Breadth::all)
+        if (breadth != Breadth::all || first_only())
             continue;
         add({&type, flavours.front(), 3});
         if (thorough())
@@ -144,6 +214,15 @@ std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs
     }
     if (all.empty() && heap_types().size() > 1)
         FAIL("every kind is exempt from this test: it tests nothing");
+    return all;
+}
+
+std::vector<Subject> core_subjects(Breadth breadth, const std::vector<Ability> &needs)
+{
+    std::vector<Subject> all = subjects(breadth, needs);
+    for (const HeapType &type : other_types())
+        if (std::ranges::none_of(needs, [&](Ability need) { return exemption(type, need, 0) != nullptr; }))
+            all.push_back({&type, test::heap_flavours()[0], 0});
     return all;
 }
 

@@ -2,6 +2,7 @@
 // the suite by one entry in heaps.cpp; no test names a kind.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -31,10 +32,15 @@ inline constexpr int always = 1000;
 
 struct HeapType {
     kma::HeapKind kind;
+    std::uint64_t page_bytes; ///< HeapOptions::page_bytes
     std::vector<Exemption> exemptions;
     std::uint64_t largest_alignment;
     /// What a request takes from the heap's room; 0 for none.
     std::uint64_t (*block_bytes)(std::uint64_t bytes, int debug);
+    /// Whether a request may get a larger block than block_bytes, where no other is left.
+    bool may_give_more;
+    /// Whether its code differs where there are 64-bit atomics. If not (lint.py's one_width), one of the two is tested.
+    bool has_widths;
     /// From this KMA_DEBUG on, Heap::leaks() tells what was asked for, not what was taken.
     int lists_asked_from;
     /// The heap's rules for a lone caller, on the host.
@@ -45,6 +51,9 @@ struct HeapType {
 
 /// All of them.
 const std::vector<HeapType> &heap_types();
+
+/// Kinds with other options than users get who ask for nothing, which change how memory is split: for core_subjects().
+const std::vector<HeapType> &other_types();
 
 /// What each is exempt from and why, as lines for people.
 std::string exemption_table();
@@ -72,8 +81,14 @@ struct Subject {
     /// Whether blocks have red zones and freed ones poison.
     bool guarded() const { return debug >= 2; }
 
-    /// A heap with room for `payload` bytes of blocks. For heaps of superblocks these are its superblocks. `max_bytes`
-    /// as in HeapOptions.
+    /// A superblock of so many bytes, or of as few as this heap can have.
+    std::uint64_t superblock(std::uint64_t bytes) const { return std::max(bytes, type->page_bytes); }
+
+    /// Of heap(). A superblock_bytes of 0 is the heap's own choice.
+    kma::HeapOptions options(std::uint64_t superblock_bytes, std::uint64_t max_bytes = 0) const;
+
+    /// A heap with room for `payload` bytes of blocks. For heaps of superblocks these are its superblocks, of
+    /// superblock(superblock_bytes). `max_bytes` as in HeapOptions.
     kma::Heap heap(std::uint64_t payload, std::uint64_t superblock_bytes = 4096, std::uint64_t max_bytes = 0) const;
 
     /// A kernel file of this folder in this flavour, where kma_malloc and so on are the kind's.
@@ -88,9 +103,17 @@ enum class Breadth { fast, widths, all, guards };
 /// Whether this run takes its time (KMA_TEST_SCALE of 2 or more): then all combinations, not a choice of them.
 bool thorough();
 
+/// Whether this run is for something else than the flavours (KMA_TEST_FLAVOURS=first): then Breadth::fast is all there
+/// is, but for the guards.
+bool first_only();
+
 /// The subjects that can do all that a test `needs`. Those that cannot are noted with the table's reason
 /// (participation.hpp), and so are those that can.
 /// Fails the test if nobody can, although the table has a kind that should (bump alone is exempt from a lot).
 std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs = {});
+
+/// The same, and other_types() in the flavour that users get: for cases of how memory is split and goes from size to
+/// size.
+std::vector<Subject> core_subjects(Breadth breadth, const std::vector<Ability> &needs = {});
 
 } // namespace conformance

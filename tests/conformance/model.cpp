@@ -112,4 +112,101 @@ std::uint64_t SuperblockModel::used() const
     return sum;
 }
 
+std::uint64_t ScatterModel::block_bytes(std::uint64_t asked, int debug, std::uint64_t page_bytes)
+{
+    const std::uint64_t bytes = guarded(asked, debug);
+    if (bytes <= page_bytes / 8)
+        return SuperblockModel::block_bytes(bytes, 0);
+    if (bytes > page_bytes)
+        return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+    std::uint64_t chunks = 7;
+    while (page_bytes / chunks / 16 * 16 < bytes)
+        chunks--;
+    return page_bytes / chunks / 16 * 16;
+}
+
+std::size_t ScatterModel::super_end(std::size_t page) const
+{
+    return std::min((page / super_pages_ + 1) * super_pages_, pages_.size());
+}
+
+bool ScatterModel::fits(std::uint64_t bytes) const
+{
+    const std::uint64_t size = block_bytes(bytes, debug_, page_bytes_);
+    std::size_t run = 0; // free pages in a row
+    for (std::size_t page = 0; page < pages_.size(); page++) {
+        run = is_free(page) ? run + 1 : 0;
+        if (run * page_bytes_ >= size)
+            return true;
+        if (page + 1 == super_end(page))
+            run = 0;
+        const Page &at = pages_[page];
+        if (!at.blocks.empty() && at.chunk <= page_bytes_ && at.chunk >= size &&
+            at.blocks.size() < page_bytes_ / at.chunk)
+            return true;
+    }
+    return false;
+}
+
+std::optional<std::string> ScatterModel::take(kma::Ref ref, std::uint64_t bytes)
+{
+    const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_),
+                        size = block_bytes(bytes, debug_, page_bytes_);
+    const std::string block = "a block of " + std::to_string(size) + " at " + std::to_string(offset);
+    const std::uint64_t begin = room_.superblocks.front();
+    const std::uint64_t number = (offset - begin) / page_bytes_, within = (offset - begin) % page_bytes_;
+    if (offset < begin || number >= pages_.size())
+        return block + " in no page";
+    Page &page = pages_[static_cast<std::size_t>(number)];
+    if (page.in_run)
+        return block + " in a run of pages";
+    if (is_free(number))
+        page.chunk = size;
+    else if (page.chunk < size || page.chunk > page_bytes_)
+        return block + " in a page of " + std::to_string(page.chunk);
+    if (page.chunk > page_bytes_) {
+        const std::uint64_t behind = number + size / page_bytes_;
+        if (within != 0 || behind > super_end(number))
+            return block + " that leaves its super block";
+        for (std::uint64_t i = number + 1; i < behind; i++) {
+            if (!is_free(i))
+                return block + " that overlaps another";
+            pages_[i].in_run = true;
+        }
+    } else if (within % page.chunk != 0 || within + page.chunk > page_bytes_) {
+        return block + " that is no chunk of its page";
+    }
+    if (!page.blocks.insert(within).second)
+        return block + " that is taken";
+    return {};
+}
+
+void ScatterModel::give(kma::Ref ref)
+{
+    const std::uint64_t at = ref * kma::ref_unit - guard_front(debug_) - room_.superblocks.front();
+    Page &page = pages_[static_cast<std::size_t>(at / page_bytes_)];
+    page.blocks.erase(at % page_bytes_);
+    for (std::uint64_t i = 1; i < page.chunk / page_bytes_; i++)
+        pages_[static_cast<std::size_t>(at / page_bytes_ + i)].in_run = false;
+}
+
+std::uint64_t ScatterModel::count_when_full(std::uint64_t bytes) const
+{
+    const std::uint64_t size = block_bytes(bytes, debug_, page_bytes_);
+    if (size <= page_bytes_)
+        return pages_.size() * (page_bytes_ / size);
+    std::uint64_t count = 0;
+    for (std::size_t page = 0; page < pages_.size(); page = super_end(page))
+        count += (super_end(page) - page) * page_bytes_ / size;
+    return count;
+}
+
+std::uint64_t ScatterModel::used() const
+{
+    std::uint64_t sum = 0;
+    for (const Page &page : pages_)
+        sum += page.blocks.size() * page.chunk;
+    return sum;
+}
+
 } // namespace conformance

@@ -1,9 +1,11 @@
 // What a lone caller must get, by kind of heap: the host's account of which memory is taken.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -82,6 +84,44 @@ private:
     Room room_;
     int debug_;
     std::vector<Superblock> superblocks_; // in the order of room_.superblocks, which is sorted
+};
+
+/// Pages of one size, each free, split into chunks of one size, or part of a run of pages within a super block.
+class ScatterModel : public Model {
+public:
+    static constexpr std::uint64_t usual_page = 4096;
+
+    /// A super block is a page at least.
+    ScatterModel(const Room &room, int debug, std::uint64_t page_bytes)
+        : room_(room), debug_(debug), page_bytes_(page_bytes),
+          super_pages_(static_cast<std::size_t>(std::max(room.superblock_bytes / page_bytes, std::uint64_t{1}))),
+          pages_(static_cast<std::size_t>(room.capacity / page_bytes))
+    {
+    }
+
+    /// Up to an eighth of a page as in superblock heaps; then a seventh, a sixth … of a page; then whole pages.
+    static std::uint64_t block_bytes(std::uint64_t bytes, int debug, std::uint64_t page_bytes);
+
+    bool fits(std::uint64_t bytes) const override;
+    std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
+    void give(kma::Ref ref) override;
+    std::uint64_t count_when_full(std::uint64_t bytes) const override;
+    std::uint64_t used() const override;
+
+private:
+    struct Page {
+        std::uint64_t chunk = 0;        // the size it was split for; more than a page: a run begins here
+        std::set<std::uint64_t> blocks; // offsets in the page
+        bool in_run = false;            // of one that begins in front of it
+    };
+    bool is_free(std::size_t page) const { return pages_[page].blocks.empty() && !pages_[page].in_run; }
+    std::size_t super_end(std::size_t page) const;
+
+    Room room_;
+    int debug_;
+    std::uint64_t page_bytes_;
+    std::size_t super_pages_;
+    std::vector<Page> pages_;
 };
 
 } // namespace conformance

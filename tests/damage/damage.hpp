@@ -18,8 +18,8 @@ struct Patch {
     bool sets;           ///< the word becomes `value`; else the bits of `value` are turned round
 };
 
-/// A lively heap: superblocks in every state, or a bump heap half full; some errors in its log; and a list through its
-/// blocks that begins at `first`. Ready to be damaged again and again.
+/// A lively heap: superblocks or pages in every state, or a bump heap half full; some errors in its log; and a list
+/// through its blocks that begins at `first`. Ready to be damaged again and again.
 class Patient {
 public:
     Patient(kma::HeapKind kind, int debug, bool atomic64);

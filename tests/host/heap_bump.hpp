@@ -55,6 +55,7 @@ struct bump_kind {
     uint begin() const { return heap->header.begin; }
     uint units() const { return heap->header.limit - heap->header.begin; }
     void took(uint blocks_units, uint align) { served.fetch_add(blocks_units + align - 1, std::memory_order_relaxed); }
+    uint room_of(const block &mine) const { return mine.units; }
     void check_block(const block &) const {}
 
     void check_books(const block_list &) const

@@ -89,6 +89,8 @@ struct superblock_kind {
     uint units() const { return heap->plan.limit - heap->plan.begin; }
     void took(uint, uint) const {}
 
+    uint room_of(const block &mine) const { return mine.units; }
+
     void check_block(const block &mine) const
     {
         const uint within = mine.first & ((1u << shift_) - 1);

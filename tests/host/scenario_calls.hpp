@@ -4,6 +4,10 @@
 // Checked: each result, and that the error log has exactly what happened.
 #pragma once
 
+#define KMA_BIT_TREE_SHIFT 3u // between the schedules' 1 and the devices' 5
+
+#include "calls.hpp"
+#include "calls_scatter.hpp"
 #include "heap_bump.hpp"
 #include "heap_superblock.hpp"
 
@@ -23,41 +27,12 @@ public:
         check_growing_plans();
         check_bump_growth();
         check_superblock_growth();
+        calls::check_scatter();
     }
 
 private:
-    static constexpr size_t too_much = size_t{1} << 40;
-
-    template <class Heap> struct log_of {
-        Heap *heap;
-        uint expected[KMA_ERROR_CODES] = {};
-
-        void check_at(shim::location where) const
-        {
-            for (uint code = 0; code < KMA_ERROR_CODES; code++) {
-                const kma_error_log &log = heap->header.errors;
-                shim::check(kma_load_u32(const_cast<kma_atomic_u32 *>(&log.count[code]), KMA_RELAXED) == expected[code],
-                            "the error log does not count what happened", where);
-                for (uint n = 0; n < KMA_ERROR_KEPT; n++)
-                    shim::check(log.first[code * KMA_ERROR_KEPT + n].written == (n < expected[code]),
-                                "an error record is missing, or one too many", where);
-            }
-        }
-
-        // `result` is what a call returned that must leave this record.
-        void fails(bool result, uint code, shim::location where = shim::location::current())
-        {
-            shim::check(result, "a call that must fail did not", where);
-            expected[code]++;
-            check_at(where);
-        }
-
-        void works(bool result, shim::location where = shim::location::current())
-        {
-            shim::check(result, "a call has the wrong result", where);
-            check_at(where);
-        }
-    };
+    template <class Heap> using log_of = calls::log_of<Heap>;
+    static uchar *base() { return calls::base(); }
 
     static void check_arithmetic()
     {
@@ -117,7 +92,7 @@ private:
         auto *const header = reinterpret_cast<kma_heap_header *>(base());
         auto *const heap = reinterpret_cast<kma_bump *>(base());
         for (uint wrong = 0; wrong < 6; wrong++)
-            for (const uint kind : {KMA_KIND_BUMP, KMA_KIND_SUPERBLOCK}) {
+            for (const uint kind : {KMA_KIND_BUMP, KMA_KIND_SUPERBLOCK, KMA_KIND_SCATTER}) {
                 init_bump(heap, 1000 + sizeof(kma_bump), 1);
                 header->kind = kind;
                 header->magic ^= wrong == 1;
@@ -128,7 +103,7 @@ private:
                 log_of<kma_bump> log{heap};
                 shim::check(kma_heap_exists(header, kind) == (wrong == 0 || wrong > 3), "whether a heap exists");
                 const bool is = kma_heap_is(base(), kind);
-                if (wrong == 0 || (wrong == 5 && kind == KMA_KIND_BUMP))
+                if (wrong == 0 || (wrong == 5 && kind != KMA_KIND_SUPERBLOCK))
                     log.works(is);
                 else if (wrong < 3)
                     log.works(!is); // no heap, so no log
@@ -167,7 +142,7 @@ private:
         log.fails(!kma_bump_malloc(heap, 101 * KMA_UNIT), KMA_ERROR_TOO_LARGE);
         log.works(kma_bump_aligned_alloc(heap, 1, 1) && taken() == 1);
         log.works(kma_bump_ref_of(heap, kma_bump_aligned_alloc(heap, 64, 17)) % 4 == 0 && taken() == 6);
-        check_contents<bump_kind>(heap, log);
+        calls::check_contents<bump_kind>(heap, log);
         init_bump(heap, sizeof(kma_bump) + 100 * KMA_UNIT, 1);
         shim::check(kma_bump_malloc(heap, 100 * KMA_UNIT), "all that there is");
         kma_bump_reset(heap);
@@ -181,32 +156,6 @@ private:
         shim::check(!kma_bump_malloc(heap, 99 * KMA_UNIT) == false && !kma_bump_malloc(heap, 32), "no more room");
         shim::check(kma_load_u32(&heap->header.errors.count[0], KMA_RELAXED) == 0x80000000u,
                     "a count goes on for ever");
-    }
-
-    // calloc and realloc of a heap that has at least four units left and blocks of two units.
-    template <class Kind>
-    static void check_contents(typename Kind::heap_type *heap, log_of<typename Kind::heap_type> &log)
-    {
-        log.works(!Kind::calloc(heap, 0, 5) && !Kind::calloc(heap, 5, 0));
-        log.fails(!Kind::calloc(heap, size_t{1} << 33, size_t{1} << 33), KMA_ERROR_TOO_LARGE);
-        auto *const block = static_cast<uchar *>(Kind::calloc(heap, 2, 10));
-        log.works(block && std::all_of(block, block + 32, [](uchar byte) { return byte == 0; }));
-        for (uint i = 0; i < 32; i++)
-            block[i] = static_cast<uchar>(i + 1);
-        log.works(Kind::realloc_sized(heap, block, 20, 32) == block);
-        log.works(Kind::realloc_sized(heap, block, 32, 1) == block);
-        log.fails(!Kind::realloc_sized(heap, block, 32, too_much), KMA_ERROR_TOO_LARGE);
-        auto *const moved = static_cast<uchar *>(Kind::realloc_sized(heap, block, 32, 64));
-        log.works(moved && moved != block);
-        for (uint i = 0; i < 32; i++)
-            log.works(moved[i] == i + 1);
-        log.works(!Kind::realloc_sized(heap, moved, 64, 0));
-        void *const fresh = Kind::realloc_sized(heap, nullptr, 32, 16); // of no block, whatever size it had
-        log.works(fresh);
-        Kind::free(heap, fresh);
-        log.works(!Kind::realloc_sized(heap, nullptr, 0, 0));
-        Kind::free(heap, nullptr);
-        log.works(true);
     }
 
     static void init_superblock(kma_superblock *heap, ulong bytes, uint shift, bool keep_log, uint work_items)
@@ -236,7 +185,7 @@ private:
             kma_superblock_free(heap, base() + size_t{heap->plan.begin} * KMA_UNIT); // of a superblock never used
             log.fails(true, KMA_ERROR_INVALID_FREE);
             check_superblock_requests(heap, log);
-            check_contents<superblock_kind>(heap, log);
+            calls::check_contents<superblock_kind>(heap, log);
             check_wrong_pointers(heap, log);
             check_alone(heap, log);
             init_superblock(heap, bytes, 2, true, work_items); // empties the heap, not the log
@@ -277,17 +226,8 @@ private:
         uchar *const begin = base() + size_t{heap->plan.begin} * KMA_UNIT;
         uchar *const limit = base() + size_t{heap->plan.limit} * KMA_UNIT;
         for (uchar *const wrong :
-             {base() - 64, three + KMA_UNIT, limit + 64, three + 1, three + 3 * KMA_UNIT, begin - KMA_UNIT, limit}) {
-            shim::check(kma_superblock_usable_size(heap, wrong) == 0, "what is no block has a size");
-            superblock_kind::free(heap, wrong);
-            const uint n = log.expected[KMA_ERROR_INVALID_FREE];
-            log.fails(true, KMA_ERROR_INVALID_FREE);
-            const bool within = wrong >= base() && wrong < base() + heap->header.bytes;
-            const kma_error_record *records = &heap->header.errors.first[KMA_ERROR_INVALID_FREE * KMA_ERROR_KEPT];
-            shim::check(n >= KMA_ERROR_KEPT || records[n].ref == (within ? (wrong - base()) / KMA_UNIT : 0),
-                        "the record of a wrong pointer names another place");
-            log.fails(!kma_superblock_realloc(heap, wrong, 16), KMA_ERROR_INVALID_FREE);
-        }
+             {base() - 64, three + KMA_UNIT, limit + 64, three + 1, three + 3 * KMA_UNIT, begin - KMA_UNIT, limit})
+            check_foreign<superblock_kind>(heap, wrong, kma_superblock_usable_size(heap, wrong), log);
         kma_superblock_free(heap, one);
         kma_superblock_free(heap, one);
         log.fails(!kma_superblock_usable_size(heap, one), KMA_ERROR_DOUBLE_FREE);
@@ -473,11 +413,5 @@ private:
         heap->header.max_bytes = most;
         kma_superblock_grow(heap, most); // of a heap without superblocks
         shim::check(heap->plan.superblocks == 0 && heap->header.bytes == sizeof(kma_superblock), "an empty heap grew");
-    }
-
-    static uchar *base()
-    {
-        alignas(4096) static uchar memory[4096 + 65536]; // something in front, too
-        return memory + 4096;
     }
 };

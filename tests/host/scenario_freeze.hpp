@@ -130,6 +130,7 @@ public:
         shim::settle_with_others();
         if (shim::is_frozen())
             subject_->check_without(held(), me);
+        shim::settle_with_others(); // who goes on now sees what was given back
         shim::thaw();
     }
 
@@ -176,7 +177,7 @@ private:
 
     static inline freeze::catalogue<threads> all;
     static inline bool is_over = false;
-    alignas(64) static inline uchar memory[1 << 18];
+    alignas(64) static inline uchar memory[1 << 20];
 
     freeze::freeze_case *mine_ = nullptr;
     freeze::subject *subject_ = nullptr;

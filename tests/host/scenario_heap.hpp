@@ -109,6 +109,8 @@ private:
         case 1:
         case 2:
         case 3:
+            if (heaps_ == 2 && (which & 0x30) == 0 && mine.kept.count != 0)
+                return heap_[1].free(mine.kept.pop(0));
             if (mine.held.count != 0)
                 return heap_[0].free(mine.held.pop(which % mine.held.count));
             return take(me, mine, 0, units, 0);
@@ -163,7 +165,8 @@ private:
     void prelude()
     {
         block_list blocks;
-        const uint some = !scarce_ || !Kind::reuses ? 2 : heap_[0].in.units() + 2;
+        const uint least = *std::min_element(shape_.kinds, shape_.kinds + shape_.kind_count);
+        const uint some = !scarce_ || !Kind::reuses ? 2 : heap_[0].in.units() / least + 2;
         for (uint left = shape_.fill != 0 ? shape_.fill : draw(some); left != 0; left--) {
             const uint units = shape_.kinds[shape_.fill != 0 ? 0 : draw(shape_.kind_count)];
             const block one = heap_[0].alloc(units, ++prelude_stamp_);

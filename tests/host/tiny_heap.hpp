@@ -14,6 +14,7 @@
 //   init(memory, bytes, shape)                   makes it, with the shim's objects in place
 //   begin(), units()                             its first unit for blocks, and how many there are
 //   took(units, align)                           is told of each block that was given, by whoever got it
+//   room_of(block)                               units that it may grow to where it is
 //   check_block(block)                           whether a block may lie there
 //   check_books(living)                          at rest: every invariant of its metadata
 //   capacity(units, living)                      how many blocks of `units` a lone caller must get, at rest
@@ -29,14 +30,14 @@
 struct block {
     uint first = 0; // unit, from the heap's first
     uint units = 0;
-    uint stamp = 0; // of the malloc that gave it, 16 bits, not 0
+    uint stamp = 0; // of the malloc that gave it, 15 bits if it is handed on, not 0
 
-    uint word() const { return stamp << 16 | units << 8 | first; }
-    static block from(uint word) { return {word & 0xff, word >> 8 & 0xff, word >> 16}; }
+    uint word() const { return stamp << 17 | units << 9 | first; }
+    static block from(uint word) { return {word & 0x1ff, word >> 9 & 0xff, word >> 17}; }
 };
 
-constexpr uint most_units = 192;
-static_assert(most_units < 256);
+constexpr uint most_units = 448;
+static_assert(most_units <= 512);
 
 // No std::vector, since Relacy has operator new for itself while it runs.
 struct block_list {
@@ -115,8 +116,12 @@ public:
             return {};
         }
         if (place == place_of(old)) {
-            shim::check(units <= old.units, "a block grew where there is no room");
-            return old;
+            if (units <= old.units)
+                return old;
+            shim::check(units <= in.room_of(old), "a block grew where there is no room");
+            const block grown = {old.first, units, old.stamp};
+            own(grown);
+            return grown;
         }
         const block mine = found(place, units, stamp, 1);
         if constexpr (!shim::is_model_checker)

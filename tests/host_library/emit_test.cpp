@@ -58,24 +58,38 @@ template <class T> std::vector<T> read(const cl::Buffer &buffer, std::size_t cou
 
 } // namespace
 
+// Prepares a heap by the kernel of a kind, "init" or "init_growing": `sizes` are what it takes of bytes. Superblocks and
+// pages have 4 KiB, super blocks 8 MiB.
+template <class... Sizes>
+void prepare(const cl::Program &program, HeapKind kind, const char *how, const cl::Buffer &heap, const Sizes &...sizes)
+{
+    const std::string kernel = std::string("kma_") + name_of(kind) + "_" + how + "_kernel";
+    if (kind == HeapKind::bump)
+        launch(program, kernel, 64, heap, sizes...);
+    else if (kind == HeapKind::superblock)
+        launch(program, kernel, 64, heap, sizes..., cl_uint{8});
+    else
+        launch(program, kernel, 64, heap, sizes..., cl_uint{8}, cl_uint{11});
+}
+
 TEST_CASE("a single file needs no other, and says how to use it", "[emit]")
 {
-    for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock}) {
+    for (const HeapKind kind : kma::heap_kinds) {
         const std::string text = kma::emit(kind);
         CHECK(text.find("\n#include") == std::string::npos);
         CHECK(text.find("\n#line") == std::string::npos);
         CHECK(std::ranges::all_of(text, [](unsigned char c) { return c < 128; })); // some readers take nothing else
         CHECK_THAT(text, contains(std::string("kma emit --heap ") + name_of(kind)) && contains(kma::version()) &&
                              contains("SPDX-License-Identifier: MIT"));
-        const HeapKind other = kind == HeapKind::bump ? HeapKind::superblock : HeapKind::bump;
-        CHECK(text.find(std::string("kma_") + name_of(other) + "_malloc") == std::string::npos);
+        for (const HeapKind other : kma::heap_kinds)
+            CHECK((text.find(std::string("kma_") + name_of(other) + "_malloc") == std::string::npos) == (kind != other));
         CHECK(text.size() < 200'000); // each of kma's files once
     }
 }
 
 TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[emit]")
 {
-    const HeapKind kind = GENERATE(HeapKind::bump, HeapKind::superblock);
+    const HeapKind kind = GENERATE(HeapKind::bump, HeapKind::superblock, HeapKind::scatter);
     const std::string options = GENERATE("", "-DKMA_DEBUG=1", "-cl-std=CL1.2", "default");
     INFO(name_of(kind) << ", " << options);
     const std::string prefix = std::string("kma_") + name_of(kind);
@@ -85,10 +99,7 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
     constexpr cl_uint items = 1024; // of 16 bytes: four superblocks of 4 KiB; one more as told
     const std::uint64_t bytes = kind == HeapKind::bump ? 2688 + items * 32 : superblock_heap_bytes(5, 8);
     const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
-    if (kind == HeapKind::bump)
-        launch(program, prefix + "_init_kernel", 64, heap, static_cast<cl_ulong>(bytes));
-    else
-        launch(program, prefix + "_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), cl_uint{8});
+    prepare(program, kind, "init", heap, static_cast<cl_ulong>(bytes));
 
     cl_uint none = 0;
     const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
@@ -100,7 +111,7 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
     CHECK(numbers[0] == bytes);
     CHECK(numbers[2] == items * (kind == HeapKind::bump && options == "-DKMA_DEBUG=1" ? 32 : 16)); // used
     CHECK(std::accumulate(numbers.begin() + 9, numbers.end(), cl_ulong{0}) == 0);                  // errors
-    if (kind == HeapKind::superblock)
+    if (kind != HeapKind::bump)
         CHECK(numbers[3] == items);
 
     const auto memory = read<cl_uint>(heap, bytes / sizeof(cl_uint));
@@ -122,17 +133,13 @@ TEST_CASE("a heap of a single file grows", "[emit]")
         const std::string prefix = std::string("kma_") + name_of(kind);
         const cl::Program program = build(kma::emit(kind) + user_kernel);
         constexpr cl_uint shift = 8;
-        const bool is_bump = kind == HeapKind::bump;
-        const std::uint64_t metadata = superblock_heap_bytes(9, shift) - 9 * 4096; // suffice for both kinds
+        const std::uint64_t metadata = superblock_heap_bytes(9, shift) - 9 * 4096; // suffice for all kinds
         const cl_ulong at_first = metadata + 4096, most = metadata + 9 * 4096;
         cl_uint none = 0;
         const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
         const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
         cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, at_first);
-        if (is_bump)
-            launch(program, prefix + "_init_growing_kernel", 64, heap, at_first, most);
-        else
-            launch(program, prefix + "_init_growing_kernel", 64, heap, at_first, most, shift);
+        prepare(program, kind, "init_growing", heap, at_first, most);
         launch(program, prefix + "_stats_kernel", 64, heap, stats);
         const std::vector<cl_ulong> before = read<cl_ulong>(stats, 18);
         launch(program, "push", 128, heap, list);
@@ -181,9 +188,35 @@ TEST_CASE("a superblock heap without room, or with a wrong shift, refuses every 
     }
 }
 
+TEST_CASE("a scatter heap without room, or with wrong shifts, refuses every request", "[emit]")
+{
+    const cl::Program program = build(kma::emit(HeapKind::scatter) + user_kernel);
+    struct {
+        std::uint64_t bytes;
+        cl_uint shift, super_shift;
+    } const cases[] = {{4224, 8, 11}, {8000, 8, 11}, {1 << 20, 7, 11}, {1 << 20, 11, 11}, {1 << 20, 8, 17}};
+    for (const auto &[bytes, shift, super_shift] : cases) {
+        INFO(bytes << " bytes, shifts " << shift << " and " << super_shift);
+        cl_uint none = 0;
+        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
+        launch(program, "kma_scatter_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), shift, super_shift);
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_scatter_reset_kernel", 64, heap); // which changes nothing
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_scatter_stats_kernel", 64, heap, stats);
+        std::vector<cl_ulong> expected(18, 0);
+        expected[0] = bytes;
+        expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
+        CHECK(read<cl_ulong>(stats, 18) == expected);
+        CHECK(read<cl_uint>(list, 1)[0] == 0);
+    }
+}
+
 TEST_CASE("the statistics of a buffer that is no heap are zeros", "[emit]")
 {
-    for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock}) {
+    for (const HeapKind kind : kma::heap_kinds) {
         const cl::Program program = build(kma::emit(kind));
         std::vector<cl_uint> junk(20000, 0x12345678);
         const cl::Buffer buffer(device().context(), CL_MEM_COPY_HOST_PTR, junk.size() * sizeof(cl_uint), junk.data());

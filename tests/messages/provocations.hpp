@@ -22,6 +22,7 @@ std::vector<Provocation> compiler_provocations();
 std::vector<Provocation> compiler_word_provocations(); ///< what they say in words that are not kma's
 std::vector<Provocation> opencl_provocations();
 std::vector<Provocation> check_provocations();
+std::vector<Provocation> scatter_check_provocations();
 std::vector<Provocation> build_provocations(); ///< CMake and quickstart
 std::vector<Provocation> graph_provocations();
 std::vector<Provocation> tool_provocations();

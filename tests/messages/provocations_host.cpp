@@ -112,6 +112,7 @@ void add_sizes(std::vector<Provocation> &all)
         {thrown("gives a number as kind", [] { Heap(device(), 1 << 20, {.kind = static_cast<HeapKind>(77)}); }),
          thrown("makes a bump heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::bump}); }),
          thrown("makes a superblock heap of 1,000 bytes", [] { Heap(device(), 1000); }),
+         thrown("makes a scatter heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::scatter}); }),
          thrown("makes a heap beyond the reach of references", [] { Heap(device(), 65 * gib); }),
          thrown("makes a heap that may grow to less than it has", [] { Heap(device(), 1 << 20, {.max_bytes = 1000}); }),
          thrown("makes a heap that may grow beyond the reach of references",
@@ -125,6 +126,10 @@ void add_sizes(std::vector<Provocation> &all)
          thrown("makes a heap when the device's memory is full",
                 [] { kma::refuse_if_full(CL_MEM_OBJECT_ALLOCATION_FAILURE, gib, "Some platform / Some device"); }),
          thrown("gives a wrong size of superblocks", [] { Heap(device(), 1 << 20, superblocks(5000)); }),
+         thrown("gives a wrong size of super blocks",
+                [] { Heap(device(), 1 << 20, {.kind = HeapKind::scatter, .superblock_bytes = 5000}); }),
+         thrown("gives a wrong size of pages",
+                [] { Heap(device(), 1 << 20, {.kind = HeapKind::scatter, .page_bytes = 2048}); }),
          thrown("makes more superblocks than 32 bits number",
                 [] { Heap(device(), Heap::bytes_for(superblocks(4096), 65535 * 4096ull), superblocks(4096, narrow)); }),
          // A device of that size is needed to get there otherwise.
@@ -133,6 +138,10 @@ void add_sizes(std::vector<Provocation> &all)
          thrown("asks how much blocks of 3 MiB need",
                 [] {
                     Heap::bytes_for(superblocks(0), {{3 << 20, 1}});
+                }),
+         thrown("asks how much blocks of 9 MiB need",
+                [] {
+                    Heap::bytes_for({.kind = HeapKind::scatter}, {{9 << 20, 1}});
                 }),
          thrown("asks a device for SVM that has none",
                 [] { kma::HeapMemory::require_svm(false, "Some platform / Some device"); }),

@@ -113,14 +113,18 @@ template <class... Parameters, void (*function)(Parameters...)> struct Call<func
 #define local static
 #define CLK_LOCAL_MEM_FENCE 0
 #define reqd_work_group_size(x, y, z) // an attribute that clang knows for kernels only
-inline void barrier(int) {}
 inline size_t get_local_id(uint)
 {
     return shim::self().id % shim::group_size;
 }
+inline size_t get_local_size(uint)
+{
+    return shim::group_size;
+}
 
 #include "kma/kma.cl"
 #include "kma/kernels/bump_kernels.cl"
+#include "kma/kernels/scatter_kernels.cl"
 #include "kma/kernels/superblock_kernels.cl"
 
 // What fills a heap, in order, by one work-item: blocks, each with the ref of the one before and its number in it.
@@ -143,6 +147,7 @@ inline size_t get_local_id(uint)
             kma_##kind##_free(heap, kma_##kind##_deref(heap, refs[i]));                                                \
     }
 KMA_NATIVE_USE(bump)
+KMA_NATIVE_USE(scatter)
 KMA_NATIVE_USE(superblock)
 
 #define KMA_NATIVE_KERNEL(name) Call<&name>::named(#name)
@@ -155,6 +160,12 @@ static const native::Registration registration({KMA_HAS_ATOMIC64,
                                                     KMA_NATIVE_KERNEL(kma_bump_reset_kernel),
                                                     KMA_NATIVE_KERNEL(kma_bump_clear_errors_kernel),
                                                     KMA_NATIVE_KERNEL(kma_bump_stats_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_scatter_init_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_scatter_init_growing_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_scatter_grow_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_scatter_reset_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_scatter_clear_errors_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_scatter_stats_kernel),
                                                     KMA_NATIVE_KERNEL(kma_superblock_init_kernel),
                                                     KMA_NATIVE_KERNEL(kma_superblock_init_growing_kernel),
                                                     KMA_NATIVE_KERNEL(kma_superblock_grow_kernel),
@@ -167,6 +178,8 @@ static const native::Registration registration({KMA_HAS_ATOMIC64,
                                                     KMA_NATIVE_KERNEL(kma_superblock_queue_kernel),
                                                     KMA_NATIVE_KERNEL(native_bump_allocate),
                                                     KMA_NATIVE_KERNEL(native_bump_free),
+                                                    KMA_NATIVE_KERNEL(native_scatter_allocate),
+                                                    KMA_NATIVE_KERNEL(native_scatter_free),
                                                     KMA_NATIVE_KERNEL(native_superblock_allocate),
                                                     KMA_NATIVE_KERNEL(native_superblock_free),
                                                 }});

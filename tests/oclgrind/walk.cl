@@ -1,6 +1,6 @@
-// All calls of a heap by a few work-items, for a simulator that takes its time. Oclgrind's detector of races knows no
-// acquire and release, so between launches only do blocks change hands: within each of these kernels no memory is
-// handed out twice, and every byte of a block is one work-item's, or the heap has given it to two.
+// The calls that every kind of heap has, by a few work-items, for a simulator that takes its time. Oclgrind's detector of
+// races knows no acquire and release, so within each of these kernels every byte of a block is touched by one work-item
+// only, or the heap has given it to two.
 #include "kma/kma.cl"
 
 // Whole units: realloc copies those, also where nothing was written.
@@ -57,16 +57,34 @@ kernel void walk_take(global kma_heap *heap, global kma_ref *refs, global uint *
         paint(block, bytes, me);
 }
 
-// The blocks, which all lived through the end of a kernel, grow to twice their size.
-kernel void walk_grow(global kma_heap *heap, global kma_ref *refs, global uint *wrong)
+// Of two neighbours one gives back his block without a look at what is in it, while the other takes one as large and
+// paints it as his neighbour's: the only kernel here in which memory may go from one work-item to another.
+kernel void walk_trade(global kma_heap *heap, global const kma_ref *refs, global kma_ref *next)
 {
     const uint me = (uint)get_global_id(0);
-    const ulong bytes = bytes_of(me);
-    global uchar *block = (global uchar *)kma_realloc_sized(heap, kma_deref(heap, refs[me]), bytes, 2 * bytes);
-    wrong[me] = block ? count_wrong(block, bytes, me) : 1;
-    refs[me] = kma_ref_of(heap, block);
+    if (me % 2 == 0) {
+        kma_free(heap, kma_deref(heap, refs[me]));
+        return;
+    }
+    global uchar *block = (global uchar *)kma_malloc(heap, bytes_of(me - 1));
+    next[me - 1] = kma_ref_of(heap, block);
+    next[me] = refs[me];
     if (block)
-        paint(block, 2 * bytes, me);
+        paint(block, bytes_of(me - 1), me - 1);
+}
+
+// The blocks grow to twice their size. By one work-item: what realloc has read it frees, and the next may write there.
+kernel void walk_grow(global kma_heap *heap, global kma_ref *refs, global uint *wrong, uint blocks)
+{
+    for (uint me = 0; me < blocks; me++) {
+        const ulong bytes = bytes_of(me);
+        global uchar *block =
+            (global uchar *)kma_realloc_sized(heap, kma_deref(heap, refs[me]), bytes, 2 * bytes);
+        wrong[me] = block ? count_wrong(block, bytes, me) : 1;
+        refs[me] = kma_ref_of(heap, block);
+        if (block)
+            paint(block, 2 * bytes, me);
+    }
 }
 
 // Each work-item looks over and gives back the next one's block.

@@ -10,6 +10,8 @@ set(parts
   cl/kma/heap/guard_layout.cl
   cl/kma/heap/guard_site.cl
   cl/kma/heap/header.cl
+  cl/kma/heap/scatter_guard.cl
+  cl/kma/heap/scatter_layout.cl
   cl/kma/heap/size_class.cl
   cl/kma/heap/stats.cl
   cl/kma/heap/superblock_census.cl

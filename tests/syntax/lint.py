@@ -179,6 +179,16 @@ def atomic64(file, files):
             yield Finding(file.path, number, "atomic64", "a 64-bit atomic without #if KMA_HAS_ATOMIC64")
 
 
+# What has the same code with and without 64-bit atomics: the tests take one of the two (HeapType::has_widths).
+ONE_WIDTH = ("kma/heap/scatter", "kma/lockfree/bit_tree", "kma/kernels/scatter")
+
+
+def one_width(file, files):
+    if file.path.startswith(ONE_WIDTH):
+        yield from each(file, "one_width", r"\b(KMA_HAS_ATOMIC64|kma_atomic_u64|kma_\w+_u64)\b",
+                        "{0}: this file is tested with one width of atomics only, see tests/conformance/heaps.hpp")
+
+
 def includes(file, files):
     for match in re.finditer(r"^\s*#\s*include\s*(\S+)", file.text, re.MULTILINE):
         name = match[1]
@@ -201,7 +211,7 @@ def loops(file, files):
                           "before, what ends it or whose step explains each retry")
 
 
-RULES = [plain_access, cast_atomic, volatile, orders, reserved, recursion, no_such_c, linkage, atomic64, includes, loops]
+RULES = [plain_access, cast_atomic, volatile, orders, reserved, recursion, no_such_c, linkage, atomic64, one_width, includes, loops]
 
 
 def lint(files):

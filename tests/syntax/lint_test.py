@@ -33,6 +33,7 @@ CASES = [
     ("linkage", "kma/heap/x.cl", "uint f(void)\n{", "static inline uint f(void)\n{"),
     ("atomic64", "kma/heap/x.cl", "kma_atomic_u64 head;", "#if KMA_HAS_ATOMIC64\nkma_atomic_u64 head;\n#endif"),
     ("atomic64", "kma/heap/x.cl", "#if KMA_HAS_ATOMIC64\n#else\nkma_load_u64(p);\n#endif", "#if KMA_HAS_ATOMIC64\nkma_load_u64(p);\n#endif"),
+    ("one_width", "kma/heap/scatter_x.cl", "#if KMA_HAS_ATOMIC64", "kma_load_u32(p, KMA_RELAXED);"),
     ("includes", "kma/lockfree/x.cl", '#include "kma/heap/ref.cl"', '#include "kma/platform/bits.cl"'),
     ("includes", "kma/platform/x.cl", '#include "kma/kma.cl"', '#include "kma/platform/target.cl"'),
     ("includes", "kma/heap/x.cl", "#include <stdint.h>", '#include "kma/heap/header.cl"'),

@@ -82,7 +82,7 @@ class Check(unittest.TestCase):
         status, text, progress = kma("check", "--scale", "0.05", *CASES)
         self.assertEqual(status, 0, text)
         for case in CASES:
-            self.assertRegex(text, f"\n{case} +(ok|exempt) +ok +[0-9]+ +[0-9.]+\n")
+            self.assertRegex(text, f"\n{case} +(ok|exempt) +ok +ok +[0-9]+ +[0-9.]+\n")
             self.assertIn(f"{case} ... ok", progress)
         self.assertRegex(text, "\n2 cases, 0 failed: passed\n$")
 
@@ -92,7 +92,7 @@ class Check(unittest.TestCase):
         results = json.loads(text)
         self.assertTrue(results["passed"])
         self.assertEqual([one["name"] for one in results["cases"]], [CASES[1]])
-        self.assertEqual(results["cases"][0]["heaps"], {"bump": "exempt", "superblock": "ok"})
+        self.assertEqual(results["cases"][0]["heaps"], {"bump": "exempt", "superblock": "ok", "scatter": "ok"})
         self.assertGreater(results["cases"][0]["checks"], 0)
         self.assertTrue(results["device"]["selected"])
 

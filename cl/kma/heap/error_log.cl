@@ -20,6 +20,20 @@ static inline uint kma_count_errors(global kma_atomic_u32 *count, uint events)
     return before < 0x80000000u ? kma_fetch_add_u32(count, events, KMA_RELAXED) : before;
 }
 
+// Puts a record into the n-th place for its code, if there are so many.
+static inline KMA_OUTLINE void kma_write_record(global kma_heap_header *heap, uint code, uint n, uint ref, ulong size,
+                                                ulong work_item, uint site)
+{
+    if (n >= KMA_ERROR_KEPT)
+        return;
+    global kma_error_record *record = &heap->errors.first[code * KMA_ERROR_KEPT + n];
+    record->size = size;
+    record->work_item = work_item;
+    record->ref = ref;
+    record->site = site;
+    record->written = 1;
+}
+
 // One error, of `work_item`. The lanes that err together are counted with one atomic, since a heap that has run full
 // must answer a million requests quickly. Relaxed: the host reads the log after the kernel, and each slot of it belongs
 // to one work-item.
@@ -36,14 +50,7 @@ static inline void kma_report_of(global kma_heap_header *heap, uint code, uint r
     } else {
         n = kma_count_errors(count, 1);
     }
-    if (n >= KMA_ERROR_KEPT)
-        return;
-    global kma_error_record *record = &heap->errors.first[code * KMA_ERROR_KEPT + n];
-    record->size = size;
-    record->work_item = work_item;
-    record->ref = ref;
-    record->site = site;
-    record->written = 1;
+    kma_write_record(heap, code, n, ref, size, work_item, site);
 }
 
 // One error of the calling work-item.
@@ -103,7 +110,7 @@ static inline bool kma_heap_is(global void *heap, uint kind)
     global kma_heap_header *header = (global kma_heap_header *)heap;
     const bool is_heap = header && header->magic == KMA_HEAP_MAGIC && header->layout == KMA_HEAP_LAYOUT;
     const bool is_mine = is_heap && header->kind == kind && header->debug == KMA_DEBUG &&
-                         (kind == KMA_KIND_BUMP || header->atomic64 == KMA_HAS_ATOMIC64);
+                         (kind != KMA_KIND_SUPERBLOCK || header->atomic64 == KMA_HAS_ATOMIC64);
     if (is_heap && !is_mine)
         kma_report(header, KMA_ERROR_BAD_HEAP, 0, header->debug);
     return is_mine;

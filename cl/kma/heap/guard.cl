@@ -37,14 +37,14 @@ static inline ulong kma_guarded_bytes(ulong align, ulong bytes)
     return min(units, ~0ul / KMA_UNIT) * KMA_UNIT;
 }
 
-static inline void kma_guard_fill(global kma_heap_header *heap, kma_ref first, ulong units, uint word)
+static inline KMA_OUTLINE void kma_guard_fill(global kma_heap_header *heap, kma_ref first, ulong units, uint word)
 {
     global uint *words = (global uint *)kma_deref_in(heap, first);
     for (ulong i = 0; i < units * (KMA_UNIT / 4); i++)
         words[i] = word;
 }
 
-static inline bool kma_guard_has_only(global kma_heap_header *heap, kma_ref first, ulong units, uint word)
+static inline KMA_OUTLINE bool kma_guard_has_only(global kma_heap_header *heap, kma_ref first, ulong units, uint word)
 {
     const global uint *words = (const global uint *)kma_deref_in(heap, first);
     uint other = 0;

@@ -18,7 +18,7 @@ static inline void kma_guard_write_name(global uchar *to, constant char *name, u
 
 // The number of a source file, from 1 on; 0 if there were KMA_GUARD_FILES others before. Files are known by a hash of
 // their names; the host reads the names when no kernel runs.
-static inline uint kma_guard_file_number(global kma_guard *guard, constant char *name)
+static inline KMA_OUTLINE uint kma_guard_file_number(global kma_guard *guard, constant char *name)
 {
     uint length = 0;
     uint hash = 0;

@@ -17,6 +17,7 @@
 // Heap kinds, in the header's `kind`.
 #define KMA_KIND_BUMP       1u
 #define KMA_KIND_SUPERBLOCK 2u
+#define KMA_KIND_SCATTER    3u
 
 // References, and sizes inside, count units of 16 bytes.
 #define KMA_UNIT 16u

@@ -81,7 +81,7 @@ static inline uint kma_sb_content_of(global kma_superblock *heap, uint sb)
 }
 
 // Its keeper puts superblock `sb` where it belongs, and is its keeper no longer.
-static inline void kma_sb_settle(global kma_superblock *heap, uint sb)
+static inline KMA_OUTLINE void kma_sb_settle(global kma_superblock *heap, uint sb)
 {
     global kma_sb_state *state = kma_sb_state_of(heap, sb);
     const uint size_class = kma_sb_content_of(heap, sb);

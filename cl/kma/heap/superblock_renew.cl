@@ -115,7 +115,7 @@ static inline uint kma_sb_find(global kma_superblock *heap, uint size_class, uin
 #define KMA_SB_EMPTY     2u // out of memory; the offer is marked dry
 
 // Makes the class offer blocks.
-static inline uint kma_sb_renew(global kma_superblock *heap, uint size_class)
+static inline KMA_OUTLINE uint kma_sb_renew(global kma_superblock *heap, uint size_class)
 {
     const uint slots = heap->classes[size_class].slots;
     for (;;) { // once more only if a superblock was on offer, whose credit nobody could find, or after 2^30 draws

@@ -56,8 +56,8 @@ static inline uint kma_sb_claim_in(global kma_atomic_u32 *bitmap, uint word, uin
 // hits a full word, the search goes on where the last one ended. A round over all words without success means that
 // others claimed every clear bit just before it was looked at, and others still cleared some behind the search; sixty
 // rounds in a row are taken for a bitmap that does not match the credit any more, because a kernel wrote over it.
-static inline uint kma_sb_search(global kma_superblock *heap, global kma_atomic_u32 *bitmap, uint sb, uint slots,
-                                 uint ticket)
+static inline KMA_OUTLINE uint kma_sb_search(global kma_superblock *heap, global kma_atomic_u32 *bitmap, uint sb,
+                                             uint slots, uint ticket)
 {
     global kma_sb_state *state = kma_sb_state_of(heap, sb);
     const uint words = kma_bitmap_words(slots);

@@ -121,7 +121,7 @@ static inline void kma_queue_init(global kma_queue *queue, uint capacity, uint i
 
 // Puts `item` (< capacity) at the end. The caller owns it, and does no longer. What he wrote before is seen by the one
 // who dequeues it.
-static inline void kma_queue_enqueue(global kma_queue *queue, uint item)
+static inline KMA_OUTLINE void kma_queue_enqueue(global kma_queue *queue, uint item)
 {
     global kma_queue_node *nodes = kma_queue_nodes(queue);
     const uint node = nodes[item].carrier;
@@ -167,7 +167,7 @@ static inline void kma_queue_extend(global kma_queue *queue, uint items, uint mo
 }
 
 // Takes the first item and makes the caller its owner; KMA_QUEUE_EMPTY if there was none at some moment of the call.
-static inline uint kma_queue_dequeue(global kma_queue *queue)
+static inline KMA_OUTLINE uint kma_queue_dequeue(global kma_queue *queue)
 {
     global kma_queue_node *nodes = kma_queue_nodes(queue);
     // Each round that does not end here saw another work-item move head or tail.

@@ -20,6 +20,7 @@
 //   kma_lanes kma_lanes_ballot  (group, bool)          the lanes whose argument is true
 //   kma_lanes kma_lanes_match   (group, value, bits)   the lanes whose `value` is mine; only `bits` low bits count
 //   kma_lanes kma_lanes_alike   (group, key)           the lanes whose 64-bit `key` is the leader's; an address, say
+//   uint      kma_lanes_or      (group, some, value)   the OR of the values of the lanes `some`, a part of the group
 //   kma_scan  kma_lanes_scan    (group, value)         sums over the lanes before me and over all, saturating
 //   void      kma_lanes_sync    (group)                what a lane did or saw before is before what each does after
 //
@@ -27,14 +28,19 @@
 // leader's; they go on as a group inside `if (kma_lane_in(alike))`, the others each alone.
 //
 // A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and kma_lanes_sync; where the
-// hardware has more, it says so with KMA_LANES_HAVE_{FIRST,MATCH,SCAN} and supplies those too.
+// hardware has more, it says so with KMA_LANES_HAVE_{FIRST,MATCH,OR,SCAN} and supplies those too.
 #ifndef KMA_PLATFORM_LANES_CL
 #define KMA_PLATFORM_LANES_CL
 
 #include "kma/platform/target.cl"
 #include "kma/platform/bits.cl"
 
-typedef ulong kma_lanes; // bit i: lane i
+// Bit i: lane i. As wide as the platform needs.
+#if KMA_LANES == KMA_LANES_NV
+typedef uint kma_lanes;
+#else
+typedef ulong kma_lanes;
+#endif
 
 // Sums that would pass 2^32 - 1 stay there, so that a sum is never smaller than one of its parts.
 typedef struct kma_scan {
@@ -64,6 +70,24 @@ static inline uint kma_lane_rank(kma_lanes group)
     return (uint)popcount((kma_lanes)(group & kma_bits_below(kma_lane_id())));
 }
 
+// Number `n` of the group's lanes, counted from 0; there are more than n.
+static inline uint kma_lanes_nth(kma_lanes group, uint n)
+{
+    const uint next = kma_lowest_bit(group) + n; // the answer if no lane between is missing
+    if (next < 8 * sizeof(kma_lanes) && (uint)popcount((kma_lanes)(group & kma_bits_below(next))) == n &&
+        ((group >> next) & 1) != 0)
+        return next;
+    uint lane = 0;
+    for (uint span = 4 * sizeof(kma_lanes); span != 0; span /= 2) {
+        const uint below = (uint)popcount((kma_lanes)((group >> lane) & kma_bits_below(span)));
+        if (n >= below) {
+            n -= below;
+            lane += span;
+        }
+    }
+    return lane;
+}
+
 static inline bool kma_lane_leads(kma_lanes group)
 {
     return kma_lane_rank(group) == 0;
@@ -71,7 +95,7 @@ static inline bool kma_lane_leads(kma_lanes group)
 
 static inline bool kma_lane_in(kma_lanes set)
 {
-    return ((set >> kma_lane_id()) & 1ul) != 0;
+    return ((set >> kma_lane_id()) & 1) != 0;
 }
 
 #ifndef KMA_LANES_HAVE_FIRST
@@ -99,6 +123,35 @@ static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
         same &= mine ? ones : ~ones;
     }
     return same;
+}
+#endif
+
+// The first of the group's lanes whose `key` is mine. All those are in `set`, where it has number `rank`: so it is
+// found where there is no quick way to match keys.
+static inline uint kma_lanes_head(kma_lanes group, uint key, kma_lanes set, uint rank)
+{
+#ifdef KMA_LANES_HAVE_MATCH
+    (void)set;
+    (void)rank;
+    return kma_lowest_bit(kma_lanes_match(group, key, 32));
+#else
+    (void)group;
+    (void)key;
+    return kma_lanes_nth(set, rank);
+#endif
+}
+
+// All lanes of the group go the same way: on some platforms an exchange in arms that part goes wrong.
+#ifndef KMA_LANES_HAVE_OR
+static inline uint kma_lanes_or(kma_lanes group, kma_lanes some, uint value)
+{
+    uint joined = 0;
+    for (kma_lanes left = group; left != 0; left &= left - 1) {
+        const uint lane = kma_lowest_bit(left);
+        const uint its = kma_lanes_shuffle(group, value, lane);
+        joined |= (some >> lane & 1) != 0 ? its : 0;
+    }
+    return joined;
 }
 #endif
 

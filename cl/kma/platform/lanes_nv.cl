@@ -1,5 +1,6 @@
-// Lanes on NVIDIA: PTX (ISA 6.2; match needs sm_70). Since Volta the lanes of a warp run freely, so `activemask` says who
-// is here at this instant, and every later exchange names that set: its `.sync` brings the set together again.
+// Lanes on NVIDIA: PTX (ISA 6.2; match needs sm_70, redux ISA 7.0 and sm_80). Since Volta the lanes of a warp run
+// freely, so `activemask` says who is here at this instant, and every later exchange names that set: its `.sync` brings
+// the set together again.
 #ifndef KMA_PLATFORM_LANES_NV_CL
 #define KMA_PLATFORM_LANES_NV_CL
 
@@ -48,6 +49,17 @@ static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
     const uint low = bits < 32 ? value & ((1u << bits) - 1u) : value;
     __asm__ volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(mask) : "r"(low), "r"((uint)group) : "memory");
     return mask;
+}
+#endif
+
+#if KMA_NV_ARCH >= 80
+#define KMA_LANES_HAVE_OR
+static inline uint kma_lanes_or(kma_lanes group, kma_lanes some, uint value)
+{
+    uint joined;
+    __asm__ volatile("redux.sync.or.b32 %0, %1, %2;" : "=r"(joined) : "r"(value), "r"((uint)some) : "memory");
+    (void)group;
+    return joined;
 }
 #endif
 

@@ -5,6 +5,7 @@
 //   KMA_LANES        how work-items that run together find and talk to each other        (lanes.cl)
 // and one fact:
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
+// and an attribute for long functions, KMA_OUTLINE.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
 
@@ -79,6 +80,17 @@
 #endif
 #if KMA_DEBUG < 0 || KMA_DEBUG > 3
 #error "KMA_DEBUG must be 0, 1, 2 or 3"
+#endif
+
+// For functions that are long, on many paths, and talk to no other lanes. With a copy in each of their callers a heap is
+// in every kernel many times over, and compilers for CPUs take several times as long: so all are told to call them, but
+// NVIDIA's and AMD's, where a call costs registers even where it is not made.
+#if !defined(KMA_OUTLINE)
+#if KMA_IS_NV || defined(__AMDGCN__) || KMA_MEMORY == KMA_MEMORY_SUPPLIED
+#define KMA_OUTLINE
+#else
+#define KMA_OUTLINE __attribute__((noinline))
+#endif
 #endif
 
 // A false condition stops the compiler with `name` in its message; works in OpenCL C 1.2 and in C++.

@@ -27,8 +27,8 @@ class HeapDriver;
 class Heap {
 public:
     /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block, or one
-    /// superblock, need (bump: 2,704, with debug 2,720, from 2 on 8,016), more than the device or the kind allows, if
-    /// options.superblock_bytes is no size for superblocks or makes more of them than 32-bit atomics can number, if
+    /// superblock or page, need (bump: 2,704, debug 2,720, from 2 on 8,016), more than the device or the kind allows,
+    /// if superblock_bytes or page_bytes is impossible or makes more superblocks than 32-bit atomics can number, if
     /// options.max_bytes is less than `bytes` or more than refs reach, if the device's memory is full, or if SVM is
     /// asked for where there is none. The messages name a size that would do, as far as kma knows one. Throws Error if
     /// the device fails the selftest, which the first heap on a Device runs (see there).
@@ -40,9 +40,9 @@ public:
     ~Heap();
 
     /// The buffer size that leaves `payload` bytes for blocks (HeapStats::capacity), metadata beside. Bump: sizes of
-    /// blocks count rounded up to 16, and 16 more with debug 1, 64 more with 2 and 3. Superblocks: whole ones; which
+    /// blocks count rounded up to 16, and 16 more with debug 1, 64 more with 2 and 3. Superblocks, pages: whole; which
     /// blocks these bytes suffice for, only the sizes of all of them tell, see below. Of `options`, kind, debug,
-    /// superblock_bytes and max_bytes count; for a heap that grows this is the size at the start.
+    /// superblock_bytes, page_bytes and max_bytes count; for a heap that grows this is the size at the start.
     static std::uint64_t bytes_for(const HeapOptions &options, std::uint64_t payload);
     /// The same for a kind with its other options as they are by default.
     static std::uint64_t bytes_for(HeapKind kind, std::uint64_t payload);
@@ -56,9 +56,13 @@ public:
     /// thousands of work-items on a GPU share a heap that is to be just large enough. Add as well where blocks come and
     /// go, half as many again say: a size takes a free superblock rather than those of its own with hardly a hole.
     ///
+    /// Scatter heap: each size has the pages that it fills and some more, and blocks above a page count as if nothing
+    /// else were in their super blocks. Where both live in one heap this is no guarantee, since a smaller block may lie
+    /// in the way of a larger one: ask for the large ones first, or add a super block for each of them.
+    ///
     /// The result may be more than any device, or options.max_bytes, allows; the largest number stands for more than
     /// 2^64 bytes. Throws Error for a block larger than options.superblock_bytes, or than 2 MiB where that is 0
-    /// (superblock heap only).
+    /// (superblock heap; scatter heap: 8 MiB).
     static std::uint64_t bytes_for(const HeapOptions &options, const std::vector<BlockDemand> &blocks);
 
     /// Writes the heap to a file: its metadata and the memory handed out, so that a heap with little in it makes a

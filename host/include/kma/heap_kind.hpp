@@ -6,10 +6,10 @@
 namespace kma {
 
 /// Which allocator; the file of that name in cl/kma/heap/ has its properties.
-enum class HeapKind : std::uint32_t { bump = 1, superblock = 2 };
+enum class HeapKind : std::uint32_t { bump = 1, superblock = 2, scatter = 3 };
 
 /// All of them.
-inline constexpr HeapKind heap_kinds[] = {HeapKind::superblock, HeapKind::bump};
+inline constexpr HeapKind heap_kinds[] = {HeapKind::superblock, HeapKind::bump, HeapKind::scatter};
 
 /// What kma_malloc and HeapOptions mean where nobody says otherwise.
 inline constexpr HeapKind default_heap_kind = HeapKind::superblock;
@@ -22,6 +22,8 @@ constexpr const char *name_of(HeapKind kind) noexcept
         return "bump";
     case HeapKind::superblock:
         return "superblock";
+    case HeapKind::scatter:
+        return "scatter";
     }
     return "unknown";
 }

@@ -21,14 +21,17 @@ struct HeapOptions {
     int debug = 0;
     /// Superblock heap: bytes of a superblock, the largest request: a power of two from 4 KiB to 2 MiB. 0: by the
     /// heap's size, the power of two not above 1/128 of it, within these bounds; if the heap may grow, not above 1/128
-    /// of max_bytes nor 1/32 of its size at the start. Other heaps do not look at it.
+    /// of max_bytes nor 1/32 of its size at the start.
+    /// Scatter heap: bytes of a super block, the largest request: a power of two from one page to 65,536 pages. 0: 8 MiB.
     std::uint64_t superblock_bytes = 0;
     /// More compiler options for the heap's own kernels. Those that change what lies in the heap (KMA_HAS_ATOMIC64)
     /// must be the same in all programs that use it.
     std::string build_options = {};
     /// The most bytes that Heap::grow may give the heap, from its size at the start to 64 GiB - 32. Its metadata have
-    /// room for them from the start: of a superblock heap about 1/128 of max_bytes lie in front. 0: it does not grow.
+    /// room for them from the start: of others than bump heaps about 1/100 of max_bytes lie in front. 0: it does not grow.
     std::uint64_t max_bytes = 0;
+    /// Scatter heap: bytes of a page: 4, 8 or 16 KiB. 0: 4 KiB. Other heaps do not look at it.
+    std::uint64_t page_bytes = 0;
 };
 
 /// So many blocks of one size that live at the same time; for Heap::bytes_for.

@@ -14,8 +14,8 @@ namespace kma {
 struct LeakReport {
     /// The blocks of one size.
     struct Size {
-        std::uint64_t block_bytes; ///< of each: as asked for where KMA_DEBUG keeps that (superblock heap: from 2
-                                   ///< on, bump: from 1 on), else as the heap rounded it
+        std::uint64_t block_bytes; ///< of each: as asked for where KMA_DEBUG keeps that (bump heap: from 1
+                                   ///< on, others: from 2 on), else as the heap rounded it
         std::uint64_t count;       ///< how many
     };
     /// One block.

@@ -97,7 +97,8 @@ public:
             while (!bounded([&] { return take(me, shape_.kinds[++attempts % 2], 1); })) {
                 if (!Kind::reuses && (state_ != roomy || is_emptied_))
                     return;
-                shim::check(attempts < most_attempts && state_ != roomy,
+                // Who was held while another took all there is may still see the heap so.
+                shim::check(attempts < most_attempts && (state_ != roomy || is_emptied_),
                             "no block to be had while a thread is stopped");
             }
             bounded([&] { return give(me, me); });
@@ -227,7 +228,7 @@ private:
     uint refused_[threads] = {}; // the most units that it did not get, perhaps together with the stopped one
     uint victim_ = 0;
     uint stamps_ = 0;
-    bool is_emptied_ = false; // by check_without, which is for good where nothing is reused
+    bool is_emptied_ = false; // by check_without; for good where nothing is reused
 };
 
 } // namespace freeze

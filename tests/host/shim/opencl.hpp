@@ -10,6 +10,10 @@
 #define constant const
 #define kernel inline
 
+// Where there is one, a lone caller makes it.
+#define CLK_GLOBAL_MEM_FENCE 0
+inline void barrier(int) {}
+
 // Only moved in whole units of the heap.
 struct alignas(16) uint4 {
     uint x, y, z, w;
@@ -25,6 +29,16 @@ inline size_t get_global_id(uint dimension)
 inline size_t get_global_size(uint dimension)
 {
     return dimension == 0 ? shim::work_items : 1;
+}
+
+// platform/place.cl: so many work-items in a row are in one place.
+namespace shim {
+inline uint place_items = 4;
+}
+#define KMA_PLACE_SUPPLIED
+inline uint kma_place()
+{
+    return static_cast<uint>(shim::self().id / shim::place_items);
 }
 
 template <class T> constexpr T min(T a, T b)
@@ -57,6 +71,12 @@ template <class T> constexpr T add_sat(T a, T b)
     static_assert(std::is_unsigned_v<T>);
     const T sum = static_cast<T>(a + b);
     return sum < a ? std::numeric_limits<T>::max() : sum;
+}
+
+template <class T> constexpr T mul_hi(T a, T b)
+{
+    static_assert(std::is_same_v<T, uint>);
+    return static_cast<T>(ulong{a} * b >> 32);
 }
 
 // Relacy's words are larger than a device's.

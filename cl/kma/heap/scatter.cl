@@ -1,0 +1,236 @@
+// The scatter heap: ScatterAlloc (Steinberger, Kenzel, Kainz, Schmalstieg: ScatterAlloc: Massively Parallel Dynamic
+// Memory Allocation for the GPU, InPar 2012, chapters 5 and 6), without its locks.
+//
+// Memory is split into pages, a page into equal chunks for the first size that is asked for there. Who wants memory
+// hashes his size and the place where he runs to a page, reserves chunks of it and looks for their bits; who finds the
+// page full or split otherwise goes on to other pages. A page whose chunks are all free may be split anew.
+//
+//   scatter_layout.cl    the picture in memory, and the sizes of chunks
+//   scatter_pages.cl     a page: reservations, bits, and how it becomes free
+//   scatter_regions.cl   which pages have room: bit trees (lockfree/bit_tree.cl)
+//   scatter_place.cl     where to begin
+//   scatter_take.cl      the lanes
+//   scatter_runs.cl      requests above a page
+//   scatter_release.cl   free
+//   scatter_init.cl      what a heap begins with, and how it grows
+//   scatter_guard.cl     red zones and quarantine of KMA_DEBUG 2
+//
+// Other than in the paper: sizes are rounded up to classes; bits of pages with more than 32 chunks lie outside the
+// pages, where nobody has to initialise them and no stray write meets them; trees of bits tell which pages have room,
+// and for which sizes, where the paper counts a region's full pages; requests above a page may be served anywhere.
+//
+// What this heap cannot do: requests above one super block (NULL and a record); alignments above 4,096.
+#ifndef KMA_HEAP_SCATTER_CL
+#define KMA_HEAP_SCATTER_CL
+
+#include "kma/heap/blocks.cl"
+#include "kma/heap/error_log.cl"
+#include "kma/heap/ref.cl"
+#include "kma/heap/scatter_init.cl"
+#include "kma/heap/scatter_release.cl"
+#include "kma/heap/scatter_runs.cl"
+#include "kma/heap/scatter_take.cl"
+#if KMA_DEBUG >= 2
+#include "kma/heap/guard.cl"
+#include "kma/heap/scatter_guard.cl"
+#endif
+
+// What a request needs: a chunk of a size, or a run of pages.
+typedef struct kma_sc_need {
+    kma_sc_own own; // KMA_SC_CLASSES: no chunk
+    uint align;     // in units
+    uint pages;     // of a run, 0: none
+} kma_sc_need;
+
+// For `bytes` at a multiple of `align`: a chunk, a run, or neither for no bytes and, with a report, for what cannot be.
+static inline kma_sc_need kma_scatter_need(const kma_sc_heap *sc, size_t align, size_t bytes)
+{
+    kma_sc_need need;
+    need.own = kma_sc_own_of(sc, KMA_SC_CLASSES);
+    need.align = 1;
+    need.pages = 0;
+    if (bytes == 0)
+        return need;
+    if (!kma_is_power_of_two(align) || align > KMA_SC_ALIGN) {
+        kma_report(&sc->heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
+        return need;
+    }
+    const uint shift = sc->plan.shift;
+    const ulong most = (ulong)min(1u << sc->plan.super_shift, sc->plan.room) << shift;
+    ulong room = bytes;
+#if KMA_DEBUG >= 2
+    room = kma_guarded_bytes(align, bytes); // in which there is a place so aligned
+    align = KMA_UNIT;
+#endif
+    if (room > most * KMA_UNIT) {
+        kma_report(&sc->heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
+        return need;
+    }
+    const uint units = (uint)kma_whole_units(room);
+    need.align = align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT;
+    if (units > 1u << shift) {
+        need.pages = ((units - 1) >> shift) + 1;
+        return need;
+    }
+    uint size_class = kma_sc_class_of(max(units, need.align), shift);
+    while (need.align != 1 && kma_sc_units(size_class, shift) % need.align != 0) // a whole page is a multiple
+        size_class++;
+    need.own = kma_sc_own_of(sc, size_class);
+    return need;
+}
+
+// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
+// bytes, or with a record if there is no room, `bytes` exceeds a super block, or `align` is not a power of two up to
+// 4,096. Alignments below 16 are 16; above CL_DEVICE_MEM_BASE_ADDR_ALIGN only the offset is aligned, since the buffer
+// itself may not be. Any work-item, converged or not; for all lanes that come together and want the same class, one
+// atomic for where to begin, one for each page that they get chunks of, and one for each 32 of its bits.
+static inline global void *kma_scatter_aligned_alloc(global kma_scatter *heap, size_t align, size_t bytes)
+{
+#if KMA_DEBUG
+    if (!kma_heap_is(heap, KMA_KIND_SCATTER))
+        return (global void *)0;
+#endif
+    const kma_sc_heap sc = kma_sc_open(heap);
+    const kma_sc_need need = kma_scatter_need(&sc, align, bytes);
+    const bool wants = need.own.size_class < KMA_SC_CLASSES || need.pages != 0;
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
+    kma_ref block = KMA_NULL;
+    // With a quarantine larger chunks serve only after that is empty.
+    const bool any_size = KMA_DEBUG < 2;
+    if (kma_lane_in(together)) // else it is of another heap than the leader's
+        block = kma_sc_take(&sc, together, need.own);
+    if (block == KMA_NULL && need.own.size_class < KMA_SC_CLASSES)
+        block = kma_sc_take_anywhere(&sc, need.own, need.align, any_size);
+    if (need.pages != 0)
+        block = kma_sc_take_run(&sc, need.pages);
+#if KMA_DEBUG >= 2
+    for (uint tries = 3; block == KMA_NULL && wants && tries != 0; tries--) {
+        kma_scatter_empty_quarantine(heap); // what others took out before me they may be about to free: not once only
+        block = need.pages != 0 ? kma_sc_take_run(&sc, need.pages)
+                                : kma_sc_take_anywhere(&sc, need.own, need.align, tries == 1);
+    }
+    if (block != KMA_NULL && block != KMA_SC_DAMAGED)
+        block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT, bytes);
+#endif
+    if (block != KMA_NULL && block != KMA_SC_DAMAGED)
+        return kma_deref_in(heap, block);
+    if (wants)
+        kma_report(&heap->header, block == KMA_NULL ? KMA_ERROR_OUT_OF_MEMORY : KMA_ERROR_DAMAGED, KMA_NULL, bytes);
+    return (global void *)0;
+}
+
+// kma_scatter_aligned_alloc to 16 bytes.
+static inline global void *kma_scatter_malloc(global kma_scatter *heap, size_t bytes)
+{
+    return kma_scatter_aligned_alloc(heap, KMA_UNIT, bytes);
+}
+
+// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
+static inline global void *kma_scatter_calloc(global kma_scatter *heap, size_t count, size_t size)
+{
+    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
+    global void *ptr = bytes <= ~(size_t)0 ? kma_scatter_malloc(heap, (size_t)bytes) : (global void *)0;
+    if (ptr)
+        kma_zero_block(ptr, bytes);
+    return ptr;
+}
+
+// Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
+// is no block start, or whose block is free already, goes into the error log and nothing else happens. For lanes
+// that come together: one atomic for those with blocks in one word of a bitmap, and one for those with blocks in one
+// page.
+static inline void kma_scatter_free(global kma_scatter *heap, global void *ptr)
+{
+#if KMA_DEBUG
+    if (ptr && !kma_heap_is(heap, KMA_KIND_SCATTER))
+        return;
+#endif
+    if (!ptr)
+        return;
+#if KMA_DEBUG >= 2
+    kma_scatter_retire(heap, ptr);
+#else
+    kma_scatter_release(heap, ptr);
+#endif
+}
+
+// The bytes that a block of this heap may use, at least those asked for; 0 for what is no living block.
+static inline size_t kma_scatter_usable_size(global kma_scatter *heap, global void *ptr)
+{
+#if KMA_DEBUG
+    if (!ptr || !kma_heap_is(heap, KMA_KIND_SCATTER))
+        return 0;
+#endif
+#if KMA_DEBUG >= 2
+    const kma_ref ref = kma_scatter_living(heap, ptr);
+    return ref != KMA_NULL ? (size_t)kma_guard_block_of(&heap->header, ref)->bytes : 0;
+#else
+    const kma_sc_heap sc = kma_sc_open(heap);
+    const kma_sc_spot_at at = kma_sc_spot_of(&sc, ptr);
+    if (at.error != KMA_ERROR_CODES || !kma_sc_is_taken(&sc, at))
+        return 0;
+    if (at.own.size_class == KMA_SC_HEAD)
+        return ((size_t)kma_load_u32(kma_sc_bitmap(&sc, at.page), KMA_RELAXED) << sc.plan.shift) * KMA_UNIT;
+    return (size_t)at.own.size.units * KMA_UNIT;
+#endif
+}
+
+// Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
+// block. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. A pointer
+// that is no living block gives NULL and a record.
+static inline global void *kma_scatter_realloc(global kma_scatter *heap, global void *ptr, size_t bytes)
+{
+#if KMA_DEBUG
+    if (!kma_heap_is(heap, KMA_KIND_SCATTER))
+        return (global void *)0;
+#endif
+    const size_t usable = ptr ? kma_scatter_usable_size(heap, ptr) : 0;
+    if (ptr && usable == 0) {
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
+        return (global void *)0;
+    }
+    if (bytes != 0 && bytes <= usable) {
+#if KMA_DEBUG >= 2
+        kma_guard_resize(&heap->header, kma_ref_in(heap, ptr), bytes);
+#endif
+        return ptr;
+    }
+    global void *moved = kma_scatter_malloc(heap, bytes);
+    if (ptr && moved)
+        kma_copy_block(moved, ptr, usable);
+    if (moved || bytes == 0)
+        kma_scatter_free(heap, ptr);
+    return moved;
+}
+
+// The same, for programs that run on heaps which do not know their blocks' sizes as well.
+static inline global void *kma_scatter_realloc_sized(global kma_scatter *heap, global void *ptr, size_t old_bytes,
+                                                        size_t bytes)
+{
+    (void)old_bytes;
+    return kma_scatter_realloc(heap, ptr, bytes);
+}
+
+static inline kma_ref kma_scatter_ref_of(global kma_scatter *heap, global void *place)
+{
+    return kma_ref_in(heap, place);
+}
+
+static inline global void *kma_scatter_deref(global kma_scatter *heap, kma_ref ref)
+{
+    return kma_deref_in(heap, ref);
+}
+
+#if KMA_DEBUG >= 3
+#define kma_scatter_malloc(heap, bytes) kma_guard_tagged(kma_scatter_malloc(heap, bytes), __FILE__, __LINE__)
+#define kma_scatter_calloc(heap, count, size)                                                                       \
+    kma_guard_tagged(kma_scatter_calloc(heap, count, size), __FILE__, __LINE__)
+#define kma_scatter_aligned_alloc(heap, align, bytes)                                                               \
+    kma_guard_tagged(kma_scatter_aligned_alloc(heap, align, bytes), __FILE__, __LINE__)
+#define kma_scatter_realloc(heap, ptr, bytes)                                                                       \
+    kma_guard_tagged(kma_scatter_realloc(heap, ptr, bytes), __FILE__, __LINE__)
+#define kma_scatter_realloc_sized(heap, ptr, old_bytes, bytes)                                                      \
+    kma_guard_tagged(kma_scatter_realloc_sized(heap, ptr, old_bytes, bytes), __FILE__, __LINE__)
+#endif
+
+#endif

@@ -1,0 +1,233 @@
+// A page of the scatter heap: how its chunks are reserved, found, and given back (ScatterAlloc, 6.1 and 6.2).
+//
+// Who wants chunks adds their number to the page's count; if that stays within the page's spots, they are his, and he
+// looks for that many clear bits in the page's bitmap. Who frees clears the bit, then takes one off the count. So
+//
+//   count == bits set + bits that somebody is about to set or has just cleared + reservations that came too late
+//   chunks that are reserved <= spots,
+//
+// and there is a clear bit for everybody who has a reservation.
+//
+// The paper has the size of a page's chunks in another word than their count, and locks the page while it takes the
+// size away. Here both are in one word: an add tells for which size it reserved, whatever the page was when he looked,
+// and only a page without any reservation becomes free. Who finds himself in a page that does not suit takes his add
+// back; and who brings the count to 0, by whatever subtraction, makes the page free.
+//
+// States of a page, by its word:
+//
+//             +---------- split, by compare-and-swap ----------+
+//             |                                                v
+//   FREE  <-- count 0, by compare-and-swap --  class c, count < spots  <--->  class c, full
+//             |                                                         (the others pass by)
+//             +---- run: each page by compare-and-swap ------> HEAD or REST
+//
+// Which pages may have room is in scatter_regions.cl.
+//
+// Orders: splitting, reserving and claiming acquire; clearing, giving back and becoming free release. A chunk's next
+// owner comes after its last one by the bit if the page kept its size, by the page's word if it did not.
+//
+// A work-item stopped for ever in here costs its request, and keeps its page from becoming free.
+#ifndef KMA_HEAP_SCATTER_PAGES_CL
+#define KMA_HEAP_SCATTER_PAGES_CL
+
+#include "kma/platform/bits.cl"
+#include "kma/platform/memory.cl"
+#include "kma/heap/scatter_layout.cl"
+#include "kma/heap/scatter_regions.cl"
+
+#define KMA_SC_NO_SPOT 0xffffffffu
+
+static inline global kma_atomic_u32 *kma_sc_bitmap(const kma_sc_heap *sc, uint page)
+{
+    return kma_sc_words(sc->heap, sc->plan.bitmaps) + ((size_t)page << sc->plan.shift) / 32;
+}
+
+static inline global kma_atomic_u32 *kma_sc_full(const kma_sc_heap *sc, uint page)
+{
+    return kma_sc_words(sc->heap, sc->plan.full) + (page >> sc->plan.super_shift);
+}
+
+// The size that the caller wants or frees, which the page may be split for.
+typedef struct kma_sc_own {
+    uint size_class; // KMA_SC_CLASSES: none
+    kma_sc_size size;
+} kma_sc_own;
+
+static inline kma_sc_own kma_sc_own_of(const kma_sc_heap *sc, uint size_class)
+{
+    kma_sc_own own;
+    own.size_class = size_class;
+    own.size = sc->heap->sizes[size_class];
+    return own;
+}
+
+// a / b and a % b, with `by` from kma_sc_size.
+typedef struct kma_sc_quotient {
+    uint whole;
+    uint rest;
+} kma_sc_quotient;
+
+static inline kma_sc_quotient kma_sc_divide(uint a, uint b, uint by)
+{
+    kma_sc_quotient q;
+    q.whole = mul_hi(a, by); // by more than 2^32 / b - 1 - 1 / b: at most one too small
+    q.rest = a - q.whole * b;
+    if (q.rest >= b) {
+        q.whole++;
+        q.rest -= b;
+    }
+    return q;
+}
+
+// Chunks in a page that is split for a class.
+static inline uint kma_sc_spots_of(const kma_sc_heap *sc, kma_sc_own own, uint split)
+{
+    return split == own.size_class ? own.size.spots : kma_sc_spots(split, sc->plan.shift);
+}
+
+// Whether the count, going from one value to the other either way, passed the number of spots: the page became full, or
+// is so no longer. `word` is the page's.
+static inline bool kma_sc_passed_full(const kma_sc_heap *sc, kma_sc_own own, uint word, uint low, uint high)
+{
+    if ((word & KMA_SC_FREE) != 0 || kma_sc_split(word) >= KMA_SC_CLASSES)
+        return false;
+    const uint spots = kma_sc_spots_of(sc, own, kma_sc_split(word));
+    return low < spots && spots <= high;
+}
+
+// Makes of a free page one in `state`, with `count` reservations; returns its word before. Who got a page that is not
+// free has changed nothing. Reservations that came too late stay in the count. Acquires what those released who had
+// chunks of the page.
+static inline uint kma_sc_occupy(const kma_sc_heap *sc, uint page, uint word, uint state, uint count)
+{
+    while (word & KMA_SC_FREE) { // once more only if a reservation came, or went
+        const uint now = state | ((word & KMA_SC_COUNT) + count);
+        const uint seen = kma_cas_u32(kma_sc_page(sc, page), word, now, KMA_ACQUIRE);
+        if (seen == word)
+            break;
+        word = seen;
+    }
+    return word;
+}
+
+// A page became full by reservations that the caller has still: takes it out of the trees that it is in. Out of that of
+// the free pages with no second look: it cannot be free as long as they are there.
+static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, uint page, uint split)
+{
+    kma_fetch_add_u32(kma_sc_full(sc, page), 1, KMA_RELAXED);
+    global kma_atomic_u32 *const list = kma_sc_list_of(sc, split);
+    const bool is_listed = kma_bit_tree_has(list, page);
+    kma_bit_tree_take(kma_sc_free_pages(sc), sc->plan.room, page);
+    if (is_listed)
+        kma_sc_unlist(sc, list, page);
+}
+
+// Takes `count` reservations off a page. Whether it was full until then.
+static inline KMA_OUTLINE bool kma_sc_give(const kma_sc_heap *sc, kma_sc_own own, uint page, uint count)
+{
+    const uint before = kma_fetch_add_u32(kma_sc_page(sc, page), 0u - count, KMA_RELEASE);
+    const uint split = kma_sc_split(before);
+    const uint word = before - count;
+    const uint left = word & KMA_SC_COUNT;
+    const bool was_full = kma_sc_passed_full(sc, own, before, left, left + count);
+    if (was_full)
+        kma_fetch_add_u32(kma_sc_full(sc, page), ~0u, KMA_RELAXED);
+    bool is_free = left == 0 && (word & KMA_SC_FREE) == 0 && split < KMA_SC_CLASSES;
+    // Acquire: who filled the page took it out of the tree of free pages before he gave back what he had, and is behind
+    // that when it is put there below. Those who gave back have released, and this goes on from there. If there is a
+    // reservation now, whoever has it will do it.
+    if (is_free)
+        is_free = kma_cas_u32(kma_sc_page(sc, page), word, word | KMA_SC_FREE, KMA_ACQUIRE) == word;
+    global kma_atomic_u32 *const list = split < KMA_SC_CLASSES ? kma_sc_list_of(sc, split) : kma_sc_free_pages(sc);
+    if (is_free || was_full)
+        kma_bit_tree_put(is_free ? kma_sc_free_pages(sc) : list, sc->plan.room, page);
+    if (is_free && kma_bit_tree_has(list, page))
+        kma_sc_unlist(sc, list, page);
+    return was_full;
+}
+
+// Reservations in one page.
+typedef struct kma_sc_share {
+    uint page;
+    uint size_class; // for which the page is split
+    uint first;      // the count before: on a page from which nothing was freed yet, the first spot
+    uint count;      // how many there are; 0: none
+} kma_sc_share;
+
+// Up to `count` chunks of a page if it is split for the caller's own size.
+static inline kma_sc_share kma_sc_join(const kma_sc_heap *sc, kma_sc_own own, uint page, uint count)
+{
+    kma_sc_share share;
+    share.page = page;
+    share.size_class = own.size_class;
+    share.count = 0;
+    const uint before = kma_fetch_add_u32(kma_sc_page(sc, page), count, KMA_ACQUIRE);
+    share.first = before & KMA_SC_COUNT;
+    if ((before & KMA_SC_FREE) == 0 && kma_sc_split(before) == own.size_class && share.first < own.size.spots)
+        share.count = min(count, own.size.spots - share.first);
+    if (kma_sc_passed_full(sc, own, before, share.first, share.first + count))
+        kma_sc_filled(sc, page, kma_sc_split(before));
+    if (share.count != count)
+        kma_sc_give(sc, own, page, count - share.count);
+    return share;
+}
+
+// Up to `count` chunks of a page that is free, which is split then, or split for the caller's own size.
+static inline KMA_OUTLINE kma_sc_share kma_sc_try(const kma_sc_heap *sc, kma_sc_own own, uint page, uint count)
+{
+    kma_sc_share share;
+    share.page = page;
+    share.size_class = own.size_class;
+    share.first = 0;
+    share.count = min(count, own.size.spots);
+    const uint seen = kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED);
+    const uint word = kma_sc_occupy(sc, page, seen, kma_sc_word(own.size_class, 0), share.count);
+    if (word & KMA_SC_FREE) {
+        if ((word & KMA_SC_COUNT) + share.count >= own.size.spots) // with those that came too late
+            kma_sc_filled(sc, page, own.size_class);
+        return share;
+    }
+    share.count = 0;
+    if (kma_sc_split(word) == own.size_class && (word & KMA_SC_COUNT) < own.size.spots)
+        share = kma_sc_join(sc, own, page, count);
+    return share;
+}
+
+// ------ the bits --------------------------------------------------------------------------------------------------
+
+// The spot for one who has a reservation and found the bit that he hoped for taken: looks from its word on. A round
+// over all words without success means that others claimed every clear bit just before it was looked at, and others
+// still cleared some behind the search; 64 rounds in a row are taken for a bitmap that does not match the count any more,
+// because a kernel wrote over it.
+static inline KMA_OUTLINE uint kma_sc_search_bit(global kma_atomic_u32 *bitmap, uint spots, uint hint)
+{
+    const uint words = spots / 32 + (spots % 32 != 0 ? 1 : 0);
+    uint word = hint / 32 % words;
+    for (uint left = words * 64; left != 0; left--) {
+        const uint beyond = (word + 1) * 32 > spots ? ~(uint)kma_bits_below(spots - word * 32) : 0;
+        uint taken = kma_load_u32(&bitmap[word], KMA_RELAXED) | beyond;
+        while (taken != 0xffffffffu) { // once more only if another set the bit that was clear
+            const uint bit = kma_lowest_bit(~taken);
+            const uint before = kma_fetch_or_u32(&bitmap[word], 1u << bit, KMA_ACQUIRE);
+            if ((before >> bit & 1u) == 0)
+                return word * 32 + bit;
+            taken = before | beyond;
+        }
+        word = word + 1 < words ? word + 1 : 0;
+    }
+    return KMA_SC_NO_SPOT;
+}
+
+// Clears the bits `mine` of a word; returns those that were set. Release: the chunks' next owners come after all that
+// their last ones did.
+static inline uint kma_sc_clear_bits(global kma_atomic_u32 *word, uint mine)
+{
+    return kma_fetch_and_u32(word, ~mine, KMA_RELEASE) & mine;
+}
+
+static inline bool kma_sc_is_set(global kma_atomic_u32 *bitmap, uint spot)
+{
+    return ((kma_load_u32(&bitmap[spot / 32], KMA_RELAXED) >> (spot % 32)) & 1u) != 0;
+}
+
+#endif

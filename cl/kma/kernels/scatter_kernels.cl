@@ -1,0 +1,150 @@
+// The kernels that prepare a scatter heap on a plain buffer, make it larger and empty it, and the one that counts what is
+// in it. The host library
+// launches them; so can any other program, built with the same -DKMA_DEBUG (and, on NVIDIA GPUs before Volta,
+// -DKMA_NV_ARCH) as the kernels that use the heap.
+#ifndef KMA_KERNELS_SCATTER_KERNELS_CL
+#define KMA_KERNELS_SCATTER_KERNELS_CL
+
+#include "kma/heap/scatter.cl"
+#include "kma/heap/stats.cl"
+
+static inline void kma_scatter_prepare(global kma_scatter *heap, ulong bytes, ulong max_bytes, uint shift,
+                                       uint super_shift)
+{
+    if (shift >= KMA_SC_MIN_SHIFT && shift <= KMA_SC_MAX_SHIFT && super_shift <= KMA_SC_MAX_SUPER_SHIFT &&
+        kma_sc_plan_growing(bytes, max_bytes, shift, super_shift, KMA_DEBUG).pages != 0)
+        kma_scatter_init(heap, bytes, max_bytes, shift, super_shift, false, get_global_id(0), get_global_size(0));
+    else if (bytes >= sizeof(kma_scatter))
+        kma_scatter_init_empty(heap, bytes, get_global_id(0), get_global_size(0));
+}
+
+// `bytes`, an unsigned number of 64 bits, is the size of the buffer; `shift` (8, 9 or 10) makes pages of 16 << shift
+// bytes, `super_shift` (0 … 16) super blocks of 2^super_shift pages. Without room for one page, or with another shift, it
+// is a heap in which every request is too large; a buffer of less than sizeof(kma_scatter), which is 4,224, stays as it
+// is. Any number of work-items, one dimension; about one for each 16 KiB of heap.
+kernel void kma_scatter_init_kernel(global kma_scatter *heap, ulong bytes, uint shift, uint super_shift)
+{
+    kma_scatter_prepare(heap, bytes, bytes, shift, super_shift);
+}
+
+// The same for a heap that may grow until it has `max_bytes`: `bytes` must have room for the metadata of so large a
+// heap, and one page.
+kernel void kma_scatter_init_growing_kernel(global kma_scatter *heap, ulong bytes, ulong max_bytes, uint shift,
+                                            uint super_shift)
+{
+    kma_scatter_prepare(heap, bytes, max_bytes, shift, super_shift);
+}
+
+// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is not more, or more
+// than max_bytes, leaves the heap as it was. One work-group of any size.
+kernel void kma_scatter_grow_kernel(global kma_scatter *heap, ulong bytes)
+{
+    kma_scatter_grow(heap, bytes, get_local_id(0), get_local_size(0));
+}
+
+// Frees all blocks at once; every ref and pointer is void. The error log stays.
+kernel void kma_scatter_reset_kernel(global kma_scatter *heap)
+{
+    if (heap->plan.pages != 0)
+        kma_scatter_init(heap, heap->header.bytes, heap->header.max_bytes, heap->plan.shift, heap->plan.super_shift, true,
+                         get_global_id(0), get_global_size(0));
+}
+
+kernel void kma_scatter_clear_errors_kernel(global kma_scatter *heap)
+{
+    kma_error_log_init(&heap->header.errors, get_global_id(0), get_global_size(0));
+}
+
+#if KMA_DEBUG >= 2
+// Takes off a sum what is in one work-item's part of the quarantine: such blocks are nobody's. (Sums of parts wrap.)
+static inline void kma_scatter_stats_without_quarantine(global kma_scatter *heap, kma_heap_stats *sum, size_t me,
+                                                        size_t work_items)
+{
+    global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
+    for (size_t i = me; i < KMA_QUARANTINE; i += work_items) {
+        const kma_ref ref = kma_load_u32(&quarantine->refs[i], KMA_RELAXED);
+        if (ref < heap->plan.begin + KMA_GUARD_FRONT || ref >= heap->plan.limit) // none, or damage
+            continue;
+        const kma_ref raw = kma_guard_block_of(&heap->header, ref)->raw;
+        if (raw < heap->plan.begin || raw >= heap->plan.limit)
+            continue;
+        const kma_sc_heap sc = kma_sc_open(heap);
+        const kma_sc_spot_at at = kma_sc_spot_of(&sc, kma_deref_in(heap, raw));
+        if (at.error != KMA_ERROR_CODES)
+            continue;
+        sum->blocks--;
+        sum->used -= (ulong)KMA_UNIT * (at.own.size_class == KMA_SC_HEAD
+                                            ? kma_load_u32(kma_sc_bitmap(&sc, at.page), KMA_RELAXED) << sc.plan.shift
+                                            : at.own.size.units);
+    }
+}
+#endif
+
+// Adds one super block to a sum.
+static inline void kma_scatter_stats_add(global kma_scatter *heap, kma_heap_stats *sum, uint super)
+{
+    const kma_sc_heap sc = kma_sc_open(heap);
+    const uint shift = heap->plan.shift;
+    const uint first = super << heap->plan.super_shift;
+    const uint behind = min(first + (1u << heap->plan.super_shift), heap->plan.pages);
+    uint free_pages = 0;
+    bool has_room = false;
+    for (uint page = first; page < behind; page++) {
+        const uint word = kma_load_u32(kma_sc_page(&sc, page), KMA_RELAXED);
+        const uint split = kma_sc_split(word);
+        has_room |= (word & KMA_SC_FREE) != 0 || kma_sc_has_room(word, shift);
+        if (word & KMA_SC_FREE) {
+            free_pages++;
+        } else if (split >= KMA_SC_HEAD) {
+            sum->blocks += split == KMA_SC_HEAD ? 1 : 0;
+            sum->used += ((ulong)KMA_UNIT << shift);
+        } else if (split < kma_sc_classes(shift)) { // else damage, which the host's check() names
+            sum->blocks += word & KMA_SC_COUNT;
+            sum->used += (ulong)(word & KMA_SC_COUNT) * kma_sc_units(split, shift) * KMA_UNIT;
+        }
+    }
+    if (free_pages == behind - first)
+        sum->superblocks_free++;
+    else if (has_room)
+        sum->superblocks_partial++;
+    else
+        sum->superblocks_full++;
+}
+
+// Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-group of KMA_STATS_WORK_ITEMS.
+#define KMA_STATS_WORK_ITEMS 64
+__attribute__((reqd_work_group_size(KMA_STATS_WORK_ITEMS, 1, 1))) kernel void
+kma_scatter_stats_kernel(global kma_scatter *heap, global kma_heap_stats *stats)
+{
+    local kma_heap_stats parts[KMA_STATS_WORK_ITEMS];
+    const bool exists = kma_heap_exists(&heap->header, KMA_KIND_SCATTER);
+    const uint supers = exists && heap->plan.pages != 0 ? heap->plan.supers : 0;
+    kma_heap_stats mine = {0}; // all of it: it is copied as a whole
+    for (uint super = (uint)get_local_id(0); super < supers; super += KMA_STATS_WORK_ITEMS)
+        kma_scatter_stats_add(heap, &mine, super);
+#if KMA_DEBUG >= 2
+    if (supers != 0)
+        kma_scatter_stats_without_quarantine(heap, &mine, get_local_id(0), KMA_STATS_WORK_ITEMS);
+#endif
+    parts[get_local_id(0)] = mine;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        kma_heap_stats sum = parts[0];
+        for (uint i = 1; i < KMA_STATS_WORK_ITEMS; i++) {
+            sum.used += parts[i].used;
+            sum.blocks += parts[i].blocks;
+            sum.superblocks_free += parts[i].superblocks_free;
+            sum.superblocks_partial += parts[i].superblocks_partial;
+            sum.superblocks_full += parts[i].superblocks_full;
+        }
+        sum.bytes = exists ? heap->header.bytes : 0;
+        sum.capacity = exists ? (ulong)(heap->plan.limit - heap->plan.begin) * KMA_UNIT : 0;
+        sum.superblock_bytes = supers != 0 ? ((ulong)KMA_UNIT << heap->plan.shift) << heap->plan.super_shift : 0;
+        sum.superblocks = supers;
+        for (uint code = 0; code < KMA_ERROR_CODES; code++)
+            sum.errors[code] = !exists ? 0 : kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
+        *stats = sum;
+    }
+}
+
+#endif

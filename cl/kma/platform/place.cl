@@ -1,0 +1,26 @@
+// Where a work-item runs, as a number: work-items of one place are near each other in time and caches. Structures that
+// many write spread their writers by it. A hint: two places may have one number, and a work-item may move.
+#ifndef KMA_PLATFORM_PLACE_CL
+#define KMA_PLATFORM_PLACE_CL
+
+#include "kma/platform/target.cl"
+
+#if KMA_IS_NV
+// The multiprocessor. (It may change while a kernel runs, so that the compiler must not keep it: volatile.)
+static inline uint kma_place(void)
+{
+    uint place;
+    __asm__ volatile("mov.u32 %0, %%smid;" : "=r"(place));
+    return place;
+}
+#elif defined(KMA_PLACE_SUPPLIED)
+// The including program defined it (the host shim of the tests).
+#else
+// OpenCL does not tell: the work-group.
+static inline uint kma_place(void)
+{
+    return (uint)get_group_id(0) + (uint)get_group_id(1) * 31u + (uint)get_group_id(2) * 1009u;
+}
+#endif
+
+#endif

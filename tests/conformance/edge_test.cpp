@@ -1,0 +1,136 @@
+// The end of a heap: nothing is written behind it, and short ones have all their memory.
+#include <algorithm>
+
+#include "blocks.hpp"
+#include "catch.hpp"
+
+using namespace conformance;
+using namespace test;
+
+namespace {
+
+constexpr std::size_t crowd = 256;
+constexpr cl_uchar paint = 0xa5;
+
+// Of `most` blocks that the empty heap has, how many it owes: blocks of n pages may lie so that n - 1 free ones are
+// between any two of them, and nothing fits there. `heap` is one of pages if it may give more than was asked for.
+std::uint64_t owed(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::uint64_t superblock_bytes,
+                   std::uint64_t most)
+{
+    const std::uint64_t page = subject.superblock(4096), n = subject.block_bytes(bytes) / page;
+    if (!subject.type->may_give_more || n < 2)
+        return most;
+    const std::uint64_t pages = heap.stats().capacity / page, in_one = superblock_bytes / page;
+    std::uint64_t sum = 0;
+    for (std::uint64_t first = 0; first < pages; first += in_one)
+        sum += (std::min(in_one, pages - first) + n - 1) / (2 * n - 1);
+    return sum;
+}
+
+// A heap's contents in a buffer that goes on behind it, so that what lies there shows writes beyond the heap's end.
+class Watched {
+public:
+    Watched(const Subject &subject, const kma::Heap &heap)
+        : subject_(subject), heap_(heap), buffer_(static_cast<std::size_t>(heap.bytes()) + behind, paint)
+    {
+        device().queue().enqueueCopyBuffer(heap.buffer(), buffer_.buffer(), 0, 0, heap.bytes());
+        device().queue().finish();
+    }
+
+    // As Blocks::fill; `count` slots for blocks, of which it uses as many as it returns.
+    std::size_t fill(std::uint64_t bytes, std::size_t count)
+    {
+        refs_ = Array<cl_uint>(count, 0);
+        sizes_ = Array<cl_ulong>(count, 0);
+        const kma::Program program = subject_.program("blocks.cl");
+        const Array<cl_uint> used(1, 0), wrong(count, 0);
+        const auto slots = static_cast<cl_uint>(count);
+        for (const Shape shape : {in_groups(crowd, 64), Shape{1, 1}})
+            launch(program, "fill", shape, buffer_, static_cast<cl_ulong>(bytes), refs_, sizes_, used, slots);
+        launch(program, "verify", in_groups(count, 64), buffer_, sizes_, refs_, wrong, slots);
+        const std::vector<cl_uint> wrongs = wrong.read();
+        CHECK(std::ranges::count(wrongs, 0u) == slots);
+        return used.read()[0];
+    }
+
+    std::size_t damage_behind() const
+    {
+        const std::vector<cl_uchar> all = buffer_.read();
+        return static_cast<std::size_t>(
+            std::count_if(all.end() - behind, all.end(), [](cl_uchar byte) { return byte != paint; }));
+    }
+
+    // The heap becomes what the buffer has, and its books must be right.
+    void put_back() const
+    {
+        device().queue().enqueueCopyBuffer(buffer_.buffer(), heap_.buffer(), 0, 0, heap_.bytes());
+        device().queue().finish();
+        check_apart(subject_, heap_, refs_.read(), sizes_.read());
+        check_books(subject_, heap_, refs_.read(), sizes_.read());
+    }
+
+private:
+    static constexpr std::ptrdiff_t behind = 65536;
+
+    const Subject &subject_;
+    const kma::Heap &heap_;
+    Array<cl_uchar> buffer_;
+    Array<cl_uint> refs_{1, 0};
+    Array<cl_ulong> sizes_{1, 0};
+};
+
+} // namespace
+
+TEST_CASE("nothing is written behind a heap, down to its last block")
+{
+    constexpr std::uint64_t superblock_bytes = 16384;
+    for (const Subject &subject : core_subjects(Breadth::all))
+        for (const std::uint64_t tail : {0, 1, 4095}) { // bytes that are no whole page
+            const kma::HeapOptions options = subject.options(superblock_bytes);
+            kma::Heap heap(device(), kma::Heap::bytes_for(options, 3 * superblock_bytes) + tail, options);
+            for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{33}, std::uint64_t{600},
+                                              std::uint64_t{5000}, subject.largest(superblock_bytes)}) {
+                INFO(subject.name() << ", " << heap.bytes() << " bytes, blocks for " << bytes);
+                const std::uint64_t expected = count_when_full(subject, heap, bytes, superblock_bytes);
+                Watched watched(subject, heap);
+                // All that is the owner's, which may be more than he needs.
+                const std::size_t count = watched.fill(own_bytes(subject, bytes), expected + crowd + 1);
+                CHECK(count <= expected);
+                CHECK(count >= owed(subject, heap, bytes, superblock_bytes, expected));
+                CHECK(watched.damage_behind() == 0);
+                watched.put_back();
+                heap.reset();
+            }
+        }
+}
+
+TEST_CASE("a heap smaller than a superblock, or with a short last one, has all its memory")
+{
+    for (const Subject &subject : core_subjects(Breadth::widths))
+        for (const std::uint64_t superblock_bytes : {0, 65536}) // 0: its own choice, of some heaps 8 MiB
+            for (const std::uint64_t pages : {1, 5, 37}) {
+                const std::uint64_t page = subject.superblock(4096);
+                const kma::Heap heap = subject.heap(pages * page, superblock_bytes);
+                std::vector<std::uint64_t> sizes = {16, 600, subject.largest(page)};
+                if (superblock_bytes != 0)
+                    sizes.push_back(2 * page);
+                for (const std::uint64_t bytes : sizes) {
+                    INFO(subject.name() << ", " << pages << " pages in superblocks of " << superblock_bytes
+                                        << ", blocks of " << bytes);
+                    const std::uint64_t expected =
+                        count_when_full(subject, heap, bytes, superblock_bytes != 0 ? superblock_bytes : page);
+                    CHECK((expected != 0 || (pages == 1 && bytes > page)));
+                    Blocks blocks(subject, heap, slots_beyond(expected));
+                    const std::size_t count = blocks.fill(bytes, crowd);
+                    CHECK(count <= expected);
+                    CHECK(count >= owed(subject, heap, bytes, superblock_bytes, expected));
+                    CHECK(blocks.wrong_bytes() == 0);
+                    check_apart(blocks);
+                    check_books(blocks);
+                    if (!subject.can(Ability::reuse))
+                        break;
+                    blocks.give_all(1);
+                    check_empty(subject, heap);
+                }
+            }
+}

@@ -1,0 +1,129 @@
+// Half of a full heap was freed, in several patterns: whatever fits there by arithmetic is served, at least nine of ten
+// to those who come together, and all of it in the end.
+#include <algorithm>
+
+#include "blocks.hpp"
+#include "catch.hpp"
+
+using namespace conformance;
+using namespace test;
+
+namespace {
+
+enum class Half { random_blocks, every_second_block, random_superblocks, every_second_superblock };
+
+struct Pattern {
+    const char *name;
+    Half half;
+    std::uint64_t before; // bytes of the blocks that fill the heap; 0: a superblock each
+    std::uint64_t after;  // of those that shall fit then; the same if single blocks go
+};
+
+constexpr Pattern patterns[] = {
+    {"random blocks of 16", Half::random_blocks, 16, 16},
+    {"random blocks of 600", Half::random_blocks, 600, 600},
+    {"every second block of 48", Half::every_second_block, 48, 48},
+    {"every second superblock of 16, for 1000", Half::every_second_superblock, 16, 1000},
+    {"every second superblock of 1000, for 16", Half::every_second_superblock, 1000, 16},
+    {"random superblocks of 48, for whole ones", Half::random_superblocks, 48, 0},
+    {"random whole superblocks, for 48", Half::random_superblocks, 0, 48},
+    {"random superblocks of 100, for 100", Half::random_superblocks, 100, 100},
+};
+
+constexpr std::uint64_t superblocks = 24;
+
+class Scene {
+public:
+    explicit Scene(const Subject &subject)
+        : subject_(subject), superblock_bytes_(subject.superblock(4096)),
+          heap_(subject.heap(superblocks * superblock_bytes_, superblock_bytes_))
+    {
+        // Where the superblocks lie is the heap's affair: blocks of a superblock each tell.
+        Blocks whole(subject, heap_, slots_beyond(superblocks));
+        REQUIRE(whole.fill(bytes(0), 1) == superblocks);
+        for (const cl_uint slot : whole.held())
+            starts_.push_back(whole.refs()[slot]);
+        std::ranges::sort(starts_);
+        whole.give_all(1);
+    }
+
+    void check(const Pattern &pattern)
+    {
+        INFO(subject_.name() << ", " << pattern.name);
+        heap_.reset();
+        Blocks before(subject_, heap_, slots_beyond(count(bytes(pattern.before))));
+        REQUIRE(before.fill(bytes(pattern.before), 256) == count(bytes(pattern.before)));
+        const std::vector<cl_uint> freed = half_of(before, pattern.half);
+        before.give(freed);
+
+        const std::uint64_t fits = freed.size() * count(bytes(pattern.after)) /
+                                   count(bytes(pattern.before)); // whole superblocks, or the same size
+        Blocks crowd(subject_, heap_, std::vector<cl_ulong>(fits, bytes(pattern.after)));
+        crowd.take();
+        CHECK(crowd.held().size() * 10 >= fits * 9);
+        Blocks rest(subject_, heap_, slots_beyond(fits));
+        CHECK(crowd.held().size() + rest.fill(bytes(pattern.after), 1) == fits);
+
+        std::vector<cl_uint> refs;
+        std::vector<cl_ulong> sizes;
+        for (const Blocks *blocks : {&before, &crowd, &rest}) {
+            CHECK(blocks->wrong_bytes() == 0);
+            for (const cl_uint ref : blocks->refs())
+                refs.push_back(ref);
+            for (const cl_ulong size : blocks->sizes())
+                sizes.push_back(size);
+        }
+        check_apart(subject_, heap_, refs, sizes);
+        check_books(subject_, heap_, refs, sizes);
+        check_refusals_only(heap_);
+        for (Blocks *blocks : {&before, &crowd, &rest})
+            blocks->give_all(2);
+        check_empty(subject_, heap_);
+    }
+
+private:
+    std::uint64_t bytes(std::uint64_t size) const { return size != 0 ? size : subject_.largest(superblock_bytes_); }
+    std::uint64_t count(std::uint64_t size) const { return count_when_full(subject_, heap_, size, superblock_bytes_); }
+
+    // Slots with a block.
+    std::vector<cl_uint> half_of(const Blocks &blocks, Half half) const
+    {
+        std::vector<cl_uint> order = blocks.held();
+        const std::vector<cl_uint> refs = blocks.refs();
+        std::ranges::sort(order, {}, [&](cl_uint slot) { return refs[slot]; });
+        const bool is_random = half == Half::random_blocks || half == Half::random_superblocks;
+        const bool is_single = half == Half::random_blocks || half == Half::every_second_block;
+        std::vector<bool> goes(is_single ? order.size() : superblocks);
+        for (std::size_t i = 0; i < goes.size(); i++)
+            goes[i] = i % 2 != 0;
+        if (is_random) {
+            std::vector<bool> mixed;
+            for (const cl_uint i : random_order(goes.size(), 7))
+                mixed.push_back(goes[i]);
+            goes = mixed;
+        }
+        std::vector<cl_uint> some;
+        for (std::size_t i = 0; i < order.size(); i++) {
+            const auto behind = std::ranges::upper_bound(starts_, refs[order[i]]);
+            if (goes[is_single ? i : static_cast<std::size_t>(behind - starts_.begin()) - 1])
+                some.push_back(order[i]);
+        }
+        return some;
+    }
+
+    const Subject &subject_;
+    std::uint64_t superblock_bytes_;
+    kma::Heap heap_;
+    std::vector<cl_uint> starts_;
+};
+
+} // namespace
+
+TEST_CASE("what fits into the free half of a heap is served")
+{
+    for (const Subject &subject : core_subjects(Breadth::widths, {Ability::reuse})) {
+        Scene scene(subject);
+        for (const Pattern &pattern : patterns)
+            scene.check(pattern);
+    }
+}
