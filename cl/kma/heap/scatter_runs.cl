@@ -18,9 +18,11 @@
 #include "kma/heap/ref.cl"
 #include "kma/heap/scatter_pages.cl"
 
-// Places where a search looks before it walks over all pages. (The tests of tests/host take less.)
+// Places where a search looks before it walks over all pages. So many that on a heap which is half full, where a draw
+// fails with some 0.4, nobody of millions has to walk: a walk goes through what may be gigabytes of taken pages.
+// (The tests of tests/host take less.)
 #ifndef KMA_SC_RUN_DRAWS
-#define KMA_SC_RUN_DRAWS 16u
+#define KMA_SC_RUN_DRAWS 64u
 #endif
 // Pages in which a run may begin from such a place on; at the first place, at that only.
 #ifndef KMA_SC_RUN_WINDOW

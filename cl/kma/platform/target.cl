@@ -82,11 +82,11 @@
 #error "KMA_DEBUG must be 0, 1, 2 or 3"
 #endif
 
-// For functions that are long, on many paths, and talk to no other lanes. With a copy in each of their callers a heap is
-// in every kernel many times over, and a compiler for CPUs takes several times as long. So PoCL's is told to call them.
-// No other: Intel's vectoriser computed wrong values around calls in divergent flow (runtime 2026.2: a kernel's own
-// counters, at 4, 8 and 16 lanes; right without the vectoriser and without calls), and on NVIDIA's and AMD's GPUs a call
-// costs registers even where it is not made.
+// For functions that are long, on many paths, and talk to no other lanes. With a copy in each of their callers a heap
+// is in every kernel many times over, and a compiler for CPUs takes several times as long. So PoCL's is told to call
+// them. No other: Intel's vectoriser computed wrong values around calls in divergent flow (runtime 2026.2: a kernel's
+// own counters, at 4, 8 and 16 lanes; right without the vectoriser and without calls), and on NVIDIA's and AMD's GPUs
+// a call costs registers even where it is not made.
 #if !defined(KMA_OUTLINE)
 #if defined(POCL_DEVICE_ADDRESS_BITS) && !KMA_IS_NV && !defined(__AMDGCN__)
 #define KMA_OUTLINE __attribute__((noinline))
