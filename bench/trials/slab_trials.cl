@@ -1,0 +1,193 @@
+// The crucial loops of docs/slab-design.md, without a heap around them: what a step of the chain, an atomic and a
+// shared counter cost on a device. All blocks have one size, K times 16 bytes, a power of two up to 64; but for the
+// kernels of many sizes. Memory is endless and new at the start: nothing is searched for, nobody is refused.
+//
+// LOG_PLACES: the counters of which each place of execution has one.
+#include "kma/platform/bits.cl"
+#include "kma/platform/lanes.cl"
+#include "kma/platform/memory.cl"
+#include "kma/platform/place.cl"
+
+#define PLACE   (kma_place() & ((1u << LOG_PLACES) - 1))
+#define STRIDE  32u // words between two counters, a line of the cache
+#define NO_SPOT 0xffffffffu
+
+kernel void empty(global uint *refs)
+{
+}
+
+// ------ design C: units of 512 bytes -------------------------------------------------------------------------------
+//
+// A slab has 32 slots of K * 16 bytes in K units side by side. used, begins: a bit for each unit; owners: a word for
+// each unit, the first one's has the slots' owners, the second one's K.
+
+#define UNITS_PER_BLOCK_LOG 7u // 64 KiB go to a place at a time
+
+static inline uint unit_at(uint position, uint place)
+{
+    const uint block = position >> UNITS_PER_BLOCK_LOG;
+    return (block << LOG_PLACES | place) << UNITS_PER_BLOCK_LOG | (position & ((1u << UNITS_PER_BLOCK_LOG) - 1));
+}
+
+// Of the units [first, first + K), those in the word `i` after the first one's.
+static inline uint unit_mask(uint first, uint i)
+{
+    return K >= 32 ? 0xffffffffu : (uint)kma_bits_below(K) << (first % 32);
+}
+
+// A chain of 1: the counters alone, as a bump heap with several heads.
+kernel void bump_malloc(global kma_atomic_u32 *cursors, global uint *refs)
+{
+    const kma_lanes group = kma_lanes_active();
+    const uint place = kma_lanes_first(group, PLACE);
+    uint first = 0;
+    if (kma_lane_leads(group))
+        first = unit_at(kma_fetch_add_u32(&cursors[place * STRIDE], K, KMA_RELAXED), place);
+    refs[get_global_id(0)] = kma_lanes_first(group, first) * 32 + kma_lane_rank(group) * K;
+}
+
+kernel void unit_malloc(global kma_atomic_u32 *cursors, global kma_atomic_u32 *used, global kma_atomic_u32 *begins,
+                        global kma_atomic_u32 *owners, global uint *refs)
+{
+    const kma_lanes group = kma_lanes_active();
+    uint first = NO_SPOT;
+    if (kma_lane_leads(group)) {
+        const uint place = PLACE;
+        first = unit_at(kma_fetch_add_u32(&cursors[place * STRIDE], K, KMA_RELAXED), place);
+        uint taken = 0;
+        for (uint i = 0; i < (K + 31) / 32; i++)
+            taken |= kma_fetch_or_u32(&used[first / 32 + i], unit_mask(first, i), KMA_ACQUIRE) & unit_mask(first, i);
+        // Whoever is told of the block comes after these.
+        kma_store_u32(&owners[first], (uint)kma_bits_below(kma_lanes_count(group)), KMA_RELAXED);
+        if (K > 1)
+            kma_store_u32(&owners[first + 1], K, KMA_RELAXED);
+        kma_fetch_or_u32(&begins[first / 32], 1u << (first % 32), KMA_RELAXED);
+        if (taken != 0)
+            first = NO_SPOT;
+    }
+    first = kma_lanes_first(group, first);
+    kma_lanes_sync(group);
+    refs[get_global_id(0)] = first == NO_SPOT ? NO_SPOT : first * 32 + kma_lane_rank(group) * K;
+}
+
+kernel void unit_free(global kma_atomic_u32 *used, global kma_atomic_u32 *begins, global kma_atomic_u32 *owners,
+                      global uint *refs)
+{
+    const uint ref = refs[get_global_id(0)];
+    const uint unit = ref / 32;
+    uint word = unit / 32;
+    uint bits = kma_load_u32(&begins[word], KMA_RELAXED) & (uint)kma_bits_below(unit % 32 + 1);
+    if (bits == 0) // a slab has at most 64 units
+        bits = kma_load_u32(&begins[--word], KMA_RELAXED);
+    const uint first = word * 32 + 31 - (uint)clz(bits);
+    const uint size = K > 1 ? kma_load_u32(&owners[first + 1], KMA_RELAXED) : 1;
+    const uint slot = (ref - first * 32) / size;
+    const kma_lanes group = kma_lanes_active();
+    const kma_lanes together = kma_lanes_match(group, first, 32);
+    const uint mine = kma_lanes_or(group, together, 1u << slot);
+    kma_lanes_sync(group);
+    if (!kma_lane_leads(together))
+        return;
+    const uint before = kma_fetch_and_u32(&owners[first], ~mine, KMA_ACQ_REL);
+    if (before != mine) // others' slots are left
+        return;
+    kma_fetch_and_u32(&begins[first / 32], ~(1u << (first % 32)), KMA_RELAXED);
+    for (uint i = 0; i < (K + 31) / 32; i++)
+        kma_fetch_and_u32(&used[first / 32 + i], ~unit_mask(first, i), KMA_RELEASE);
+}
+
+// ------ design B: slabs of 64 KiB, by tickets ----------------------------------------------------------------------
+//
+// slabs: class << 16 | count; bits: 128 words of each slab. COLD: look at the word before, as on a new heap.
+
+#define SPOTS (4096u / K)
+
+kernel void slab_malloc(global kma_atomic_u32 *cursors, global kma_atomic_u32 *slabs, global kma_atomic_u32 *bits,
+                        global uint *refs)
+{
+    const kma_lanes group = kma_lanes_active();
+    uint at = NO_SPOT;
+    if (kma_lane_leads(group)) {
+        const uint place = PLACE;
+        const uint count = kma_lanes_count(group);
+        const uint ticket = kma_fetch_add_u32(&cursors[place * STRIDE], count, KMA_RELAXED);
+        const uint slab = (ticket / SPOTS) << LOG_PLACES | place;
+        uint word = COLD ? kma_load_u32(&slabs[slab], KMA_RELAXED) : (uint)K << 16;
+        uint mine = count; // to be counted yet
+        if (word >> 16 == K) {
+            word = kma_fetch_add_u32(&slabs[slab], count, KMA_ACQUIRE);
+            mine = 0;
+        }
+        uint held = word & 0xffff;
+        word += count - mine;
+        while (word >> 16 != K) { // of another class, and empty: once more only if another was quicker
+            const uint seen = kma_cas_u32(&slabs[slab], word, (uint)K << 16 | ((word & 0xffff) + mine), KMA_ACQUIRE);
+            held = seen & 0xffff;
+            if (seen == word)
+                break;
+            word = seen;
+            if (seen >> 16 == K && mine != 0)
+                held = kma_fetch_add_u32(&slabs[slab], count, KMA_ACQUIRE) & 0xffff;
+        }
+        const uint spot = ticket % SPOTS;
+        const uint mask = (uint)kma_bits_below(count) << (spot % 32);
+        const uint taken = kma_fetch_or_u32(&bits[slab * 128 + spot / 32], mask, KMA_ACQUIRE) & mask;
+        at = taken != 0 || held > SPOTS ? NO_SPOT : slab * 4096 + spot * K;
+    }
+    at = kma_lanes_first(group, at);
+    kma_lanes_sync(group);
+    refs[get_global_id(0)] = at == NO_SPOT ? NO_SPOT : at + kma_lane_rank(group) * K;
+}
+
+kernel void slab_free(global kma_atomic_u32 *slabs, global kma_atomic_u32 *bits, global uint *refs)
+{
+    const uint ref = refs[get_global_id(0)];
+    const uint slab = ref / 4096;
+    const uint size = kma_load_u32(&slabs[slab], KMA_RELAXED) >> 16;
+    const uint spot = ref % 4096 / size;
+    const kma_lanes group = kma_lanes_active();
+    const kma_lanes together = kma_lanes_match(group, slab * 128 + spot / 32, 32);
+    const uint mine = kma_lanes_or(group, together, 1u << (spot % 32));
+    kma_lanes_sync(group);
+    uint cleared = 0;
+    if (kma_lane_leads(together))
+        cleared = (uint)popcount(kma_fetch_and_u32(&bits[slab * 128 + spot / 32], ~mine, KMA_RELEASE) & mine);
+    if (cleared != 0)
+        kma_fetch_add_u32(&slabs[slab], 0u - cleared, KMA_ACQ_REL);
+}
+
+// ------ many sizes -------------------------------------------------------------------------------------------------
+//
+// Every lane for itself, sizes of 1 to 64 units: ticket of the class and place, the slab's count, the bit.
+
+kernel void lone_malloc(global kma_atomic_u32 *cursors, global kma_atomic_u32 *slabs, global kma_atomic_u32 *bits,
+                        global uint *refs)
+{
+    const uint me = (uint)get_global_id(0);
+    const uint size = 1 + kma_mix32(me) % 64;
+    const uint spots = 4096 / size;
+    const kma_lanes group = kma_lanes_active();
+    const kma_lanes alike = kma_lanes_match(group, size, 7);
+    uint ticket = 0;
+    if (kma_lane_leads(alike))
+        ticket = kma_fetch_add_u32(&cursors[(size - 1) << LOG_PLACES | PLACE], kma_lanes_count(alike), KMA_RELAXED);
+    ticket = kma_lanes_shuffle(group, ticket, kma_lowest_bit(alike)) + kma_lane_rank(alike);
+    // A window of 128 slabs for each class: enough for 1 Mi work-items with 16 places.
+    const uint place = kma_lanes_shuffle(group, PLACE, kma_lowest_bit(alike));
+    const uint slab = (size - 1) << 12 | ((ticket / spots << LOG_PLACES | place) & 0xfff);
+    const uint spot = ticket % spots;
+    const uint before = kma_fetch_add_u32(&slabs[slab], 1, KMA_ACQUIRE);
+    const uint bit = 1u << (spot % 32);
+    const uint taken = kma_fetch_or_u32(&bits[slab * 128 + spot / 32], bit, KMA_ACQUIRE) & bit;
+    refs[me] = taken != 0 || before >= spots ? NO_SPOT : slab * 4096 + spot * size;
+}
+
+kernel void lone_free(global kma_atomic_u32 *slabs, global kma_atomic_u32 *bits, global uint *refs)
+{
+    const uint ref = refs[get_global_id(0)];
+    const uint slab = ref / 4096;
+    const uint size = 1 + (slab >> 12);
+    const uint spot = ref % 4096 / size;
+    kma_fetch_and_u32(&bits[slab * 128 + spot / 32], ~(1u << (spot % 32)), KMA_RELEASE);
+    kma_fetch_add_u32(&slabs[slab], ~0u, KMA_RELEASE);
+}
