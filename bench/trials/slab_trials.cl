@@ -16,6 +16,13 @@ kernel void empty(global uint *refs)
 {
 }
 
+// By any number of work-items. (Drivers fill large buffers slowly.)
+kernel void clear(global uint *words, ulong count)
+{
+    for (size_t i = get_global_id(0); i < count; i += get_global_size(0))
+        words[i] = 0;
+}
+
 // ------ design C: units of 512 bytes -------------------------------------------------------------------------------
 //
 // A slab has 32 slots of K * 16 bytes in K units side by side. used, begins: a bit for each unit; owners: a word for

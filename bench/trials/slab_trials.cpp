@@ -55,18 +55,17 @@ public:
 
     void clear(const cl::Buffer &words) const
     {
-        const auto bytes = words.getInfo<CL_MEM_SIZE>();
-        device_.queue().enqueueFillBuffer(words, cl_uint{0}, 0, bytes);
+        cl::Kernel kernel = program(1, false).kernel("clear");
+        kernel.setArg(0, words);
+        kernel.setArg(1, static_cast<cl_ulong>(words.getInfo<CL_MEM_SIZE>() / sizeof(cl_uint)));
+        device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(std::size_t{1} << 16),
+                                             cl::NDRange(work_group));
     }
 
     // The kernel's milliseconds.
     double run(const std::string &name, cl_uint units_each, bool cold, const std::vector<cl::Buffer> &arguments)
     {
-        const kma::Program program(device_, trials::kernels(),
-                                   {.options = "-DK=" + std::to_string(units_each) + " -DCOLD=" + (cold ? "1" : "0") +
-                                               " -DLOG_PLACES=" + std::to_string(arguments_.log_places) + " " +
-                                               arguments_.options});
-        cl::Kernel kernel = program.kernel(name);
+        cl::Kernel kernel = program(units_each, cold).kernel(name);
         for (cl_uint i = 0; i < arguments.size(); i++)
             kernel.setArg(i, arguments[i]);
         cl::Event event;
@@ -93,6 +92,13 @@ public:
     std::size_t work_items() const { return arguments_.work_items; }
 
 private:
+    kma::Program program(cl_uint units_each, bool cold) const
+    {
+        const std::string options = "-DK=" + std::to_string(units_each) + " -DCOLD=" + (cold ? "1" : "0") +
+                                    " -DLOG_PLACES=" + std::to_string(arguments_.log_places) + " " + arguments_.options;
+        return {device_, trials::kernels(), {.options = options}};
+    }
+
     Arguments arguments_;
     kma::Device device_;
     std::map<std::string, cl::Buffer> words_;
