@@ -217,6 +217,11 @@ std::uint64_t count_when_full(const Subject &subject, const kma::Heap &heap, std
     return subject.type->model(room, subject.debug)->count_when_full(bytes);
 }
 
+std::size_t refillers(const Subject &subject, std::size_t crowd)
+{
+    return subject.guarded() ? 1 : crowd;
+}
+
 std::vector<cl_ulong> slots_beyond(std::uint64_t blocks)
 {
     return std::vector<cl_ulong>(blocks + 512, 0);

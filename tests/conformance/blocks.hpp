@@ -95,6 +95,11 @@ std::vector<cl_uint> random_order(std::size_t n, std::uint32_t seed);
 std::uint64_t count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes,
                               std::uint64_t superblock_bytes);
 
+/// How many work-items fill a heap from which blocks of other sizes were freed, if the count must be exact: `crowd`,
+/// but one with a quarantine. Among several, one may be about to free what he took out of it and another seeks in vain,
+/// who may then get a larger block than he needs; so fewer fit.
+std::size_t refillers(const Subject &subject, std::size_t crowd);
+
 /// Sizes for slots that fill() fills, for more blocks than there can be.
 std::vector<cl_ulong> slots_beyond(std::uint64_t blocks);
 

@@ -101,7 +101,7 @@ void check_churn(const Subject &subject, std::size_t group, const char *kernel, 
         check_empty(subject, heap);
         const std::uint64_t expected = count_when_full(subject, heap, 48, superblock_bytes);
         Blocks all(subject, heap, slots_beyond(expected));
-        CHECK(all.fill(48, 256) == expected);
+        CHECK(all.fill(48, refillers(subject, 256)) == expected);
         all.give_all(1);
         check_empty(subject, heap);
     }
@@ -148,7 +148,7 @@ TEST_CASE("superblocks change their class under those who want a block of them")
             for (const std::uint64_t bytes : {std::uint64_t{16}, subject.largest(whole), std::uint64_t{48}}) {
                 const std::uint64_t expected = count_when_full(subject, heap, bytes, whole);
                 Blocks all(subject, heap, slots_beyond(expected));
-                CHECK(all.fill(bytes, 256) == expected);
+                CHECK(all.fill(bytes, refillers(subject, 256)) == expected);
                 all.give_all(1);
                 check_empty(subject, heap);
             }

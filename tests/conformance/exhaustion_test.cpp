@@ -123,7 +123,7 @@ TEST_CASE("memory goes from one size to another and back")
         const std::uint64_t whole = subject.largest(subject.superblock(superblock_bytes));
         for (const std::uint64_t bytes : {48ul, 1000ul, 48ul, 16ul, whole, 16ul, 300ul, whole, 48ul}) {
             INFO("blocks of " << bytes);
-            CHECK(blocks.fill(bytes, crowd()) == capacity_of(subject, heap, bytes));
+            CHECK(blocks.fill(bytes, refillers(subject, crowd())) == capacity_of(subject, heap, bytes));
             CHECK(blocks.wrong_bytes() == 0);
             check_apart(blocks);
             blocks.give_all(static_cast<std::uint32_t>(bytes));

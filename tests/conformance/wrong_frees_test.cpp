@@ -27,7 +27,7 @@ void check_service(const Subject &subject, const kma::Heap &heap)
         return;
     const std::uint64_t expected = count_when_full(subject, heap, 64, superblock_bytes);
     Blocks all(subject, heap, slots_beyond(expected));
-    CHECK(all.fill(64, 256) == expected);
+    CHECK(all.fill(64, refillers(subject, 256)) == expected);
     CHECK(all.wrong_bytes() == 0);
     check_apart(all);
     all.give_all(1);
