@@ -125,11 +125,11 @@ kernel void slab_malloc(global kma_atomic_u32 *cursors, global kma_atomic_u32 *s
             word = kma_fetch_add_u32(&slabs[slab], count, KMA_ACQUIRE);
             mine = 0;
         }
-        uint held = word & 0xffff;
+        uint held = word & 0xffff; // before mine
         word += count - mine;
         while (word >> 16 != K) { // of another class, and empty: once more only if another was quicker
             const uint seen = kma_cas_u32(&slabs[slab], word, (uint)K << 16 | ((word & 0xffff) + mine), KMA_ACQUIRE);
-            held = seen & 0xffff;
+            held = (seen & 0xffff) - (count - mine);
             if (seen == word)
                 break;
             word = seen;
@@ -139,7 +139,7 @@ kernel void slab_malloc(global kma_atomic_u32 *cursors, global kma_atomic_u32 *s
         const uint spot = ticket % SPOTS;
         const uint mask = (uint)kma_bits_below(count) << (spot % 32);
         const uint taken = kma_fetch_or_u32(&bits[slab * 128 + spot / 32], mask, KMA_ACQUIRE) & mask;
-        at = taken != 0 || held > SPOTS ? NO_SPOT : slab * 4096 + spot * K;
+        at = taken != 0 || held + count > SPOTS ? NO_SPOT : slab * 4096 + spot * K;
     }
     at = kma_lanes_first(group, at);
     kma_lanes_sync(group);
@@ -160,7 +160,7 @@ kernel void slab_free(global kma_atomic_u32 *slabs, global kma_atomic_u32 *bits,
     if (kma_lane_leads(together))
         cleared = (uint)popcount(kma_fetch_and_u32(&bits[slab * 128 + spot / 32], ~mine, KMA_RELEASE) & mine);
     if (cleared != 0)
-        kma_fetch_add_u32(&slabs[slab], 0u - cleared, KMA_ACQ_REL);
+        kma_fetch_add_u32(&slabs[slab], 0u - cleared, KMA_RELEASE);
 }
 
 // ------ many sizes -------------------------------------------------------------------------------------------------
@@ -175,12 +175,12 @@ kernel void lone_malloc(global kma_atomic_u32 *cursors, global kma_atomic_u32 *s
     const uint spots = 4096 / size;
     const kma_lanes group = kma_lanes_active();
     const kma_lanes alike = kma_lanes_match(group, size, 7);
+    const uint place = kma_lanes_shuffle(group, PLACE, kma_lowest_bit(alike));
     uint ticket = 0;
     if (kma_lane_leads(alike))
-        ticket = kma_fetch_add_u32(&cursors[(size - 1) << LOG_PLACES | PLACE], kma_lanes_count(alike), KMA_RELAXED);
+        ticket = kma_fetch_add_u32(&cursors[(size - 1) << LOG_PLACES | place], kma_lanes_count(alike), KMA_RELAXED);
     ticket = kma_lanes_shuffle(group, ticket, kma_lowest_bit(alike)) + kma_lane_rank(alike);
-    // A window of 128 slabs for each class: enough for 1 Mi work-items with 16 places.
-    const uint place = kma_lanes_shuffle(group, PLACE, kma_lowest_bit(alike));
+    // A window of 4,096 slabs for each class.
     const uint slab = (size - 1) << 12 | ((ticket / spots << LOG_PLACES | place) & 0xfff);
     const uint spot = ticket % spots;
     const uint before = kma_fetch_add_u32(&slabs[slab], 1, KMA_ACQUIRE);

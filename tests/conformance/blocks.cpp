@@ -219,7 +219,7 @@ std::uint64_t count_when_full(const Subject &subject, const kma::Heap &heap, std
 
 std::size_t refillers(const Subject &subject, std::size_t crowd)
 {
-    return subject.guarded() ? 1 : crowd;
+    return subject.guarded() && subject.type->may_give_more ? 1 : crowd;
 }
 
 std::vector<cl_ulong> slots_beyond(std::uint64_t blocks)

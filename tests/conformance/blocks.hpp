@@ -96,8 +96,8 @@ std::uint64_t count_when_full(const Subject &subject, const kma::Heap &heap, std
                               std::uint64_t superblock_bytes);
 
 /// How many work-items fill a heap from which blocks of other sizes were freed, if the count must be exact: `crowd`,
-/// but one with a quarantine. Among several, one may be about to free what he took out of it and another seeks in vain,
-/// who may then get a larger block than he needs; so fewer fit.
+/// but one in a heap that has a quarantine and may give larger blocks. Among several, one may be about to free what he
+/// took out of the quarantine and another seeks in vain, who then gets a larger block than he needs; so fewer fit.
 std::size_t refillers(const Subject &subject, std::size_t crowd);
 
 /// Sizes for slots that fill() fills, for more blocks than there can be.
