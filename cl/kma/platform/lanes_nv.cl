@@ -11,10 +11,16 @@ static inline uint kma_lane_id(void)
     return lane;
 }
 
+// The `if` is always taken, which neither compiler knows (the assembler knows that %laneid < 32). So the one does not
+// move activemask: lanes.cl's last rule. And to the other the set may differ from lane to lane: where it thinks that all
+// lanes here have the same one, as in a function that it calls, its vote.sync and match.sync also count the lanes of
+// another group of the warp that got there by itself (driver 580; tests/device/lanes_called_test.cpp).
 static inline kma_lanes kma_lanes_active(void)
 {
+    uint self;
     uint mask = 0;
-    if (kma_lane_id() < 32) // always, which the compiler does not know: see lanes.cl's last rule
+    __asm__("mov.u32 %0, %%lanemask_eq;" : "=r"(self));
+    if (self != 0)
         __asm__ volatile("activemask.b32 %0;" : "=r"(mask)::"memory");
     return mask;
 }
