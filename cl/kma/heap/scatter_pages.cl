@@ -110,39 +110,72 @@ static inline uint kma_sc_occupy(const kma_sc_heap *sc, uint page, uint word, ui
     return word;
 }
 
-// A page became full by reservations that the caller has still: takes it out of the trees that it is in. Out of that of
-// the free pages with no second look: it cannot be free as long as they are there.
-static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, uint page, uint split)
+// Who fills a page sends it out at once if that is rarely in vain: a page of few chunks is full soon after it was split,
+// and in a super block many pages of which are full it would be met soon.
+#ifndef KMA_SC_MANY
+#define KMA_SC_MANY 32u // chunks
+#endif
+#ifndef KMA_SC_ROOMY
+#define KMA_SC_ROOMY 8u // a super block has room while less than one in so many of its pages is full
+#endif
+static inline bool kma_sc_goes_out(const kma_sc_heap *sc, uint page, uint spots)
+{
+    return spots < KMA_SC_MANY ||
+           kma_load_u32(kma_sc_full(sc, page), KMA_RELAXED) * KMA_SC_ROOMY >= 1u << sc->plan.super_shift;
+}
+
+// A page became full by reservations that the caller has still; `word` is the page's since then.
+static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, kma_sc_own own, uint page, uint word)
+{
+    const uint split = kma_sc_split(word);
+    const bool goes_out = kma_sc_goes_out(sc, page, kma_sc_spots_of(sc, own, split));
+    kma_fetch_add_u32(kma_sc_full(sc, page), 1, KMA_RELAXED);
+    if (word & KMA_SC_OUT)
+        kma_sc_unlist(sc, split, page);
+    else if (goes_out && kma_cas_u32(kma_sc_page(sc, page), word, word | KMA_SC_OUT, KMA_RELAXED) == word)
+        kma_sc_leave(sc, page); // else the page changed just now, and stays
+}
+
+// The same for who split the page, with KMA_SC_OUT, and took all of it.
+static inline KMA_OUTLINE void kma_sc_filled_at_once(const kma_sc_heap *sc, uint page)
 {
     kma_fetch_add_u32(kma_sc_full(sc, page), 1, KMA_RELAXED);
-    global kma_atomic_u32 *const list = kma_sc_list_of(sc, split);
-    const bool is_listed = kma_bit_tree_has(list, page);
-    kma_bit_tree_take(kma_sc_free_pages(sc), sc->plan.room, page);
-    if (is_listed)
-        kma_sc_unlist(sc, list, page);
+    kma_sc_leave(sc, page);
+}
+
+// Makes a page free if nobody has a reservation there; `word` is the page's as it was. If there is a reservation now,
+// whoever has it will do it. Those who gave back have released; who splits the page acquires that by its word.
+static inline KMA_OUTLINE bool kma_sc_set_free(const kma_sc_heap *sc, uint page, uint word)
+{
+    while ((word & KMA_SC_COUNT) == 0 && (word & KMA_SC_FREE) == 0 && kma_sc_split(word) < KMA_SC_CLASSES) {
+        // Once more only if the page was sent out meanwhile.
+        const uint now = (word & ~KMA_SC_OUT) | KMA_SC_FREE;
+        const uint seen = kma_cas_u32(kma_sc_page(sc, page), word, now, KMA_RELAXED);
+        if (seen == word) {
+            if (word & KMA_SC_OUT) {
+                kma_bit_tree_put(kma_sc_free_pages(sc), sc->plan.room, page);
+                kma_sc_unlist(sc, kma_sc_split(word), page);
+            }
+            return true;
+        }
+        word = seen;
+    }
+    return false;
 }
 
 // Takes `count` reservations off a page. Whether it was full until then.
 static inline KMA_OUTLINE bool kma_sc_give(const kma_sc_heap *sc, kma_sc_own own, uint page, uint count)
 {
     const uint before = kma_fetch_add_u32(kma_sc_page(sc, page), 0u - count, KMA_RELEASE);
-    const uint split = kma_sc_split(before);
-    const uint word = before - count;
-    const uint left = word & KMA_SC_COUNT;
+    const uint left = (before & KMA_SC_COUNT) - count;
     const bool was_full = kma_sc_passed_full(sc, own, before, left, left + count);
     if (was_full)
         kma_fetch_add_u32(kma_sc_full(sc, page), ~0u, KMA_RELAXED);
-    bool is_free = left == 0 && (word & KMA_SC_FREE) == 0 && split < KMA_SC_CLASSES;
-    // Acquire: who filled the page took it out of the tree of free pages before he gave back what he had, and is behind
-    // that when it is put there below. Those who gave back have released, and this goes on from there. If there is a
-    // reservation now, whoever has it will do it.
-    if (is_free)
-        is_free = kma_cas_u32(kma_sc_page(sc, page), word, word | KMA_SC_FREE, KMA_ACQUIRE) == word;
-    global kma_atomic_u32 *const list = split < KMA_SC_CLASSES ? kma_sc_list_of(sc, split) : kma_sc_free_pages(sc);
-    if (is_free || was_full)
-        kma_bit_tree_put(is_free ? kma_sc_free_pages(sc) : list, sc->plan.room, page);
-    if (is_free && kma_bit_tree_has(list, page))
-        kma_sc_unlist(sc, list, page);
+    const bool is_free = kma_sc_set_free(sc, page, before - count);
+    if (was_full && !is_free && (before & KMA_SC_OUT) != 0) {
+        kma_fetch_and_u32(kma_sc_page(sc, page), ~KMA_SC_OUT, KMA_RELAXED);
+        kma_bit_tree_put(kma_sc_free_pages(sc), sc->plan.room, page);
+    }
     return was_full;
 }
 
@@ -166,7 +199,7 @@ static inline kma_sc_share kma_sc_join(const kma_sc_heap *sc, kma_sc_own own, ui
     if ((before & KMA_SC_FREE) == 0 && kma_sc_split(before) == own.size_class && share.first < own.size.spots)
         share.count = min(count, own.size.spots - share.first);
     if (kma_sc_passed_full(sc, own, before, share.first, share.first + count))
-        kma_sc_filled(sc, page, kma_sc_split(before));
+        kma_sc_filled(sc, own, page, before + count);
     if (share.count != count)
         kma_sc_give(sc, own, page, count - share.count);
     return share;
@@ -181,10 +214,15 @@ static inline KMA_OUTLINE kma_sc_share kma_sc_try(const kma_sc_heap *sc, kma_sc_
     share.first = 0;
     share.count = min(count, own.size.spots);
     const uint seen = kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED);
-    const uint word = kma_sc_occupy(sc, page, seen, kma_sc_word(own.size_class, 0), share.count);
+    const bool goes_out = share.count == own.size.spots && kma_sc_goes_out(sc, page, own.size.spots);
+    const uint state = kma_sc_word(own.size_class, 0) | (goes_out ? KMA_SC_OUT : 0);
+    const uint word = kma_sc_occupy(sc, page, seen, state, share.count);
     if (word & KMA_SC_FREE) {
-        if ((word & KMA_SC_COUNT) + share.count >= own.size.spots) // with those that came too late
-            kma_sc_filled(sc, page, own.size_class);
+        const uint count = (word & KMA_SC_COUNT) + share.count; // with those that came too late
+        if (goes_out)
+            kma_sc_filled_at_once(sc, page);
+        else if (count >= own.size.spots)
+            kma_sc_filled(sc, own, page, state | count);
         return share;
     }
     share.count = 0;

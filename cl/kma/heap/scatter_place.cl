@@ -5,10 +5,12 @@
 // asked for; so a request has a number, and requests with near numbers go to one page. Formula (3) chooses it, with a
 // third term for how many pages that pair had before:
 //
-//   page (S kS + mp kmp + n kn) mod pages of the super block,   kn odd and different for sizes and places
+//   page (4 (S kS + mp kmp + n kn) + class of S mod 4) mod pages of the super block,
+//   kn odd and different for sizes and places
 //
-// So who meets another in a page parts from him again. When n has gone through all pages, it goes on in the next super
-// block. Each place has an active one to begin with, as far from those of others as there are super blocks.
+// So sizes next to each other never meet, and who meets another in a page parts from him again. When n has gone through
+// a quarter of the pages, it goes on in the next super block. Each place has an active one to begin with, as far from
+// those of others as there are super blocks.
 //
 // Counters and active super blocks are hints: any value would be right. Who finds no room where they lead asks
 // the trees of scatter_regions.cl for a page near there.
@@ -28,6 +30,9 @@
 #ifndef KMA_SC_PLACE_FACTOR
 #define KMA_SC_PLACE_FACTOR 17497u
 #endif
+
+// log2 of the parts of a super block, every fourth page each, in which a place has different sizes.
+#define KMA_SC_PARTS_SHIFT 2u
 
 // A free into a full page suggests that page's super block to its place once in so many times if that is nearly empty,
 // and the more seldom the fuller it is.
@@ -54,12 +59,14 @@ static inline global kma_atomic_u32 *kma_sc_active(const kma_sc_heap *sc, uint p
 static inline uint kma_sc_hash(const kma_sc_heap *sc, kma_sc_own own, uint place, uint active, uint turn)
 {
     const uint shift = sc->plan.super_shift;
+    const uint parts_shift = min(KMA_SC_PARTS_SHIFT, shift);
     const uint sum = own.size.units * KMA_UNIT * KMA_SC_SIZE_FACTOR + place * KMA_SC_PLACE_FACTOR +
                      turn * kma_sc_turn_factor(place, own.size_class);
-    uint super = active + (turn >> shift);
+    uint super = active + (turn >> (shift - parts_shift));
     if (super >= sc->plan.supers)
         super %= sc->plan.supers;
-    const uint page = (super << shift) + (sum & ((1u << shift) - 1));
+    const uint within = sum << parts_shift | (own.size_class & ((1u << parts_shift) - 1));
+    const uint page = (super << shift) + (within & ((1u << shift) - 1));
     return page < sc->plan.pages ? page : page % sc->plan.pages; // the last super block may be shorter
 }
 

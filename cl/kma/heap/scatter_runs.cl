@@ -96,7 +96,7 @@ static inline uint kma_sc_take_pages(const kma_sc_heap *sc, uint first, uint cou
             continue;
         kma_sc_give_pages(sc, first, i);
         kma_sc_put_pages(sc, page, count - i);
-        kma_sc_unlist(sc, kma_sc_free_pages(sc), page);
+        kma_sc_send_out(sc, page, kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED));
         return i;
     }
     return count;
@@ -105,11 +105,13 @@ static inline uint kma_sc_take_pages(const kma_sc_heap *sc, uint first, uint cou
 // How many pages from `first` on, up to `count`, are free as far as a look tells.
 static inline uint kma_sc_stretch(const kma_sc_heap *sc, uint first, uint count)
 {
-    for (uint i = 0; i < count; i++)
-        if ((kma_load_u32(kma_sc_page(sc, first + i), KMA_RELAXED) & KMA_SC_FREE) == 0) {
-            kma_sc_unlist(sc, kma_sc_free_pages(sc), first + i);
+    for (uint i = 0; i < count; i++) {
+        const uint word = kma_load_u32(kma_sc_page(sc, first + i), KMA_RELAXED);
+        if ((word & KMA_SC_FREE) == 0) {
+            kma_sc_send_out(sc, first + i, word);
             return i;
         }
+    }
     return count;
 }
 

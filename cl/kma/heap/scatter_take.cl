@@ -23,11 +23,12 @@ static inline kma_ref kma_sc_chunk(const kma_sc_heap *sc, uint page, kma_sc_size
     return spot == KMA_SC_NO_SPOT ? KMA_SC_DAMAGED : sc->plan.begin + (page << sc->plan.shift) + spot * size.units;
 }
 
-// A chunk of a page that is in a tree, as near to `page` as there is one. If there is none, `*is_empty` becomes true;
-// else others may have been quicker, or the page may not belong there, and is out now.
-static inline kma_sc_share kma_sc_from(const kma_sc_heap *sc, global kma_atomic_u32 *tree, kma_sc_own own, uint page,
-                                       bool *is_empty)
+// A chunk of a page that is in the list of the class, or else in the tree of free pages, as near to `page` as there is
+// one. If there is none, `*is_empty` becomes true; else others may have been quicker, or the page may not belong there,
+// and is out now.
+static inline kma_sc_share kma_sc_from(const kma_sc_heap *sc, bool in_list, kma_sc_own own, uint page, bool *is_empty)
 {
+    global kma_atomic_u32 *const tree = in_list ? kma_sc_list_of(sc, own.size_class) : kma_sc_free_pages(sc);
     kma_sc_share share;
     share.count = 0;
     const uint found = kma_bit_tree_find(tree, sc->plan.room, page);
@@ -35,8 +36,10 @@ static inline kma_sc_share kma_sc_from(const kma_sc_heap *sc, global kma_atomic_
     if (*is_empty)
         return share;
     share = kma_sc_try(sc, own, found, 1);
-    if (share.count == 0)
-        kma_sc_unlist(sc, tree, found);
+    if (share.count == 0 && in_list)
+        kma_sc_unlist(sc, own.size_class, found);
+    else if (share.count == 0)
+        kma_sc_send_out(sc, found, kma_load_u32(kma_sc_page(sc, found), KMA_RELAXED));
     return share;
 }
 
@@ -52,8 +55,7 @@ static inline KMA_OUTLINE kma_sc_share kma_sc_look_around(const kma_sc_heap *sc,
     for (;;) { // once more only if others took what was seen, and for each size
         bool is_empty;
         const kma_sc_own own = kma_sc_own_of(sc, c);
-        const kma_sc_share share =
-            kma_sc_from(sc, in_list ? kma_sc_list_of(sc, c) : kma_sc_free_pages(sc), own, page, &is_empty);
+        const kma_sc_share share = kma_sc_from(sc, in_list, own, page, &is_empty);
         if (share.count != 0)
             return share;
         if (c == size_class && !(in_list && is_empty && no_free)) { // pages go from the free ones to the list

@@ -105,6 +105,9 @@ static inline KMA_OUTLINE uint kma_bit_tree_put_all(global kma_atomic_u32 *tree,
             return mask & ~before;
     }
     kma_bit_tree_raise(tree, items, level, node);
+    // Who took the item out meanwhile found no bit above to clear.
+    if (kma_load_u32(&tree[word], KMA_RELAXED) == 0)
+        kma_bit_tree_lower(tree, items, 0, word);
     return mask & ~before;
 }
 
