@@ -132,8 +132,9 @@ static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, kma_sc_own o
     kma_fetch_add_u32(kma_sc_full(sc, page), 1, KMA_RELAXED);
     if (word & KMA_SC_OUT)
         kma_sc_unlist(sc, split, page);
+    // Only while nothing changes, else it stays there until somebody meets it.
     else if (goes_out && kma_cas_u32(kma_sc_page(sc, page), word, word | KMA_SC_OUT, KMA_RELAXED) == word)
-        kma_sc_leave(sc, page); // else the page changed just now, and stays
+        kma_sc_leave(sc, page);
 }
 
 // The same for who split the page, with KMA_SC_OUT, and took all of it.
