@@ -23,8 +23,8 @@
 //
 // Which pages may have room is in scatter_regions.cl.
 //
-// Orders: splitting, reserving and claiming acquire; clearing, giving back and becoming free release. A chunk's next
-// owner comes after its last one by the bit if the page kept its size, by the page's word if it did not.
+// Orders: splitting, reserving and claiming acquire; clearing and giving back release, and becoming free passes that on.
+// A chunk's next owner comes after its last one by the bit if the page kept its size, by the page's word if it did not.
 //
 // A work-item stopped for ever in here costs its request, and keeps its page from becoming free.
 #ifndef KMA_HEAP_SCATTER_PAGES_CL
