@@ -14,7 +14,7 @@ static inline uint kma_lane_id(void)
 // The `if` is always taken, which neither compiler knows (the assembler knows that %laneid < 32). So the one does not
 // move activemask: lanes.cl's last rule. And to the other the set may differ from lane to lane: where it thinks that all
 // lanes here have the same one, as in a function that it calls, its vote.sync and match.sync also count the lanes of
-// another group of the warp that got there by itself (driver 580; tests/device/lanes_called_test.cpp).
+// another group of the warp that got there by itself (driver 580; tests/conformance/called_test.cpp).
 static inline kma_lanes kma_lanes_active(void)
 {
     uint self;

@@ -1,0 +1,50 @@
+// Blocks that are taken and freed in functions which the compiler calls keep their bytes, and none is lost.
+#include "blocks.hpp"
+#include "catch.hpp"
+
+using namespace conformance;
+using namespace test;
+
+namespace {
+
+constexpr std::uint64_t superblock_bytes = 65536;
+
+void check_calls(const Subject &subject, std::size_t group)
+{
+    INFO(subject.name() << ", work-groups of " << group);
+    std::vector<cl_ulong> sizes;
+    for (std::uint32_t i = 0; i < scaled(8192, 256); i++)
+        sizes.push_back(1 + mix32(i) % 2000);
+    const kma::Heap heap = subject.heap(ample_room(subject, sizes, superblock_bytes), superblock_bytes);
+    Blocks blocks(subject, heap, sizes);
+    const kma::Program program = subject.program("called.cl");
+    const auto slots = static_cast<cl_uint>(sizes.size());
+    launch(program, "take_in_calls", in_groups(slots, group), heap, blocks.size_array(), blocks.ref_array(), slots);
+    CHECK(heap.error_text() == "");
+    CHECK(blocks.held().size() == sizes.size());
+    CHECK(blocks.wrong_bytes() == 0);
+    check_apart(blocks);
+    check_count(subject, heap, sizes.size());
+
+    // Half of them go; the others must not notice.
+    std::vector<cl_uint> order = random_order(sizes.size(), 2);
+    order.resize(order.size() / 2);
+    const auto half = static_cast<cl_uint>(order.size());
+    launch(program, "give_in_calls", in_groups(half, group), heap, blocks.ref_array(), Array<cl_uint>(order), half);
+    CHECK(heap.error_text() == "");
+    CHECK(blocks.wrong_bytes() == 0);
+    check_count(subject, heap, sizes.size() - half);
+    blocks.give_all(3);
+    CHECK(heap.error_text() == "");
+    check_empty(subject, heap);
+}
+
+} // namespace
+
+TEST_CASE("blocks taken and freed in functions that are called keep their bytes")
+{
+    for (const Subject &subject : subjects(Breadth::fast, {Ability::reuse}))
+        for (const std::size_t group : group_sizes())
+            if (group >= test::group(37))
+                check_calls(subject, group);
+}
