@@ -16,8 +16,6 @@ using test::superblocks;
 
 namespace {
 
-const std::filesystem::path file = KMA_SCRATCH_DIR "/large.kma";
-
 std::uint64_t large()
 {
     return std::min<std::uint64_t>(8ull << 30, device().max_buffer_bytes());
@@ -43,6 +41,7 @@ std::uint64_t touched(const Heap &heap)
 
 TEST_CASE("what the host does with a large heap touches its metadata only", "[large]")
 {
+    const std::filesystem::path file = KMA_SCRATCH_DIR "/large_metadata.kma"; // cases may run side by side
     for (const std::string &width : test::widths)
         for (const std::uint64_t size : {0, 4096}) {
             if (size != 0 && !width.empty())
@@ -90,6 +89,7 @@ TEST_CASE("a single read of a large heap's blocks would be seen", "[large]")
 
 TEST_CASE("the last block of a large heap is written, saved and found again", "[large]")
 {
+    const std::filesystem::path file = KMA_SCRATCH_DIR "/large_last.kma";
     for (const std::string &width : test::widths) {
         const Heap heap(device(), large(), superblocks(0, width));
         const Kernels kernels(heap);
