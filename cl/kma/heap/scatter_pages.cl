@@ -124,42 +124,33 @@ static inline bool kma_sc_goes_out(const kma_sc_heap *sc, uint page, uint spots)
            kma_load_u32(kma_sc_full(sc, page), KMA_RELAXED) * KMA_SC_ROOMY >= 1u << sc->plan.super_shift;
 }
 
-// A page became full by reservations that the caller has still; `word` is the page's since then.
-static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, kma_sc_own own, uint page, uint word)
+// A page became full by reservations that the caller has still; `word` is the page's since then. `at_once`: by the caller
+// alone, who split it with KMA_SC_OUT.
+static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, kma_sc_own own, uint page, uint word, bool at_once)
 {
     const uint split = kma_sc_split(word);
-    const bool goes_out = kma_sc_goes_out(sc, page, kma_sc_spots_of(sc, own, split));
+    const bool goes_out = !at_once && kma_sc_goes_out(sc, page, kma_sc_spots_of(sc, own, split));
     kma_fetch_add_u32(kma_sc_full(sc, page), 1, KMA_RELAXED);
-    if (word & KMA_SC_OUT)
+    if (!at_once && (word & KMA_SC_OUT) != 0)
         kma_sc_unlist(sc, split, page);
     // Only while nothing changes, else it stays there until somebody meets it.
-    else if (goes_out && kma_cas_u32(kma_sc_page(sc, page), word, word | KMA_SC_OUT, KMA_RELAXED) == word)
+    else if (at_once ||
+             (goes_out && kma_cas_u32(kma_sc_page(sc, page), word, word | KMA_SC_OUT, KMA_RELAXED) == word))
         kma_sc_leave(sc, page);
 }
 
-// The same for who split the page, with KMA_SC_OUT, and took all of it.
-static inline KMA_OUTLINE void kma_sc_filled_at_once(const kma_sc_heap *sc, uint page)
+// Makes a page free if nobody has a reservation there; `*word` is the page's as it was, and becomes what it was just
+// before. If there is a reservation now, whoever has it will do it. Those who gave back have released; who splits the
+// page acquires that by its word.
+static inline bool kma_sc_set_free(const kma_sc_heap *sc, uint page, uint *word)
 {
-    kma_fetch_add_u32(kma_sc_full(sc, page), 1, KMA_RELAXED);
-    kma_sc_leave(sc, page);
-}
-
-// Makes a page free if nobody has a reservation there; `word` is the page's as it was. If there is a reservation now,
-// whoever has it will do it. Those who gave back have released; who splits the page acquires that by its word.
-static inline KMA_OUTLINE bool kma_sc_set_free(const kma_sc_heap *sc, uint page, uint word)
-{
-    while ((word & KMA_SC_COUNT) == 0 && (word & KMA_SC_FREE) == 0 && kma_sc_split(word) < KMA_SC_CLASSES) {
+    while ((*word & KMA_SC_COUNT) == 0 && (*word & KMA_SC_FREE) == 0 && kma_sc_split(*word) < KMA_SC_CLASSES) {
         // Once more only if the page was sent out meanwhile.
-        const uint now = (word & ~KMA_SC_OUT) | KMA_SC_FREE;
-        const uint seen = kma_cas_u32(kma_sc_page(sc, page), word, now, KMA_RELAXED);
-        if (seen == word) {
-            if (word & KMA_SC_OUT) {
-                kma_bit_tree_put(kma_sc_free_pages(sc), sc->plan.room, page);
-                kma_sc_unlist(sc, kma_sc_split(word), page);
-            }
+        const uint now = (*word & ~KMA_SC_OUT) | KMA_SC_FREE;
+        const uint seen = kma_cas_u32(kma_sc_page(sc, page), *word, now, KMA_RELAXED);
+        if (seen == *word)
             return true;
-        }
-        word = seen;
+        *word = seen;
     }
     return false;
 }
@@ -172,11 +163,16 @@ static inline KMA_OUTLINE bool kma_sc_give(const kma_sc_heap *sc, kma_sc_own own
     const bool was_full = kma_sc_passed_full(sc, own, before, left, left + count);
     if (was_full)
         kma_fetch_add_u32(kma_sc_full(sc, page), ~0u, KMA_RELAXED);
-    const bool is_free = kma_sc_set_free(sc, page, before - count);
-    if (was_full && !is_free && (before & KMA_SC_OUT) != 0) {
+    uint word = before - count;
+    const bool is_free = kma_sc_set_free(sc, page, &word);
+    const bool was_out = ((is_free ? word : before) & KMA_SC_OUT) != 0;
+    if (!was_out || (!is_free && !was_full))
+        return was_full;
+    if (!is_free)
         kma_fetch_and_u32(kma_sc_page(sc, page), ~KMA_SC_OUT, KMA_RELAXED);
-        kma_bit_tree_put(kma_sc_free_pages(sc), sc->plan.room, page);
-    }
+    kma_bit_tree_put(kma_sc_free_pages(sc), sc->plan.room, page);
+    if (is_free)
+        kma_sc_unlist(sc, kma_sc_split(word), page);
     return was_full;
 }
 
@@ -187,24 +183,6 @@ typedef struct kma_sc_share {
     uint first;      // the count before: on a page from which nothing was freed yet, the first spot
     uint count;      // how many there are; 0: none
 } kma_sc_share;
-
-// Up to `count` chunks of a page if it is split for the caller's own size.
-static inline kma_sc_share kma_sc_join(const kma_sc_heap *sc, kma_sc_own own, uint page, uint count)
-{
-    kma_sc_share share;
-    share.page = page;
-    share.size_class = own.size_class;
-    share.count = 0;
-    const uint before = kma_fetch_add_u32(kma_sc_page(sc, page), count, KMA_ACQUIRE);
-    share.first = before & KMA_SC_COUNT;
-    if ((before & KMA_SC_FREE) == 0 && kma_sc_split(before) == own.size_class && share.first < own.size.spots)
-        share.count = min(count, own.size.spots - share.first);
-    if (kma_sc_passed_full(sc, own, before, share.first, share.first + count))
-        kma_sc_filled(sc, own, page, before + count);
-    if (share.count != count)
-        kma_sc_give(sc, own, page, count - share.count);
-    return share;
-}
 
 // Up to `count` chunks of a page that is free, which is split then, or split for the caller's own size.
 static inline KMA_OUTLINE kma_sc_share kma_sc_try(const kma_sc_heap *sc, kma_sc_own own, uint page, uint count)
@@ -217,18 +195,29 @@ static inline KMA_OUTLINE kma_sc_share kma_sc_try(const kma_sc_heap *sc, kma_sc_
     const uint seen = kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED);
     const bool goes_out = share.count == own.size.spots && kma_sc_goes_out(sc, page, own.size.spots);
     const uint state = kma_sc_word(own.size_class, 0) | (goes_out ? KMA_SC_OUT : 0);
-    const uint word = kma_sc_occupy(sc, page, seen, state, share.count);
-    if (word & KMA_SC_FREE) {
-        const uint count = (word & KMA_SC_COUNT) + share.count; // with those that came too late
-        if (goes_out)
-            kma_sc_filled_at_once(sc, page);
-        else if (count >= own.size.spots)
-            kma_sc_filled(sc, own, page, state | count);
-        return share;
+    uint word = kma_sc_occupy(sc, page, seen, state, share.count);
+    const bool split_it = (word & KMA_SC_FREE) != 0;
+    uint back = 0; // reservations to give back
+    bool is_full;  // since mine
+    if (split_it) {
+        word = state | ((word & KMA_SC_COUNT) + share.count); // with those that came too late
+        is_full = (word & KMA_SC_COUNT) >= own.size.spots;
+    } else {
+        share.count = 0;
+        if (kma_sc_split(word) != own.size_class || (word & KMA_SC_COUNT) >= own.size.spots)
+            return share;
+        word = kma_fetch_add_u32(kma_sc_page(sc, page), count, KMA_ACQUIRE); // which may be anything by now
+        share.first = word & KMA_SC_COUNT;
+        if ((word & KMA_SC_FREE) == 0 && kma_sc_split(word) == own.size_class && share.first < own.size.spots)
+            share.count = min(count, own.size.spots - share.first);
+        is_full = kma_sc_passed_full(sc, own, word, share.first, share.first + count);
+        back = count - share.count;
+        word += count;
     }
-    share.count = 0;
-    if (kma_sc_split(word) == own.size_class && (word & KMA_SC_COUNT) < own.size.spots)
-        share = kma_sc_join(sc, own, page, count);
+    if (is_full)
+        kma_sc_filled(sc, own, page, word, split_it && goes_out);
+    if (back != 0)
+        kma_sc_give(sc, own, page, back);
     return share;
 }
 

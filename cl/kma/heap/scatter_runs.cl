@@ -44,7 +44,7 @@ static inline uint kma_sc_bits_of(uint page, uint behind)
     return (uint)kma_bits_below(min(behind, word_end) - page) << low;
 }
 
-// Puts `count` pages from `first` on, which are free, into their tree.
+// Puts `count` pages from `first` on into the tree of free pages.
 static inline void kma_sc_put_pages(const kma_sc_heap *sc, uint first, uint count)
 {
     for (uint page = first; page < first + count;) { // on by a word of bits each time
@@ -54,10 +54,10 @@ static inline void kma_sc_put_pages(const kma_sc_heap *sc, uint first, uint coun
     }
 }
 
-// Gives back the first `count` pages of a run.
-static inline void kma_sc_give_pages(const kma_sc_heap *sc, uint first, uint count)
+// Gives back `count` pages from `first` on, of which the first `taken` are a run's.
+static inline void kma_sc_give_pages(const kma_sc_heap *sc, uint first, uint taken, uint count)
 {
-    for (uint page = first; page < first + count; page++) // release: their next owners come after what this one did
+    for (uint page = first; page < first + taken; page++) // release: their next owners come after what this one did
         kma_fetch_or_u32(kma_sc_page(sc, page), KMA_SC_FREE, KMA_RELEASE);
     kma_sc_put_pages(sc, first, count);
 }
@@ -94,9 +94,7 @@ static inline uint kma_sc_take_pages(const kma_sc_heap *sc, uint first, uint cou
         const uint state = kma_sc_word(i == 0 ? KMA_SC_HEAD : KMA_SC_REST, 0);
         if ((kma_sc_occupy(sc, page, seen, state, 0) & KMA_SC_FREE) != 0)
             continue;
-        kma_sc_give_pages(sc, first, i);
-        kma_sc_put_pages(sc, page, count - i);
-        kma_sc_send_out(sc, page, kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED));
+        kma_sc_give_pages(sc, first, i, count);
         return i;
     }
     return count;
@@ -107,10 +105,8 @@ static inline uint kma_sc_stretch(const kma_sc_heap *sc, uint first, uint count)
 {
     for (uint i = 0; i < count; i++) {
         const uint word = kma_load_u32(kma_sc_page(sc, first + i), KMA_RELAXED);
-        if ((word & KMA_SC_FREE) == 0) {
-            kma_sc_send_out(sc, first + i, word);
+        if ((word & KMA_SC_FREE) == 0)
             return i;
-        }
     }
     return count;
 }
@@ -155,7 +151,9 @@ static inline uint kma_sc_seek_run(const kma_sc_heap *sc, uint page, uint end, u
                 return page;
             *lost = true;
         }
-        page += there + 1;
+        page += there;
+        kma_sc_send_out(sc, page, kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED)); // unless it is free
+        page++;
     }
 }
 
@@ -224,7 +222,7 @@ static inline KMA_OUTLINE bool kma_sc_give_run(const kma_sc_heap *sc, uint page)
     uint pages = 1;
     while (pages < length && kma_sc_is_rest(sc, page + pages)) // a page further each time
         pages++;
-    kma_sc_give_pages(sc, page + 1, pages - 1);
+    kma_sc_give_pages(sc, page + 1, pages - 1, pages - 1);
     // Free, and was a head: so that a second free is known for one.
     kma_fetch_add_u32(kma_sc_page(sc, page), KMA_SC_FREE + kma_sc_word(KMA_SC_HEAD, 0) - kma_sc_word(KMA_SC_REST, 0),
                       KMA_RELEASE);
