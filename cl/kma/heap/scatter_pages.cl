@@ -144,8 +144,8 @@ static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, kma_sc_own o
 // page acquires that by its word.
 static inline bool kma_sc_set_free(const kma_sc_heap *sc, uint page, uint *word)
 {
+    // Once more only if the page was sent out meanwhile.
     while ((*word & KMA_SC_COUNT) == 0 && (*word & KMA_SC_FREE) == 0 && kma_sc_split(*word) < KMA_SC_CLASSES) {
-        // Once more only if the page was sent out meanwhile.
         const uint now = (*word & ~KMA_SC_OUT) | KMA_SC_FREE;
         const uint seen = kma_cas_u32(kma_sc_page(sc, page), *word, now, KMA_RELAXED);
         if (seen == *word)
