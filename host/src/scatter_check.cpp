@@ -121,11 +121,16 @@ private:
 
     void free_pages()
     {
-        for (std::uint32_t page = 0; page < plan_.room; page++)
-            if (kma_sc_stays(books_.table[page]) && !has(tree(0), page))
+        for (std::uint32_t page = 0; page < plan_.room; page++) {
+            if (!kma_sc_stays(books_.table[page]) || has(tree(0), page))
+                continue;
+            if (is_free(page))
                 findings_.add("the tree of free pages", "page ", page,
-                              is_free(page) ? " is free, and is not in the tree of free pages"
-                                            : " was not sent out, and is not in the tree of free pages");
+                              " is free, and is not in the tree of free pages");
+            else
+                findings_.add("the tree of free pages", "page ", page,
+                              " was not sent out, and is not in the tree of free pages");
+        }
         words_of(0, "the free pages");
     }
 
@@ -139,8 +144,8 @@ private:
         words_of(size_class + 1, "size class " + std::to_string(size_class));
     }
 
-    // The bit of each word that is not empty must be set in the word above; and no bit beyond the last page, or the last
-    // word of the level below, which would lead kernels out of the heap.
+    // The bit of each word that is not empty must be set in the word above; and no bit beyond the last page, or the
+    // last word of the level below, which would lead kernels out of the heap.
     void words_of(std::uint32_t number, const std::string &whose)
     {
         const std::uint32_t *words = tree(number);
@@ -149,8 +154,8 @@ private:
             const std::uint32_t nodes = kma_bit_tree_nodes(plan_.room, level);
             const std::uint32_t in_last = bits - (nodes - 1) * KMA_BIT_TREE_FANOUT;
             if (in_last < KMA_BIT_TREE_FANOUT && words[nodes - 1] >> in_last != 0)
-                findings_.add("bits beyond the trees", "word ", nodes - 1, " of level ", level, " of the tree of ", whose,
-                              " has bits beyond its ", in_last);
+                findings_.add("bits beyond the trees", "word ", nodes - 1, " of level ", level, " of the tree of ",
+                              whose, " has bits beyond its ", in_last);
             if (nodes == 1)
                 return;
             for (std::uint32_t node = 0; node < nodes; node++)
