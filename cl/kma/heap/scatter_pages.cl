@@ -26,7 +26,7 @@
 // Orders: splitting, reserving and claiming acquire; clearing and giving back release, and becoming free passes that on.
 // A chunk's next owner comes after its last one by the bit if the page kept its size, by the page's word if it did not.
 //
-// A work-item stopped for ever in here costs its request, and keeps its page from becoming free.
+// A work-item stopped for ever in here costs its request, and may keep its page from becoming free or from being found.
 #ifndef KMA_HEAP_SCATTER_PAGES_CL
 #define KMA_HEAP_SCATTER_PAGES_CL
 
@@ -144,7 +144,7 @@ static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, kma_sc_own o
 // page acquires that by its word.
 static inline bool kma_sc_set_free(const kma_sc_heap *sc, uint page, uint *word)
 {
-    // Once more only if the page was sent out meanwhile.
+    // Once more only if the page was sent out meanwhile, or came back.
     while ((*word & KMA_SC_COUNT) == 0 && (*word & KMA_SC_FREE) == 0 && kma_sc_split(*word) < KMA_SC_CLASSES) {
         const uint now = (*word & ~KMA_SC_OUT) | KMA_SC_FREE;
         const uint seen = kma_cas_u32(kma_sc_page(sc, page), *word, now, KMA_RELAXED);
