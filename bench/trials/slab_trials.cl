@@ -198,3 +198,134 @@ kernel void lone_free(global kma_atomic_u32 *slabs, global kma_atomic_u32 *bits,
     kma_fetch_and_u32(&bits[slab * 128 + spot / 32], ~(1u << (spot % 32)), KMA_RELEASE);
     kma_fetch_add_u32(&slabs[slab], ~0u, KMA_RELEASE);
 }
+
+// ------ design D: packs --------------------------------------------------------------------------------------------
+//
+// All that a group wants, whatever its sizes, side by side in units of its own: one claim. marks: two bits for each
+// unit, where a pack begins. words, one for each unit: the pack's first one's has the owners of its slots, one for each
+// lane; the next one's a header, or nothing if there is one unit only; then the slots' sizes by bit planes, unless all
+// are equal. MIX: sizes of 1 to MIX units of 16 bytes, 0: all K.
+
+#ifndef MIX
+#define MIX 0
+#endif
+#define MARK_MULTI  1u
+#define MARK_SINGLE 2u
+#define DATA        0x80000000u // a header, or a plane: bit 31 of both
+#define MIXED       0x00001000u // of a header, which has the pack's units above, and below the slots' size or the planes
+
+static inline uint planes_below(const uint *planes, uint count, uint slot)
+{
+    const uint below = (uint)kma_bits_below(slot);
+    uint sum = 0;
+    for (uint i = 0; i < 7; i++)
+        sum += (uint)popcount(planes[i] & below) << i;
+    return sum;
+}
+
+kernel void pack_malloc(global kma_atomic_u32 *cursors, global kma_atomic_u32 *used, global kma_atomic_u32 *marks,
+                        global kma_atomic_u32 *words, global uint *refs)
+{
+    const uint me = (uint)get_global_id(0);
+    const uint size = MIX ? 1 + kma_mix32(me) % MIX : K;
+    const kma_lanes group = kma_lanes_active();
+    uint planes[7];
+    for (uint i = 0; i < 7; i++)
+        planes[i] = kma_lanes_ballot(group, (size >> i & 1) != 0);
+    const uint lane = kma_lane_id();
+    const uint offset = planes_below(planes, 7, lane);
+    uint total = 0;
+    uint count = 0;
+    bool uniform = true;
+    for (uint i = 0; i < 7; i++) {
+        total += (uint)popcount(planes[i]) << i;
+        count = planes[i] != 0 ? i + 1 : count;
+        uniform &= planes[i] == 0 || planes[i] == group;
+    }
+    const uint units = max((total + 31) / 32, uniform ? (total > 32 ? 2u : 1u) : 2 + count);
+    uint first = NO_SPOT;
+    const bool leads = kma_lane_leads(group);
+    if (leads) {
+        const uint place = PLACE;
+        for (;;) { // once more only at the end of the place's 64 KiB
+            const uint position = kma_fetch_add_u32(&cursors[place * STRIDE], units, KMA_RELAXED);
+            first = unit_at(position, place);
+            if ((position & ((1u << UNITS_PER_BLOCK_LOG) - 1)) + units <= 1u << UNITS_PER_BLOCK_LOG)
+                break;
+        }
+    }
+    first = kma_lanes_first(group, first);
+    const uint rank = kma_lane_rank(group);
+    uint taken = 0;
+    for (uint word = first / 32 + rank; word <= (first + units - 1) / 32; word += kma_lanes_count(group)) {
+        const uint begin = max(first, word * 32) - word * 32;
+        const uint end = min(first + units, word * 32 + 32) - word * 32;
+        const uint mask = (uint)(kma_bits_below(end) & ~kma_bits_below(begin));
+        taken |= kma_fetch_or_u32(&used[word], mask, KMA_ACQUIRE) & mask;
+    }
+    // Whoever is told of the block comes after these.
+    const uint header = DATA | units << 16 | (uniform ? size : MIXED | count);
+    for (uint word_of = rank; word_of < (units == 1 ? 1 : uniform ? 2 : 2 + count); word_of += kma_lanes_count(group)) {
+        uint value = word_of == 0 ? (uint)group : header;
+        for (uint i = 0; i < 7; i++)
+            value = word_of == i + 2 ? DATA | planes[i] : value;
+        kma_store_u32(&words[first + word_of], value, KMA_RELAXED);
+    }
+    if (leads)
+        kma_fetch_or_u32(&marks[first / 16], (units == 1 ? MARK_SINGLE : MARK_MULTI) << (first % 16 * 2), KMA_RELAXED);
+    taken = kma_lanes_ballot(group, taken != 0);
+    kma_lanes_sync(group);
+    refs[me] = taken != 0 ? NO_SPOT : first * 32 + offset;
+}
+
+kernel void pack_free(global kma_atomic_u32 *used, global kma_atomic_u32 *marks, global kma_atomic_u32 *words,
+                      global uint *refs)
+{
+    const uint ref = refs[get_global_id(0)];
+    const uint unit = ref / 32;
+    uint at = unit / 16;
+    uint bits = kma_load_u32(&marks[at], KMA_RELAXED) & (uint)kma_bits_below(unit % 16 * 2 + 2);
+    for (uint left = 4; bits == 0 && left != 0; left--)
+        bits = kma_load_u32(&marks[--at], KMA_RELAXED);
+    const uint top = 31 - (uint)clz(bits);
+    const uint first = at * 16 + top / 2;
+    const uint within = ref - first * 32;
+    uint slot = within; // units of 16 bytes, single
+    uint units = 1;
+    if ((top & 1) == 0) {
+        const uint header = kma_load_u32(&words[first + 1], KMA_RELAXED);
+        units = header >> 16 & 0xff;
+        if ((header & MIXED) == 0) {
+            slot = within / (header & 0xfff);
+        } else {
+            const uint count = header & 7;
+            uint planes[7];
+            for (uint i = 0; i < 7; i++)
+                planes[i] = i < count ? kma_load_u32(&words[first + 2 + i], KMA_RELAXED) : 0;
+            slot = kma_lane_id();
+            if (planes_below(planes, 7, slot) != within) {
+                slot = 0;
+                for (uint step = 16; step != 0; step /= 2)
+                    if (planes_below(planes, 7, slot + step) <= within)
+                        slot += step;
+            }
+        }
+    }
+    const kma_lanes group = kma_lanes_active();
+    const kma_lanes together = kma_lanes_match(group, first, 32);
+    const uint mine = kma_lanes_or(group, together, 1u << slot);
+    kma_lanes_sync(group);
+    if (!kma_lane_leads(together))
+        return;
+    const uint before = kma_fetch_and_u32(&words[first], ~mine, KMA_RELEASE);
+    if ((before & ~mine) != 0)
+        return;
+    if (before != 0xffffffffu)
+        kma_fence(KMA_ACQ_REL);
+    kma_fetch_and_u32(&marks[first / 16], ~(3u << (first % 16 * 2)), KMA_RELAXED);
+    for (uint word = first / 32; word <= (first + units - 1) / 32; word++) { // three at most
+        const uint begin = max(first, word * 32) - word * 32;
+        const uint end = min(first + units, word * 32 + 32) - word * 32;
+        kma_fetch_and_u32(&used[word], ~(uint)(kma_bits_below(end) & ~kma_bits_below(begin)), KMA_RELAXED);
+    }
+}

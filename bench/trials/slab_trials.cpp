@@ -63,9 +63,10 @@ public:
     }
 
     // The kernel's milliseconds.
-    double run(const std::string &name, cl_uint units_each, bool cold, const std::vector<cl::Buffer> &arguments)
+    double run(const std::string &name, cl_uint units_each, bool cold, const std::vector<cl::Buffer> &arguments,
+               cl_uint mix = 0)
     {
-        cl::Kernel kernel = program(units_each, cold).kernel(name);
+        cl::Kernel kernel = program(units_each, cold, mix).kernel(name);
         for (cl_uint i = 0; i < arguments.size(); i++)
             kernel.setArg(i, arguments[i]);
         cl::Event event;
@@ -92,9 +93,10 @@ public:
     std::size_t work_items() const { return arguments_.work_items; }
 
 private:
-    kma::Program program(cl_uint units_each, bool cold) const
+    kma::Program program(cl_uint units_each, bool cold, cl_uint mix = 0) const
     {
         const std::string options = "-DK=" + std::to_string(units_each) + " -DCOLD=" + (cold ? "1" : "0") +
+                                    " -DMIX=" + std::to_string(mix) +
                                     " -DLOG_PLACES=" + std::to_string(arguments_.log_places) + " " + arguments_.options;
         return {device_, trials::kernels(), {.options = options}};
     }
@@ -111,14 +113,16 @@ struct Trial {
     std::vector<const char *> shared; // arrays of both, between the counters and the refs
     cl_uint units_each;               // 0: many sizes, of which any two are apart by 1 at least
     bool cold = false;
+    cl_uint mix = 0; // sizes of 1 to so many units
 };
 
 // Units for the largest size, each work-item being a group of its own, and some more, since places get unequal shares.
 std::size_t size_of(const std::string &array, std::size_t work_items)
 {
     const std::size_t units = work_items * 80 + slabs * 32;
-    const std::map<std::string, std::size_t> sizes = {
-        {"used", units / 32}, {"begins", units / 32}, {"owners", units}, {"slabs", slabs}, {"bits", slabs * 128}};
+    const std::map<std::string, std::size_t> sizes = {{"used", units / 32},  {"begins", units / 32}, {"owners", units},
+                                                      {"marks", units / 16}, {"words", units},       {"slabs", slabs},
+                                                      {"bits", slabs * 128}};
     return sizes.at(array);
 }
 
@@ -144,10 +148,11 @@ std::size_t measure(Trials &trials, const Trial &trial)
         if (trial.cold)
             for (const cl::Buffer &words : shared)
                 trials.clear(words);
-        const double allocated = trials.run(trial.allocate, units_each, trial.cold, of_allocate);
+        const double allocated = trials.run(trial.allocate, units_each, trial.cold, of_allocate, trial.mix);
         if (round == -2)
             wrong = trials.count_wrong(refs, units_each);
-        const double released = trial.release ? trials.run(trial.release, units_each, trial.cold, of_release) : 0;
+        const double released =
+            trial.release ? trials.run(trial.release, units_each, trial.cold, of_release, trial.mix) : 0;
         if (round >= 0) {
             ms[0].push_back(allocated);
             ms[1].push_back(released);
@@ -176,6 +181,11 @@ std::size_t run_all(const Arguments &arguments)
         wrong += measure(trials, {"B, slabs, warm", "slab_malloc", "slab_free", {"slabs", "bits"}, size});
         wrong += measure(trials, {"B, slabs, new heap", "slab_malloc", "slab_free", {"slabs", "bits"}, size, true});
     }
+    const std::vector<const char *> of_packs = {"used", "marks", "words"};
+    for (const cl_uint size : {1u, 4u, 16u, 64u})
+        wrong += measure(trials, {"D, packs", "pack_malloc", "pack_free", of_packs, size});
+    wrong += measure(trials, {"D, packs, 4 sizes", "pack_malloc", "pack_free", of_packs, 0, false, 4});
+    wrong += measure(trials, {"D, packs, 64 sizes", "pack_malloc", "pack_free", of_packs, 0, false, 64});
     wrong += measure(trials, {"64 sizes, three atomics each", "lone_malloc", "lone_free", {"slabs", "bits"}, 0});
     return wrong;
 }
