@@ -1,0 +1,427 @@
+// The slab heap in memory. Types and sizes only; the including side has kma_highest_bit and popcount.
+//
+//   0                                                                                       begin        limit
+//   | kma_slab | heads      | used     | pins     | marks    | trees     | words    | pad    | line 0 | line 1 | … |
+//   |          | 1 word for | 1 bit    | 1 word   | 4 bits   | 50 bits   | 1 word   | to 4   | 32 units, 512 B     |
+//   |          | each place | for each | for each | for each | for each  | for each | KiB    |                     |
+//   |          | and class  | line     | chunk    | line     | chunk,    | line     |        |                     |
+//                                                              and above
+//
+// A line is 32 units of 16 bytes, a chunk 32 lines, 16 KiB: those of a word of `used`. All that is written while kernels
+// run lies in front of `begin`. Per chunk that is 32 words, one of `used`, one pin, four of marks and 50 bits of trees
+// with 1/31 of that above them: 158.5 bytes, 0.97 %.
+//
+// A slab is lines side by side that hold up to 32 blocks: its slots. What tells of it:
+//
+//   its first line's mark   that a slab begins here, and of which form
+//   its first line's word   the owners: bit s is set while slot s belongs to somebody
+//   the next lines' words   data, bit 31 of which is always set: a header, and where sizes differ their planes
+//   words of its lines whose number is a multiple of 8, from the first line's number + 9 on: how many lines back it
+//                           begins, so that it is found from any of its blocks by one look
+//
+//   form     lines   slots                 data
+//   fine     1       32 of 16 bytes        none
+//   small    3 or 4  32 of 16 to 64 bytes  two planes
+//   header   2 …     up to 32              header, and planes if sizes differ
+//
+// Plane p has in bit s the bit p of slot s's size, for slots 0 to 30; slot 31 has what is left. So a slot's offset is a sum
+// of popcounts. Lanes that ask together get one slab, whatever their sizes; each plane is one ballot.
+//
+#ifndef KMA_HEAP_SLAB_LAYOUT_CL
+#define KMA_HEAP_SLAB_LAYOUT_CL
+
+#include "kma/heap/guard_layout.cl"
+#include "kma/heap/header.cl"
+#include "kma/lockfree/bit_tree_layout.cl"
+
+#ifndef KMA_KIND_SLAB
+#define KMA_KIND_SLAB 4u
+#endif
+
+// For functions that are rarely called from paths that are often taken, and talk to no other lanes: called on GPUs, too, for
+// what they keep in registers would else add to those paths' on NVIDIA, whose compiler also takes a minute for a hundred
+// thousand lines. (Intel's compiler for CPUs computes wrong values around calls in divergent flow: platform/target.cl.)
+#if !defined(KMA_COLD)
+#if KMA_IS_NV || defined(__AMDGCN__)
+#define KMA_COLD __attribute__((noinline))
+#else
+#define KMA_COLD KMA_OUTLINE
+#endif
+#endif
+
+#define KMA_SL_NONE 0xffffffffu // no line, no slot
+
+#define KMA_SL_LINE_SHIFT 5u // log2 of the units of a line, and of the lines of a chunk: one word tells of each
+#define KMA_SL_LINE       (1u << KMA_SL_LINE_SHIFT)
+#define KMA_SL_SLOTS      32u
+
+// Where lines begin: the largest alignment this heap gives.
+#ifndef KMA_SL_ALIGN
+#define KMA_SL_ALIGN 4096u
+#endif
+
+// ------ marks: four bits for each line ------------------------------------------------------------------------------
+
+#define KMA_SL_MARKS       8u // lines of a word of marks
+#define KMA_SL_MARK_FORM   3u // 0: no slab begins here
+#define KMA_SL_MARK_FINE   1u
+#define KMA_SL_MARK_HEADER 2u
+#define KMA_SL_MARK_SMALL  3u
+#define KMA_SL_MARK_CLOSED 4u // it ended while somebody had pinned the chunk (slab_holes.cl)
+#define KMA_SL_MARK_HOLEY  8u // it has, or had, a free slot: others than the owners of its blocks look at it
+
+// ------ words of lines behind a slab's first: data ------------------------------------------------------------------
+//
+//            31   30    29      28     27 … 0
+//   header   1    run   mixed          run: lines
+//                                      equal: units of a slot << 6 | slots
+//                                      mixed: lines << 8 | coarse << 7 | has slot 31 << 6 | planes
+//   plane    1    sizes of slots 30 … 0
+//   back     1    lines to the slab's first
+#define KMA_SL_DATA   0x80000000u
+#define KMA_SL_RUN    0x40000000u // one slot, as long as the slab
+#define KMA_SL_MIXED  0x20000000u
+#define KMA_SL_VALUE  0x0fffffffu
+#define KMA_SL_HEADER_COARSE 128u
+#define KMA_SL_HEADER_LAST   64u
+#define KMA_SL_COARSE_SHIFT  2u // planes of a coarse slab count 64 bytes
+
+#define KMA_SL_PLANES 7u // the most; so data end in the eighth line behind the first, where no `back` is
+#define KMA_SL_BACK   9u // the first line behind a slab's first that may have a `back`
+
+// The largest slot of a slab of several lanes with different sizes, and with one, in units: 4 KiB and 16 KiB.
+#define KMA_SL_MOST_MIXED 256u
+#define KMA_SL_MOST_EQUAL 1024u
+
+// ------ sizes -----------------------------------------------------------------------------------------------------
+//
+// Of blocks for a lane alone, which shares its slab with those that come after it: 1 to 8 units, then eight sizes for
+// each power of two, each at most 12.5 % above the one before:
+//
+//   class   0 …   7 |   8 …  15 |  16 …  23 | …  47
+//   bytes  16 … 128 | 144 … 256 | 288 … 512 | … 4096
+
+#define KMA_SL_CLASSES 48u
+
+// Units of a block of a class.
+static inline uint kma_sl_units(uint size_class)
+{
+    return size_class < 8 ? size_class + 1 : (9 + size_class % 8) << (size_class / 8 - 1);
+}
+
+// The smallest class whose blocks have at least `units`, 1 … 256.
+static inline uint kma_sl_class_of(uint units)
+{
+    const uint last = units - 1;
+    if (last < 8)
+        return last;
+    const uint power = kma_highest_bit(last);
+    return 8 * (power - 3) + (last >> (power - 3));
+}
+
+// The largest class whose blocks have at most `units`, at least 1.
+static inline uint kma_sl_class_within(uint units)
+{
+    if (units >= KMA_SL_MOST_MIXED)
+        return KMA_SL_CLASSES - 1;
+    const uint above = kma_sl_class_of(units);
+    return kma_sl_units(above) == units ? above : above - 1;
+}
+
+// A class in numbers that need not be worked out again. Constant after the initialisation.
+typedef struct kma_sl_size {
+    uint units; // of a slot
+    uint lines; // of a slab of this class
+    uint slots; // of that
+    uint pad;
+} kma_sl_size;
+
+// The fewest lines with four slots or more that leave at most 1/64 of them unused; but for slots of one unit at least two,
+// for the header.
+static inline kma_sl_size kma_sl_size_of(uint size_class)
+{
+    kma_sl_size size;
+    size.units = kma_sl_units(size_class);
+    size.lines = size.units == 1 ? 1 : 2;
+    size.slots = min(size.lines * KMA_SL_LINE / size.units, KMA_SL_SLOTS);
+    size.pad = 0;
+    while (size.slots < 4 || (size.lines * KMA_SL_LINE - size.slots * size.units) * 64 > size.lines * KMA_SL_LINE) {
+        size.lines++; // at most 32: so many have four slots of 4 KiB, and none of a smaller class unused
+        size.slots = min(size.lines * KMA_SL_LINE / size.units, KMA_SL_SLOTS);
+    }
+    return size;
+}
+
+// The lowest bit of a word that is not 0.
+static inline uint kma_sl_first_bit(uint bits)
+{
+    return popcount((bits - 1) & ~bits);
+}
+
+// ------ forms -----------------------------------------------------------------------------------------------------
+
+// A slab's form, as its mark and its data tell.
+typedef struct kma_sl_form {
+    uint mark;
+    uint units; // of each slot; 0: planes tell
+    uint lines;
+    uint all;   // its slots, one bit for each
+    uint shift; // log2 of what planes count
+    uint least; // added to what the planes say: 1 in a small one
+    uint count; // planes
+    uint planes[KMA_SL_PLANES]; // without the data bit; 0 behind the last
+} kma_sl_form;
+
+// Units of the slots in front of a slot.
+static inline uint kma_sl_offset(const kma_sl_form *form, uint slot)
+{
+    if (form->units != 0)
+        return form->units * slot;
+    const uint below = (1u << slot) - 1u; // slot 31 at most
+    uint sum = form->least * slot;
+    for (uint p = 0; p < KMA_SL_PLANES; p++)
+        sum += (uint)popcount(form->planes[p] & below) << p;
+    return sum << form->shift;
+}
+
+// Units of a slot.
+static inline uint kma_sl_room(const kma_sl_form *form, uint slot)
+{
+    if (form->units != 0)
+        return form->units;
+    if (slot == KMA_SL_SLOTS - 1)
+        return form->lines * KMA_SL_LINE - kma_sl_offset(form, slot);
+    uint sum = form->least;
+    for (uint p = 0; p < KMA_SL_PLANES; p++)
+        sum += (form->planes[p] >> slot & 1u) << p;
+    return sum << form->shift;
+}
+
+static inline uint kma_sl_whole_lines(uint units)
+{
+    return ((units - 1) >> KMA_SL_LINE_SHIFT) + 1;
+}
+
+// Lines of a slab of equal slots, with a header.
+static inline uint kma_sl_lines_for(uint units, uint slots)
+{
+    return max(kma_sl_whole_lines(units * slots), 2u);
+}
+
+// Lines of a small slab whose first 31 slots have so many units: then slot 31 has up to four.
+static inline uint kma_sl_small_lines(uint units)
+{
+    return units + 4 <= 3 * KMA_SL_LINE ? 3 : 4;
+}
+
+// The lowest `count` slots, 0 … 32.
+static inline uint kma_sl_all_slots(uint count)
+{
+    return count >= KMA_SL_SLOTS ? 0xffffffffu : (1u << count) - 1u;
+}
+
+// The form by the mark, and the header if it has one; `count` planes are missing still.
+static inline kma_sl_form kma_sl_form_with(uint mark, uint header)
+{
+    const uint value = header & KMA_SL_VALUE;
+    kma_sl_form form;
+    form.mark = mark;
+    form.units = form.lines = 1;
+    form.all = 0xffffffffu;
+    form.shift = form.least = form.count = 0;
+    if ((mark & KMA_SL_MARK_FORM) == KMA_SL_MARK_SMALL) {
+        form.units = 0;
+        form.least = 1;
+        form.count = 2;
+    } else if ((header & KMA_SL_RUN) != 0) {
+        form.lines = value;
+        form.units = value << KMA_SL_LINE_SHIFT; // 2^32 units are more than a heap has
+        form.all = 1;
+    } else if ((header & KMA_SL_MIXED) != 0) {
+        form.units = 0;
+        form.lines = value >> 8;
+        form.shift = (value & KMA_SL_HEADER_COARSE) != 0 ? KMA_SL_COARSE_SHIFT : 0;
+        form.all = (value & KMA_SL_HEADER_LAST) != 0 ? KMA_SL_DATA : 0; // slot 31, which no plane tells of
+        form.count = value & 7u;
+    } else if (header != 0) {
+        form.units = value >> 6;
+        form.lines = kma_sl_lines_for(form.units, value & 63u);
+        form.all = kma_sl_all_slots(value & 63u);
+    }
+    return form;
+}
+
+// The form with its planes.
+static inline kma_sl_form kma_sl_form_whole(kma_sl_form form)
+{
+    if (form.least != 0)
+        form.lines = kma_sl_small_lines(kma_sl_offset(&form, KMA_SL_SLOTS - 1));
+    else if (form.units == 0)
+        for (uint p = 0; p < KMA_SL_PLANES; p++)
+            form.all |= form.planes[p];
+    return form;
+}
+
+// The headers of slabs: of equal slots; of one, all of it; with planes.
+static inline uint kma_sl_equal_header(uint units, uint slots)
+{
+    return KMA_SL_DATA | units << 6 | slots;
+}
+
+static inline uint kma_sl_run_header(uint lines)
+{
+    return KMA_SL_DATA | KMA_SL_RUN | lines;
+}
+
+static inline uint kma_sl_mixed_header(uint lines, bool is_coarse, bool has_last, uint planes)
+{
+    return KMA_SL_DATA | KMA_SL_MIXED | lines << 8 | (is_coarse ? KMA_SL_HEADER_COARSE : 0) | (has_last ? KMA_SL_HEADER_LAST : 0) | planes;
+}
+
+// The first line of a slab at `first` that has a `back`, if it is so long; then every eighth has.
+static inline uint kma_sl_first_back(uint first)
+{
+    return (first + KMA_SL_BACK + KMA_SL_MARKS - 1) / KMA_SL_MARKS * KMA_SL_MARKS;
+}
+
+// ------ the plan --------------------------------------------------------------------------------------------------
+
+#ifndef KMA_SL_PLACES
+#define KMA_SL_PLACES 128u // numbers of places, at most
+#endif
+#define KMA_SL_CURSOR_STRIDE 32u // words between two cursors: a line of the cache each
+#define KMA_SL_CURSORS       32u // of each band, at most
+// Bands of cursors (slab_lines.cl), and log2 of the lines that a cursor of them has side by side: 128 KiB and 1 MiB.
+#define KMA_SL_BAND_FEW   0u
+#define KMA_SL_BAND_MANY  1u
+#define KMA_SL_BAND_ALONE 2u
+#define KMA_SL_BANDS      3u
+#define KMA_SL_FEW_SHIFT  8u
+#define KMA_SL_MANY_SHIFT 11u
+#define KMA_SL_USUAL_CURSORS 16u
+
+// Trees over the chunks, one behind the other.
+#define KMA_SL_TREE_SOME  0u // chunks with a free line
+#define KMA_SL_TREE_WHOLE 1u // chunks all of whose lines are free
+#define KMA_SL_TREE_HOLES 2u // and on: chunks in which a slab begins that has a free slot of each class
+#define KMA_SL_TREES      (KMA_SL_TREE_HOLES + KMA_SL_CLASSES)
+
+// Where everything is. Constant after the initialisation, but for growth, which changes `chunks` and `limit`: all
+// metadata have room for the chunks that there may ever be, so that nothing has to move.
+typedef struct kma_sl_plan {
+    uint chunks;
+    uint room;        // chunks that the metadata have room for
+    uint cursors;     // how many
+    uint few_rounds;  // shares that each cursor has, of few lines; what is behind them is found by searches only
+    uint many_rounds; // the same of many lines
+    uint places;      // of heads, a power of two up to KMA_SL_PLACES
+    uint tree_words;  // of each tree
+    uint heads;       // this and the rest: units from the heap's start
+    uint used;
+    uint pins;
+    uint marks;
+    uint trees;
+    uint words;
+    uint begin; // of line 0
+    uint limit; // behind the last line
+    uint guard; // of the kma_guard; 0 if there is none
+} kma_sl_plan;
+
+#if KMA_DEBUG
+#define kma_slab KMA_FLAVOUR_OF(kma_slab)
+#endif
+typedef struct kma_slab {
+    kma_heap_header header;
+    kma_sl_plan plan;
+    kma_sl_size sizes[KMA_SL_CLASSES];
+    uint pad[38];
+    kma_atomic_u32 cursors[KMA_SL_BANDS * KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE];
+    kma_atomic_u32 next_run; // chunk near which the next long run is looked for
+    kma_atomic_u32 seekers;  // who look at all of the heap
+    uint pad_run[30];
+} kma_slab;
+
+// Largest power of two that is at most `value`, from 1 to `most`.
+static inline uint kma_sl_power(uint value, uint most)
+{
+    return value <= 1 ? 1 : min(1u << kma_highest_bit(value), most);
+}
+
+static inline uint kma_sl_rounds(kma_sl_plan plan, uint shift)
+{
+    return ((plan.chunks << KMA_SL_LINE_SHIFT) >> shift) / plan.cursors;
+}
+
+// Of a heap with so many chunks and that KMA_DEBUG, however many bytes that takes; the fields in units wrap beyond 64
+// GiB. `cursors`: 1 … KMA_SL_CURSORS; a small heap has fewer. `*end` is the exact number of units.
+static inline kma_sl_plan kma_sl_plan_of(uint chunks, uint cursors, uint debug, ulong *end)
+{
+    kma_sl_plan plan;
+    plan.chunks = plan.room = chunks;
+    plan.cursors = max(min(cursors, chunks / 64), 1u);
+    plan.places = kma_sl_power(chunks / 64, KMA_SL_PLACES);
+    plan.tree_words = kma_bit_tree_words(chunks);
+    plan.few_rounds = kma_sl_rounds(plan, KMA_SL_FEW_SHIFT);
+    plan.many_rounds = kma_sl_rounds(plan, KMA_SL_MANY_SHIFT);
+    const ulong heads = kma_whole_units(sizeof(kma_slab));
+    const ulong used = heads + kma_whole_units((ulong)plan.places * KMA_SL_CLASSES * sizeof(kma_atomic_u32));
+    const ulong pins = used + kma_whole_units((ulong)chunks * sizeof(kma_atomic_u32));
+    const ulong marks = pins + kma_whole_units((ulong)chunks * sizeof(kma_atomic_u32));
+    const ulong trees = marks + kma_whole_units((ulong)chunks * (KMA_SL_LINE / KMA_SL_MARKS) * sizeof(kma_atomic_u32));
+    const ulong guard = trees + kma_whole_units((ulong)plan.tree_words * KMA_SL_TREES * sizeof(kma_atomic_u32));
+    const ulong words = guard + kma_guard_room(debug);
+    const ulong behind = words + kma_whole_units((ulong)chunks * KMA_SL_LINE * sizeof(kma_atomic_u32));
+    const ulong begin = (behind + KMA_SL_ALIGN / KMA_UNIT - 1) / (KMA_SL_ALIGN / KMA_UNIT) * (KMA_SL_ALIGN / KMA_UNIT);
+    *end = begin + ((ulong)chunks << (2 * KMA_SL_LINE_SHIFT));
+    plan.heads = (uint)heads;
+    plan.used = (uint)used;
+    plan.pins = (uint)pins;
+    plan.marks = (uint)marks;
+    plan.trees = (uint)trees;
+    plan.guard = debug >= 2 ? (uint)guard : 0;
+    plan.words = (uint)words;
+    plan.begin = (uint)begin;
+    plan.limit = (uint)*end;
+    return plan;
+}
+
+// The plan with the most chunks that `bytes` have room for; 0 chunks if there is none.
+static inline kma_sl_plan kma_sl_plan_for(ulong bytes, uint cursors, uint debug)
+{
+    const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu); // as far as refs reach
+    uint chunks = 0;                                               // fit
+    uint beyond = (uint)(units >> (2 * KMA_SL_LINE_SHIFT)) + 1;    // do not
+    ulong end;
+    kma_sl_plan plan = kma_sl_plan_of(chunks, cursors, debug, &end);
+    while (beyond - chunks > 1) { // 23 steps at most
+        const uint middle = chunks + (beyond - chunks) / 2;
+        const kma_sl_plan larger = kma_sl_plan_of(middle, cursors, debug, &end);
+        if (end > units) {
+            beyond = middle;
+        } else {
+            chunks = middle;
+            plan = larger;
+        }
+    }
+    return plan;
+}
+
+// The same plan with only those of its chunks that a heap of `bytes` has yet.
+static inline kma_sl_plan kma_sl_plan_within(kma_sl_plan plan, ulong bytes)
+{
+    const ulong units = bytes / KMA_UNIT;
+    const ulong fit = units > plan.begin ? (units - plan.begin) >> (2 * KMA_SL_LINE_SHIFT) : 0;
+    plan.chunks = (uint)min(fit, (ulong)plan.room);
+    plan.limit = plan.begin + (plan.chunks << (2 * KMA_SL_LINE_SHIFT));
+    plan.few_rounds = kma_sl_rounds(plan, KMA_SL_FEW_SHIFT);
+    plan.many_rounds = kma_sl_rounds(plan, KMA_SL_MANY_SHIFT);
+    return plan;
+}
+
+// The plan of a heap that has `bytes` and may grow until it has `max_bytes`.
+static inline kma_sl_plan kma_sl_plan_growing(ulong bytes, ulong max_bytes, uint cursors, uint debug)
+{
+    return kma_sl_plan_within(kma_sl_plan_for(max(bytes, max_bytes), cursors, debug), bytes);
+}
+
+#endif
