@@ -14,14 +14,13 @@
 //   slab_take.cl      lanes together: a slab of their own
 //   slab_runs.cl      large blocks, and those for which there is no room elsewhere
 //   slab_release.cl   free
-//   slab_init.cl      what a heap begins with, and how it grows
+//   slab_init.cl      what a heap begins with
 //
-// Own work, on th// A draft, to measure what a heap around the loops of docs/slab-design.md costs: it has no red zones yet, no statistics, and
-// no checks on the host.
+// Own work, on th// A draft, to measure what a heap around the loops of docs/slab-design.md costs: it has no red zones yet, no statistics, no
+// realloc, no growth, and no checks on the host.
 #ifndef KMA_HEAP_SLAB_CL
 #define KMA_HEAP_SLAB_CL
 
-#include "kma/heap/blocks.cl"
 #include "kma/heap/error_log.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/slab_init.cl"
@@ -92,16 +91,6 @@ static inline global void *kma_slab_malloc(global kma_slab *heap, size_t bytes)
     return kma_slab_aligned_alloc(heap, KMA_UNIT, bytes);
 }
 
-// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
-static inline global void *kma_slab_calloc(global kma_slab *heap, size_t count, size_t size)
-{
-    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
-    global void *ptr = bytes <= ~(size_t)0 ? kma_slab_malloc(heap, (size_t)bytes) : (global void *)0;
-    if (ptr)
-        kma_zero_block(ptr, bytes);
-    return ptr;
-}
-
 // Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
 // is no block start, or whose block is free already, goes into the error log and nothing else happens. For lanes
 // that come together: one atomic for those with blocks of one slab.
@@ -110,56 +99,6 @@ static inline void kma_slab_free(global kma_slab *heap, global void *ptr)
     if (!ptr)
         return;
     kma_slab_release(heap, ptr);
-}
-
-// The bytes that a block of this heap may use, at least those asked for; 0 for what is no living block.
-static inline size_t kma_slab_usable_size(global kma_slab *heap, global void *ptr)
-{
-    const kma_sl_heap sl = kma_sl_open(heap);
-    const kma_sl_spot at = kma_sl_spot_of(&sl, ptr);
-    if (at.error != KMA_ERROR_CODES || !kma_sl_is_taken(&sl, at))
-        return 0;
-    return (size_t)kma_sl_units_at(&sl, at) * KMA_UNIT;
-}
-
-// Makes a block that is a run longer where it is.
-static inline bool kma_slab_extend(global kma_slab *heap, global void *ptr, size_t bytes)
-{
-    const kma_sl_heap sl = kma_sl_open(heap);
-    const kma_sl_spot at = kma_sl_spot_of(&sl, ptr);
-    return at.units == at.lines * KMA_SL_LINE && bytes / KMA_UNIT <= kma_sl_lines(&sl) * (ulong)KMA_SL_LINE &&
-           kma_sl_extend(&sl, at.first, at.lines, kma_sl_whole_lines((uint)kma_whole_units(bytes)));
-}
-
-// Gives a block the size `bytes`: in place if it has room for them, or, of a large one, the memory behind it is free; else
-// the contents move to a new block. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes
-// it malloc. A pointer that is no living block gives NULL and a record.
-static inline global void *kma_slab_realloc(global kma_slab *heap, global void *ptr, size_t bytes)
-{
-    const size_t usable = ptr ? kma_slab_usable_size(heap, ptr) : 0;
-    if (ptr && usable == 0) {
-        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
-        return (global void *)0;
-    }
-    if (bytes != 0 && bytes <= usable) {
-        return ptr;
-    }
-    if (ptr && bytes != 0 && kma_slab_extend(heap, ptr, bytes))
-        return ptr;
-    global void *moved = kma_slab_malloc(heap, bytes);
-    if (ptr && moved)
-        kma_copy_block(moved, ptr, usable);
-    if (moved || bytes == 0)
-        kma_slab_free(heap, ptr);
-    return moved;
-}
-
-// The same, for programs that run on heaps which do not know their blocks' sizes as well.
-static inline global void *kma_slab_realloc_sized(global kma_slab *heap, global void *ptr, size_t old_bytes,
-                                                        size_t bytes)
-{
-    (void)old_bytes;
-    return kma_slab_realloc(heap, ptr, bytes);
 }
 
 static inline kma_ref kma_slab_ref_of(global kma_slab *heap, global void *place)

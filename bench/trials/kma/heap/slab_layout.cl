@@ -298,7 +298,6 @@ static inline uint kma_sl_first_back(uint first)
 #define KMA_SL_BANDS      3u
 #define KMA_SL_FEW_SHIFT  8u
 #define KMA_SL_MANY_SHIFT 11u
-#define KMA_SL_USUAL_CURSORS 16u
 
 // Trees over the chunks, one behind the other.
 #define KMA_SL_TREE_SOME  0u // chunks with a free line

@@ -19,7 +19,7 @@
 //
 // Those who might miss each other: who gives lines back clears their bits, then looks whether the chunk is in, and if not
 // puts it in; who takes a chunk out looks at its word once more, and if it belongs there puts it back. Both touch the word
-// by a read-modify-write that acquires and releases. If the one's was before the other's, that sees the free lines; else
+// by a read-modify-write that acquires and releases, or has fences that do before and behind it. If the one's was before the other's, that sees the free lines; else
 // the first sees that the chunk is out.
 #ifndef KMA_HEAP_SLAB_LINES_CL
 #define KMA_HEAP_SLAB_LINES_CL

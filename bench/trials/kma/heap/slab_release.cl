@@ -91,21 +91,6 @@ static inline kma_sl_spot kma_sl_spot_of(const kma_sl_heap *sl, global void *ptr
     return at;
 }
 
-// Whether the heap gave somebody the block at a place without error.
-static inline bool kma_sl_is_taken(const kma_sl_heap *sl, kma_sl_spot at)
-{
-    return (kma_load_u32(kma_sl_word(sl, at.first), KMA_RELAXED) >> at.slot & 1u) != 0;
-}
-
-// Units of the block at such a place.
-static inline uint kma_sl_units_at(const kma_sl_heap *sl, kma_sl_spot at)
-{
-    if (at.units != 0)
-        return at.units;
-    const kma_sl_form form = kma_sl_form_of(sl, at.first, at.mark);
-    return kma_sl_room(&form, at.slot);
-}
-
 // Clears `slots` of a slab, one of which is the caller's, and not all that it ever had at once; returns those that were
 // set. If they were the last, the slab ends.
 static inline KMA_COLD uint kma_sl_release_some(global kma_slab *heap, uint first, uint slots)
@@ -114,10 +99,11 @@ static inline KMA_COLD uint kma_sl_release_some(global kma_slab *heap, uint firs
     const uint mark = kma_sl_mark(&sl, first);
     const kma_sl_form form = kma_sl_form_of(&sl, first, mark);
     kma_sl_make_holey(&sl, first, mark);
-    const uint before = kma_fetch_and_u32(kma_sl_word(&sl, first), ~slots, KMA_RELEASE);
+    // Acquires what others released who cleared some before: all that comes before the lines are given back.
+    const uint before = kma_fetch_and_u32(kma_sl_word(&sl, first), ~slots, KMA_ACQ_REL);
     const uint mine = before & slots;
     if (mine != 0 && (before & ~slots) == 0)
-        kma_sl_close(heap, first); // acquires what others released who cleared some before
+        kma_sl_close(heap, first);
     else if (mine != 0 && kma_sl_makes_hole(&form, before))
         kma_sl_list_holes(heap, &form, first, mine);
     return mine;
@@ -131,6 +117,7 @@ static inline uint kma_sl_release(const kma_sl_heap *sl, kma_sl_spot at, uint sl
     kma_fence(KMA_RELEASE); // before all that follows: the owners, and the lines
     const uint mine = kma_fetch_and_u32(kma_sl_word(sl, at.first), ~slots, KMA_RELAXED) & slots;
     if (mine != slots) { // others freed some of these, wrongly
+        kma_fence(KMA_ACQUIRE);
         if (mine != 0)
             kma_sl_close(sl->heap, at.first);
         return mine;

@@ -14,15 +14,6 @@ static inline kma_ref kma_sl_make_run(const kma_sl_heap *sl, uint first, uint li
     return sl->plan.begin + first * KMA_SL_LINE;
 }
 
-// Makes a run, whose form the caller has as its block is his, longer: whether there were free lines behind it.
-static inline bool kma_sl_extend(const kma_sl_heap *sl, uint first, uint lines, uint longer)
-{
-    if (longer > kma_sl_lines(sl) - first || !kma_sl_take_lines(sl->heap, first + lines, longer - lines))
-        return false;
-    kma_store_u32(kma_sl_word(sl, first + 1), kma_sl_run_header(longer), KMA_RELAXED);
-    return true;
-}
-
 // Whether a class serves blocks at multiples of `align` units.
 static inline bool kma_sl_is_aligned(uint size_class, uint align)
 {
@@ -87,7 +78,7 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
     search.own_class = size_class;
     search.class_align = align;
     search.block = KMA_NULL;
-    search.step = size_class < KMA_SL_CLASSES ? 0 : KMA_SL_STEP_LARGER;
+    search.step = size_class < KMA_SL_CLASSES ? KMA_SL_STEP_HOLE : KMA_SL_STEP_LARGER;
     while (search.block == KMA_NULL) { // a step further each time
         const uint step = search.step++;
         const uint last = KMA_SL_STEP_LARGER + 2 * (KMA_SL_CLASSES - search.own_class); // behind those of classes
