@@ -7,7 +7,9 @@
 // one gives the lines back, which may serve any size.
 //
 //   slab_layout.cl    the picture in memory, forms of slabs, and sizes
-//   slab_lines.cl     lines: cursors, claims, trees that tell where free ones are
+//   slab_lines.cl     lines: claims, and chunks with room
+//   slab_cursors.cl   where lanes together claim lines
+//   slab_gaps.cl      how free lines are found elsewhere
 //   slab_form.cl      what a slab's mark and data say: where its slots are
 //   slab_holes.cl     its life: slots become free, are filled again, and it ends
 //   slab_heads.cl     lanes alone: shared slabs
@@ -16,7 +18,7 @@
 //   slab_release.cl   free
 //   slab_init.cl      what a heap begins with
 //
-// Own work, on th// A draft, to measure what a heap around the loops of docs/slab-design.md costs: it has no red zones yet, no statistics, no
+// A draft, to measure what a heap around the loops of docs/slab-design.md costs: it has no red zones yet, no statistics, no
 // realloc, no growth, and no checks on the host.
 #ifndef KMA_HEAP_SLAB_CL
 #define KMA_HEAP_SLAB_CL
@@ -33,24 +35,24 @@ typedef struct kma_sl_need {
     uint units; // 0: nothing
     uint align; // in units
     uint size_class; // KMA_SL_CLASSES: of none, a run
+    uint error;      // why it cannot be, or what it is if there is no room
 } kma_sl_need;
 
-// For `bytes` at a multiple of `align`; nothing for no bytes, and, with a report, for what cannot be.
+// For `bytes` at a multiple of `align`; nothing for no bytes, and for what cannot be.
 static inline kma_sl_need kma_slab_need(const kma_sl_heap *sl, size_t align, size_t bytes)
 {
     kma_sl_need need;
     need.units = 0;
     need.align = 1;
     need.size_class = KMA_SL_CLASSES;
-    if (bytes == 0)
+    need.error = KMA_ERROR_OUT_OF_MEMORY;
+    if (!kma_is_power_of_two(align) || align > KMA_SL_ALIGN)
+        need.error = KMA_ERROR_BAD_ALIGNMENT;
+    if (bytes == 0 || need.error != KMA_ERROR_OUT_OF_MEMORY)
         return need;
-    if (!kma_is_power_of_two(align) || align > KMA_SL_ALIGN) {
-        kma_report(&sl->heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
-        return need;
-    }
     ulong room = bytes;
     if (room > ((ulong)sl->plan.room << (2 * KMA_SL_LINE_SHIFT)) * KMA_UNIT) {
-        kma_report(&sl->heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
+        need.error = KMA_ERROR_TOO_LARGE;
         return need;
     }
     need.units = (uint)kma_whole_units(room);
@@ -75,13 +77,17 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
     const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     kma_ref block = KMA_NULL;
     if (kma_lane_in(together)) { // else it is of another heap than the leader's
-        block = kma_sl_take_together(&sl, together, need.align == 1 ? need.units : 0);
-        block = kma_sl_take_shared(&sl, together, block == KMA_NULL ? need.size_class : KMA_SL_CLASSES, block);
+        // A slab of few blocks is a waste while others have holes.
+        if (kma_lanes_count(kma_lanes_ballot(together, need.size_class < KMA_SL_CLASSES)) < KMA_SL_MANY &&
+            need.size_class < KMA_SL_CLASSES && need.align == 1 && kma_sl_has_holes_for(&sl, need.size_class))
+            block = kma_sl_take_hole(heap, need.units);
+        block = kma_sl_take_together(heap, together, need.align == 1 && block == KMA_NULL ? need.units : 0, block);
+        block = kma_sl_take_shared(heap, together, block == KMA_NULL ? need.size_class : KMA_SL_CLASSES, block);
     }
     if (block == KMA_NULL && need.units != 0)
-        block = kma_sl_take_alone(heap, need.units, need.align, need.size_class);
-    if (block == KMA_NULL && need.units != 0)
-        kma_report(&heap->header, KMA_ERROR_OUT_OF_MEMORY, KMA_NULL, bytes);
+        block = kma_sl_take_alone(heap, need.units, need.align, need.size_class, true);
+    if (block == KMA_NULL && bytes != 0)
+        kma_report(&heap->header, need.error, KMA_NULL, need.error == KMA_ERROR_BAD_ALIGNMENT ? align : bytes);
     return kma_deref_in(heap, block);
 }
 
@@ -110,6 +116,5 @@ static inline global void *kma_slab_deref(global kma_slab *heap, kma_ref ref)
 {
     return kma_deref_in(heap, ref);
 }
-
 
 #endif

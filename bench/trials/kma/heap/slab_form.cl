@@ -36,13 +36,11 @@ static inline kma_sl_form kma_sl_form_of(const kma_sl_heap *sl, uint first, uint
     const bool has_header = (mark & KMA_SL_MARK_FORM) == KMA_SL_MARK_HEADER;
     const uint header = has_header ? kma_load_u32(kma_sl_word(sl, first + 1), KMA_RELAXED) : 0;
     kma_sl_form form = kma_sl_form_with(mark, header);
-    for (uint p = 0; p < KMA_SL_PLANES; p++)
-        form.planes[p] = 0;
     if (form.units == 0) {
         global kma_atomic_u32 *const words = kma_sl_word(sl, first + (has_header ? 2 : 1));
-        for (uint p = 0; p < KMA_SL_PLANES; p++)
-            if (p < form.count)
-                form.planes[p] = kma_load_u32(&words[p], KMA_RELAXED) & ~KMA_SL_DATA;
+        KMA_ROLLED
+        for (uint p = 0; p < form.count; p++)
+            form.planes[p] = kma_load_u32(&words[p], KMA_RELAXED) & ~KMA_SL_DATA;
         form = kma_sl_form_whole(form);
     }
     return form;
@@ -89,13 +87,22 @@ static inline void kma_sl_put_mark(const kma_sl_heap *sl, uint first, uint mark)
     kma_fetch_or_u32(kma_sl_marks(sl, first), mark << kma_sl_mark_shift(first), KMA_RELAXED);
 }
 
-// Makes of lines of the caller's own a slab of equal slots, `taken` of which are taken; not for slots of one unit.
+// A slab of lines of the caller's own that has free slots is HOLEY from the start. Who looks for holes acquires the mark; so all
+// that tells of the slab is written before it, by a release; and until `taken` is, its owners are 0, where data of the line's
+// slab before might be taken for owners. Those come behind the mark, by a release, too: slab_heads.cl.
+static inline void kma_sl_put_holey(const kma_sl_heap *sl, uint first, uint mark, uint taken)
+{
+    kma_store_u32(kma_sl_word(sl, first), 0, KMA_RELAXED);
+    kma_fetch_or_u32(kma_sl_marks(sl, first), (mark | KMA_SL_MARK_HOLEY) << kma_sl_mark_shift(first), KMA_RELEASE);
+    kma_store_u32(kma_sl_word(sl, first), taken, KMA_RELEASE);
+}
+
+// Makes a slab of equal slots, `taken` of which are taken; not for slots of one unit.
 static inline void kma_sl_make_equal(const kma_sl_heap *sl, uint first, uint lines, uint header, uint taken)
 {
     kma_store_u32(kma_sl_word(sl, first + 1), header, KMA_RELAXED);
     kma_sl_put_backs(sl, first, lines, 0, 1);
-    kma_store_u32(kma_sl_word(sl, first), taken, KMA_RELAXED);
-    kma_sl_put_mark(sl, first, KMA_SL_MARK_HEADER);
+    kma_sl_put_holey(sl, first, KMA_SL_MARK_HEADER, taken);
 }
 
 #endif

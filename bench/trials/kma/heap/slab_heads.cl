@@ -10,10 +10,13 @@
 // Between reading owners and setting bits the slab may be taken off, end, and its line's word become anything.
 //   - It is never data: of these bit 31 is set, and here owners are changed only while it is not. (Slot 31 is the last one
 //     to be taken. A slab whose slot 31 is taken while others are free is taken off; its holes are in their tree.)
-//   - It may be another slab's owners. So who set the bits looks at the head again: if that still names the slab, it did
-//     all the time, for no slab can be taken off and come back while somebody has a slot of it. (It can: taken off, and
-//     by another put at that same head, if it ended meanwhile. Then it is of the right class all the same.) If it does
-//     not, he gives back what he got, and begins anew.
+//   - It may be another slab's owners. So who set the bits looks at the head again, by a read-modify-write that releases: had
+//     the slab been taken off before, he sees it. If the head still names the slab, it did all the time, for no slab can be
+//     taken off and come back while somebody has a slot of it. (It can: taken off, and by another put at that same head, if it
+//     ended meanwhile. Then it is of the right class all the same; and he acquires what was released with that.)
+//     If not, he clears the bits again, and begins anew. If the slab that they are of has free slots, it is marked HOLEY
+//     since before its owners were released, so that he sees it, and lists them: others may have missed them. If it has none,
+//     it is one that lanes took together; those free it piecemeal then, since its owners are not just theirs.
 //
 // A work-item stopped for ever in here costs its request, and a slab or a slot.
 #ifndef KMA_HEAP_SLAB_HEADS_CL
@@ -21,11 +24,12 @@
 
 #include "kma/platform/lanes.cl"
 #include "kma/platform/place.cl"
+#include "kma/heap/slab_gaps.cl"
 #include "kma/heap/slab_holes.cl"
 
 // How often who got nothing, because others changed what he had read, begins anew.
-#ifndef KMA_SL_TRIES
-#define KMA_SL_TRIES 16u
+#ifndef KMA_SL_HEAD_TRIES
+#define KMA_SL_HEAD_TRIES 16u
 #endif
 
 static inline global kma_atomic_u32 *kma_sl_head(const kma_sl_heap *sl, uint place, uint size_class)
@@ -42,6 +46,15 @@ static inline uint kma_sl_lowest(uint bits, uint count)
     return bits & ~rest;
 }
 
+// Takes a slab off its head, if it is still there: slot 0 is the caller's then.
+static inline bool kma_sl_behead(global kma_slab *heap, global kma_atomic_u32 *head, uint seen)
+{
+    if (kma_cas_u32(head, seen, 0, KMA_ACQUIRE) != seen)
+        return false;
+    kma_fetch_add_u32(&heap->headed, ~0u, KMA_RELAXED);
+    return true;
+}
+
 // Makes a slab of lines of the caller's own, with `taken` of its `slots`.
 static inline void kma_sl_make(const kma_sl_heap *sl, uint first, uint lines, uint units, uint slots, uint taken)
 {
@@ -49,8 +62,7 @@ static inline void kma_sl_make(const kma_sl_heap *sl, uint first, uint lines, ui
         kma_sl_make_equal(sl, first, lines, kma_sl_equal_header(units, slots), taken);
         return;
     }
-    kma_store_u32(kma_sl_word(sl, first), taken, KMA_RELAXED);
-    kma_sl_put_mark(sl, first, KMA_SL_MARK_FINE);
+    kma_sl_put_holey(sl, first, KMA_SL_MARK_FINE, taken);
 }
 
 // Puts a new slab of a class, of lines of the caller's own, at a head that had none: up to `count` slots of it.
@@ -60,8 +72,11 @@ static inline KMA_COLD uint kma_sl_open_head(global kma_slab *heap, uint place, 
     const kma_sl_size size = heap->sizes[size_class];
     const uint mine = kma_sl_lowest(kma_sl_all_slots(size.slots) & ~1u, count);
     kma_sl_make(&sl, first, size.lines, size.units, size.slots, mine | 1u);
-    if (kma_cas_u32(kma_sl_head(&sl, place, size_class), 0, first + 1, KMA_RELEASE) != 0)
+    kma_fetch_add_u32(&heap->headed, 1, KMA_RELAXED);
+    if (kma_cas_u32(kma_sl_head(&sl, place, size_class), 0, first + 1, KMA_RELEASE) != 0) {
+        kma_fetch_add_u32(&heap->headed, ~0u, KMA_RELAXED);
         kma_sl_let_go(heap, first, 1u, true); // another has put one there: this one's slots are holes
+    }
     return mine;
 }
 
@@ -71,137 +86,128 @@ static inline KMA_COLD void kma_sl_list_spare(global kma_slab *heap, uint first)
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint mark = kma_sl_mark(&sl, first);
     const kma_sl_form form = kma_sl_form_of(&sl, first, mark);
-    const uint spare = form.all & ~kma_load_u32(kma_sl_word(&sl, first), KMA_RELAXED);
+    const uint spare = form.slots & ~kma_load_u32(kma_sl_word(&sl, first), KMA_RELAXED);
     if (spare == 0)
         return;
-    kma_sl_make_holey(&sl, first, mark);
     kma_sl_list_holes(heap, &form, first, spare);
 }
 
-// Slots of one slab from a head, and what must be done for that where no other lanes wait.
+// Slots of one slab.
 typedef struct kma_sl_from {
     uint first; // line
     uint slots; // 0: none
-    uint undo;  // they are of another slab: to be given back
-    bool spare; // the slab was taken off with free slots
 } kma_sl_from;
 
-// Up to `count` slots of the slab at a head, `seen`. If it has none, it is taken off, and slot 0 is the caller's.
-static inline kma_sl_from kma_sl_share_head(const kma_sl_heap *sl, global kma_atomic_u32 *head, uint seen, uint all,
-                                            uint count)
+// Clears bits that the caller set in the owners of whatever slab begins at a line now.
+static inline KMA_COLD void kma_sl_undo(global kma_slab *heap, uint first, uint bits)
 {
-    kma_sl_from from;
-    from.first = seen - 1;
-    from.slots = from.undo = 0;
-    from.spare = false;
-    global kma_atomic_u32 *const word = kma_sl_word(sl, from.first);
+    const kma_sl_heap sl = kma_sl_open(heap);
+    // Until the bits are cleared the slab lives, and what tells of it stays.
+    const uint mark = kma_load_u32(kma_sl_marks(&sl, first), KMA_ACQUIRE) >> kma_sl_mark_shift(first) & 15u;
+    kma_sl_form form;
+    form.slots = 0;
+    if ((mark & KMA_SL_MARK_HOLEY) != 0) // else it had no free slot when they were set
+        form = kma_sl_form_of(&sl, first, mark);
+    const uint before = kma_fetch_and_u32(kma_sl_word(&sl, first), ~bits, KMA_ACQ_REL);
+    if ((before & ~bits) == 0)
+        kma_sl_close(heap, first);
+    else if ((bits & form.slots) != 0)
+        kma_sl_list_holes(heap, &form, first, bits & form.slots);
+}
+
+// Up to `count` slots of the slab at a head, `seen`; none if others changed it meanwhile. If it has none, it is taken off, and
+// slot 0 is the caller's.
+static inline uint kma_sl_share_head(const kma_sl_heap *sl, global kma_atomic_u32 *head, uint seen, uint all_slots, uint count)
+{
+    const uint first = seen - 1;
+    global kma_atomic_u32 *const word = kma_sl_word(sl, first);
     const uint owners = kma_load_u32(word, KMA_RELAXED);
-    const uint last = all & KMA_SL_DATA; // slot 31, if there is one
-    uint spare = all & ~owners & ~last;
+    const uint last = all_slots & KMA_SL_DATA; // slot 31, if there is one
+    uint spare = all_slots & ~owners & ~last;
     if (spare == 0 && (owners & KMA_SL_DATA) == 0)
         spare = last;
     if (owners == 0 || (owners & KMA_SL_DATA) != 0 || spare == 0) {
-        if (kma_cas_u32(head, seen, 0, KMA_ACQUIRE) == seen) {
-            from.slots = 1u;
-            from.spare = (all & ~kma_load_u32(word, KMA_RELAXED)) != 0;
-        }
-        return from;
+        if (!kma_sl_behead(sl->heap, head, seen))
+            return 0;
+        if ((all_slots & ~kma_load_u32(word, KMA_RELAXED)) != 0)
+            kma_sl_list_spare(sl->heap, first);
+        return 1u;
     }
     const uint mine = kma_sl_lowest(spare, count);
     if (kma_cas_u32(word, owners, owners | mine, KMA_ACQUIRE) != owners)
-        return from;
-    if (kma_load_u32(head, KMA_RELAXED) == seen)
-        from.slots = mine;
-    else
-        from.undo = mine;
-    return from;
+        return 0;
+    if (kma_cas_u32(head, seen, seen, KMA_ACQ_REL) == seen)
+        return mine;
+    kma_sl_undo(sl->heap, first, mine);
+    return 0;
 }
 
-// Up to `count` blocks of a class from a head; none if it has no slab, or others were quicker time and again.
-static inline kma_sl_from kma_sl_from_head(const kma_sl_heap *sl, global kma_atomic_u32 *head, uint slots, uint count)
+// Up to `count` blocks of a class from the head of the caller's place, or if it has no slab, and `anew` or there are no holes,
+// from a new one, which it gets. None if there are no lines near by, or others were quicker time and again.
+static inline KMA_COLD kma_sl_from kma_sl_from_head(global kma_slab *heap, uint size_class, uint count, bool anew)
 {
     kma_sl_from from;
-    from.first = from.slots = from.undo = 0;
-    from.spare = false;
-    for (uint tries = KMA_SL_TRIES; tries != 0 && from.slots == 0 && from.undo == 0; tries--) {
+    from.first = from.slots = 0;
+    KMA_CALL_ITSELF(heap, from = kma_sl_from_head(heap, size_class, count, anew));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    global kma_atomic_u32 *const head = kma_sl_head(&sl, kma_place(), size_class);
+    const uint all_slots = kma_sl_all_slots(heap->sizes[size_class].slots);
+    for (uint tries = KMA_SL_HEAD_TRIES; tries != 0 && from.slots == 0; tries--) {
         const uint seen = kma_load_u32(head, KMA_ACQUIRE);
         if (seen == 0)
             break;
-        from = kma_sl_share_head(sl, head, seen, kma_sl_all_slots(slots), count);
+        from.first = seen - 1;
+        from.slots = kma_sl_share_head(&sl, head, seen, all_slots, count);
     }
+    if (from.slots != 0 || (!anew && kma_sl_has_holes_for(&sl, size_class)))
+        return from;
+    const uint lines = heap->sizes[size_class].lines;
+    from.first = kma_sl_look(heap, lines, lines).first;
+    if (from.first != KMA_SL_NONE)
+        from.slots = kma_sl_open_head(heap, kma_place(), size_class, from.first, count);
     return from;
 }
 
-// Does what was left.
-static inline KMA_COLD void kma_sl_settle(global kma_slab *heap, uint first, uint undo)
+// Takes slabs off their heads: those that nobody else uses, so that they end; or all, so that the free slots of the others are
+// holes.
+static inline KMA_COLD void kma_sl_take_off(global kma_slab *heap, bool idle_ones)
 {
-    if (undo != 0)
-        kma_sl_let_go(heap, first, undo, false);
-    else
-        kma_sl_list_spare(heap, first);
-}
-
-// A block of a class from any head of it: slot 0 of the slab there, which is taken off. KMA_NULL if none has a slab.
-static inline KMA_COLD kma_ref kma_sl_take_off(global kma_slab *heap, uint size_class)
-{
-    global kma_atomic_u32 *const heads = kma_sl_at(heap, heap->plan.heads) + size_class;
-    for (uint place = 0; place < heap->plan.places; place++) {
-        const uint seen = kma_load_u32(&heads[place * KMA_SL_CLASSES], KMA_ACQUIRE);
-        if (seen != 0 && kma_cas_u32(&heads[place * KMA_SL_CLASSES], seen, 0, KMA_ACQUIRE) == seen) {
-            kma_sl_list_spare(heap, seen - 1);
-            return heap->plan.begin + (seen - 1) * KMA_SL_LINE; // slot 0
-        }
-    }
-    return KMA_NULL;
-}
-
-// The same of all classes, to give back the lines of those slabs that nobody uses.
-static inline void kma_sl_take_off_all(kma_sl_search *search)
-{
-    for (search->size_class = 0; search->size_class < KMA_SL_CLASSES;) { // a class, or a slab at a head, each time
-        search->line = kma_sl_take_off(search->heap, search->size_class);
-        if (search->line != KMA_NULL)
-            kma_sl_let_go(search->heap, (search->line - search->heap->plan.begin) >> KMA_SL_LINE_SHIFT, 1u, false);
-        else
-            search->size_class++;
+    const kma_sl_heap sl = kma_sl_open(heap);
+    if (kma_load_u32(&heap->headed, KMA_RELAXED) == 0)
+        return;
+    for (uint i = 0; i < sl.plan.places * KMA_SL_CLASSES; i++) {
+        global kma_atomic_u32 *const head = kma_sl_at(heap, sl.plan.heads) + i;
+        const uint seen = kma_load_u32(head, KMA_RELAXED);
+        if (seen != 0 && (!idle_ones || kma_load_u32(kma_sl_word(&sl, seen - 1), KMA_RELAXED) == 1) &&
+            kma_sl_behead(heap, head, seen))
+            kma_sl_let_go(heap, seen - 1, 1u, true); // slot 0; others may have come meanwhile
     }
 }
 
 // For each lane of the group a block of its class (KMA_SL_CLASSES: it wants none); KMA_NULL if its head has no slab.
 // `block` is what a lane that wants none has.
-static inline kma_ref kma_sl_take_shared(const kma_sl_heap *sl, kma_lanes group, uint size_class, kma_ref block)
+static inline kma_ref kma_sl_take_shared(global kma_slab *heap, kma_lanes group, uint size_class, kma_ref block)
 {
-    const uint place = kma_place();
     const kma_lanes alike = kma_lanes_match(group, size_class, 6);
     bool waits = size_class < KMA_SL_CLASSES;
-    uint late = KMA_SL_NONE; // of this slab something is to be done
-    uint undo = 0;
     for (;;) { // no more rounds than lanes: in each, one lane of each class leaves at least
         const kma_lanes all_waiting = kma_lanes_ballot(group, waits);
         if (all_waiting == 0)
             break;
         const kma_lanes waiting = waits ? all_waiting & alike : (kma_lanes)1 << kma_lane_id(); // else I alone
         const uint rank = kma_lane_rank(waiting);
-        uint first = 0;
-        uint slots = 0;
-        if (waits && rank == 0) {
-            const kma_sl_from from = kma_sl_from_head(sl, kma_sl_head(sl, place, size_class),
-                                                      sl->heap->sizes[size_class].slots, kma_lanes_count(waiting));
-            first = from.first;
-            slots = from.slots;
-            undo = from.undo;
-            late = undo != 0 || from.spare ? first : late;
-        }
-        first = kma_lanes_shuffle(group, first, kma_sl_first_bit(waiting));
-        slots = kma_lanes_shuffle(group, slots, kma_sl_first_bit(waiting));
+        kma_sl_from from;
+        from.first = from.slots = 0;
+        if (waits && rank == 0)
+            from = kma_sl_from_head(heap, size_class, kma_lanes_count(waiting), false);
+        from.first = kma_lanes_shuffle(group, from.first, kma_lowest_bit(waiting));
+        from.slots = kma_lanes_shuffle(group, from.slots, kma_lowest_bit(waiting));
         kma_lanes_sync(group); // what the leader acquired, all need
-        const uint mine = slots & ~kma_sl_lowest(slots, rank);
+        const uint mine = from.slots & ~kma_sl_lowest(from.slots, rank);
         if (waits && mine != 0)
-            block = sl->plan.begin + first * KMA_SL_LINE + kma_sl_first_bit(mine) * kma_sl_units(size_class);
-        waits = waits && slots != 0 && mine == 0;
+            block = heap->plan.begin + from.first * KMA_SL_LINE + kma_sl_first_bit(mine) * kma_sl_units(size_class);
+        waits = waits && from.slots != 0 && mine == 0;
     }
-    if (late != KMA_SL_NONE)
-        kma_sl_settle(sl->heap, late, undo);
     return block;
 }
 

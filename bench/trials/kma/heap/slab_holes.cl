@@ -36,10 +36,52 @@
 #include "kma/heap/error_log.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/slab_form.cl"
+#include "kma/lockfree/bit_tree.cl"
 
 static inline global kma_atomic_u32 *kma_sl_pin(const kma_sl_heap *sl, uint chunk)
 {
     return kma_sl_at(sl->heap, sl->plan.pins) + chunk;
+}
+
+// ------ trees of holes ----------------------------------------------------------------------------------------------
+
+static inline global kma_atomic_u32 *kma_sl_tree(const kma_sl_heap *sl, uint size_class)
+{
+    return kma_sl_at(sl->heap, sl->plan.trees) + (size_t)sl->plan.tree_words * size_class;
+}
+
+static inline bool kma_sl_has_holes(const kma_sl_heap *sl, uint size_class)
+{
+    return kma_load_u32(kma_sl_tree(sl, size_class) + sl->plan.tree_words - 1, KMA_RELAXED) != 0; // its root
+}
+
+// Whether there may be holes for a block of a class: the largest of the class below may do.
+static inline bool kma_sl_has_holes_for(const kma_sl_heap *sl, uint size_class)
+{
+    return kma_sl_has_holes(sl, size_class) || (size_class != 0 && kma_sl_has_holes(sl, size_class - 1));
+}
+
+static inline KMA_COLD void kma_sl_tree_put(global kma_slab *heap, uint size_class, uint chunk)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    kma_bit_tree_put(kma_sl_tree(&sl, size_class), sl.plan.room, chunk);
+}
+
+static inline KMA_COLD bool kma_sl_tree_take(global kma_slab *heap, uint size_class, uint chunk)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    return kma_bit_tree_take(kma_sl_tree(&sl, size_class), sl.plan.room, chunk);
+}
+
+// A chunk of a tree: the first one at or behind `from`, or with `any_does` one that is as far from those that others are led to.
+// KMA_BIT_TREE_NONE if there is none.
+static inline KMA_COLD uint kma_sl_tree_next(global kma_slab *heap, uint size_class, uint from, bool any_does)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    global kma_atomic_u32 *const tree = kma_sl_tree(&sl, size_class);
+    if (!kma_sl_has_holes(&sl, size_class))
+        return KMA_BIT_TREE_NONE;
+    return any_does ? kma_bit_tree_find(tree, sl.plan.room, from) : kma_bit_tree_next(tree, sl.plan.room, from);
 }
 
 // ------ the end of a slab -------------------------------------------------------------------------------------------
@@ -76,9 +118,16 @@ static inline KMA_COLD void kma_sl_unpin(global kma_slab *heap, uint chunk)
     const kma_sl_heap sl = kma_sl_open(heap);
     if (kma_fetch_add_u32(kma_sl_pin(&sl, chunk), ~0u, KMA_ACQ_REL) != 1)
         return;
-    for (uint line = chunk * KMA_SL_LINE; line < (chunk + 1) * KMA_SL_LINE; line++)
-        if ((kma_sl_mark(&sl, line) & KMA_SL_MARK_CLOSED) != 0)
-            kma_sl_bury_closed(heap, line);
+    for (uint line = chunk * KMA_SL_LINE; line < (chunk + 1) * KMA_SL_LINE; line += KMA_SL_MARKS) {
+        const uint marks = kma_load_u32(kma_sl_marks(&sl, line), KMA_RELAXED);
+        const uint closed = marks & 0x11111111u * KMA_SL_MARK_CLOSED;
+        // It may have been closed since, while another had pinned the chunk, who has looked at it before. Nobody has if the chunk
+        // is not pinned now: who pins it later sees that it is closed. Else this is left to who unpins.
+        if (closed != 0 && kma_fetch_add_u32(kma_sl_pin(&sl, chunk), 0, KMA_ACQ_REL) != 0)
+            return;
+        for (uint left = closed; left != 0; left &= left - 1)
+            kma_sl_bury_closed(heap, line + kma_sl_first_bit(left) / 4);
+    }
 }
 
 // ------ holes appear ------------------------------------------------------------------------------------------------
@@ -90,11 +139,24 @@ static inline void kma_sl_make_holey(const kma_sl_heap *sl, uint first, uint mar
         kma_fetch_or_u32(kma_sl_marks(sl, first), KMA_SL_MARK_HOLEY << kma_sl_mark_shift(first), KMA_RELEASE);
 }
 
+// The caller has marked as HOLEY what was no slab any more: its blocks were freed already.
+static inline KMA_COLD void kma_sl_unmark_stray(global kma_slab *heap, uint first)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const uint shift = kma_sl_mark_shift(first);
+    for (;;) { // once more only if another changed the word
+        const uint word = kma_load_u32(kma_sl_marks(&sl, first), KMA_RELAXED);
+        if ((word >> shift & 15u) != KMA_SL_MARK_HOLEY ||
+            kma_cas_u32(kma_sl_marks(&sl, first), word, word & ~(KMA_SL_MARK_HOLEY << shift), KMA_RELAXED) == word)
+            return;
+    }
+}
+
 // Whether slots that became free, `before` being the owners until then, are holes that no tree tells of yet. Of equal
 // slots whoever made the first hole puts the slab in.
 static inline bool kma_sl_makes_hole(const kma_sl_form *form, uint before)
 {
-    return form->units == 0 || (before & form->all) == form->all;
+    return form->units == 0 || (before & form->slots) == form->slots;
 }
 
 // `slots` of a slab, which is HOLEY, are such holes. It may have ended since.
@@ -104,7 +166,7 @@ static inline KMA_COLD void kma_sl_list_holes(global kma_slab *heap, const kma_s
     for (uint left = slots; left != 0; left &= form->units != 0 ? 0 : left - 1) {
         const uint size_class = kma_sl_class_within(kma_sl_room(form, kma_sl_first_bit(left)));
         if (size_class != listed)
-            kma_sl_tree_put(heap, KMA_SL_TREE_HOLES + size_class, first >> KMA_SL_LINE_SHIFT);
+            kma_sl_tree_put(heap, size_class, first >> KMA_SL_LINE_SHIFT);
         listed = size_class;
     }
 }
@@ -121,99 +183,144 @@ static inline KMA_COLD void kma_sl_let_go(global kma_slab *heap, uint first, uin
     if ((before & ~slots) == 0)
         kma_sl_close(heap, first);
     else if (always || kma_sl_makes_hole(&form, before))
-        kma_sl_list_holes(heap, &form, first, slots & form.all);
+        kma_sl_list_holes(heap, &form, first, slots & form.slots);
 }
 
 // ------ holes are filled --------------------------------------------------------------------------------------------
 
-// A slot of the class among the free ones of a slab, at a multiple of `align` units.
-static inline uint kma_sl_fitting(const kma_sl_form *form, uint first, uint free_slots, uint size_class, uint align)
+// What a lane alone wants, and how far its search got. In memory, and handed from function to function: what these would
+// keep in registers while they call one another, NVIDIA's compiler adds up, and every kernel that might call them has so many.
+typedef struct kma_sl_search {
+    global kma_slab *heap;
+    KMA_IN_MEMORY uint units;
+    KMA_IN_MEMORY uint align;      // in units
+    KMA_IN_MEMORY uint own_class;  // KMA_SL_CLASSES: of none
+    KMA_IN_MEMORY uint step;
+    KMA_IN_MEMORY uint size_class; // of the holes that are looked at
+    KMA_IN_MEMORY uint from;       // chunk
+    KMA_IN_MEMORY uint chunk;      // which the caller has pinned
+    KMA_IN_MEMORY uint tries;      // that are left
+    KMA_IN_MEMORY uint looks;      // at so many chunks, at most
+    KMA_IN_MEMORY bool is_out;     // of the tree: the caller found none there, and looks once more
+    KMA_IN_MEMORY kma_ref block;   // what was found; KMA_NULL: nothing yet
+} kma_sl_search;
+
+// Where a slot of the class with at least `units` is, of those of a living slab that are not among `owners`, at a multiple of
+// `align` units: its offset << 5 | its number. KMA_SL_NONE if there is none.
+static inline KMA_COLD uint kma_sl_fitting(const kma_sl_search *search, uint first, uint mark, uint owners)
 {
-    for (uint left = free_slots; left != 0; left &= left - 1) {
+    const kma_sl_heap sl = kma_sl_open(search->heap);
+    const kma_sl_form form = kma_sl_form_of(&sl, first, mark);
+    for (uint left = form.slots & ~owners; left != 0; left &= left - 1) {
         const uint slot = kma_sl_first_bit(left);
-        if (kma_sl_class_within(kma_sl_room(form, slot)) == size_class &&
-            (first * KMA_SL_LINE + kma_sl_offset(form, slot)) % align == 0)
-            return slot;
+        const uint room = kma_sl_room(&form, slot);
+        if (room < search->units || kma_sl_class_within(room) != search->size_class)
+            continue;
+        const uint offset = kma_sl_offset(&form, slot);
+        if (((first * KMA_SL_LINE + offset) & (search->align - 1)) == 0)
+            return offset << KMA_SL_LINE_SHIFT | slot;
     }
     return KMA_SL_NONE;
 }
 
-// Fills a hole of the slab at `line` of the chunk that the caller has pinned, into `block`; or leaves slots that are to be
-// given back in `undo`.
-static inline KMA_COLD void kma_sl_fill_slab(kma_sl_search *search)
+// Fills a hole of the slab at a line of a chunk that the caller has pinned.
+static inline KMA_COLD void kma_sl_fill_slab(kma_sl_search *search, uint first)
 {
     for (;;) { // once more only if another changed the owners
         const kma_sl_heap sl = kma_sl_open(search->heap);
-        const uint first = search->line;
         const uint mark = kma_load_u32(kma_sl_marks(&sl, first), KMA_ACQUIRE) >> kma_sl_mark_shift(first) & 15u;
-        if ((mark & (KMA_SL_MARK_HOLEY | KMA_SL_MARK_CLOSED)) != KMA_SL_MARK_HOLEY)
+        if ((mark & (KMA_SL_MARK_HOLEY | KMA_SL_MARK_CLOSED)) != KMA_SL_MARK_HOLEY || (mark & KMA_SL_MARK_FORM) == 0)
             return;
         const uint owners = kma_load_u32(kma_sl_word(&sl, first), KMA_RELAXED);
         kma_fetch_or_u32(kma_sl_used(&sl, first >> KMA_SL_LINE_SHIFT), 0, KMA_ACQ_REL);
-        if (owners == 0 || kma_sl_mark(&sl, first) != mark)
+        // An acquire, too: if it is another slab's by now, what is read of it below must be that one's.
+        const uint again = kma_load_u32(kma_sl_marks(&sl, first), KMA_ACQUIRE) >> kma_sl_mark_shift(first) & 15u;
+        if (owners == 0 || again != mark)
             return;
-        uint slot, offset, room;
-        {
-            const kma_sl_form form = kma_sl_form_of(&sl, first, mark);
-            slot = kma_sl_fitting(&form, first, form.all & ~owners, search->size_class, search->class_align);
-            if (slot == KMA_SL_NONE)
-                return;
-            offset = kma_sl_offset(&form, slot);
-            room = kma_sl_room(&form, slot);
+        // What tells of it stays now, as the chunk is pinned.
+        const uint found = kma_sl_fitting(search, first, mark, owners);
+        if (found == KMA_SL_NONE)
+            return;
+        const uint slot = found % KMA_SL_SLOTS;
+        if (kma_cas_u32(kma_sl_word(&sl, first), owners, owners | 1u << slot, KMA_ACQ_REL) == owners) {
+            search->block = sl.plan.begin + first * KMA_SL_LINE + (found >> KMA_SL_LINE_SHIFT);
+            return;
         }
-        if (kma_cas_u32(kma_sl_word(&sl, first), owners, owners | 1u << slot, KMA_ACQ_REL) != owners)
-            continue;
-        // Without slot 31, which heads do not need to see free, it may be another slab than it was.
-        const kma_sl_form now = kma_sl_form_of(&sl, first, kma_sl_mark(&sl, first));
-        if ((now.all >> slot & 1u) != 0 && kma_sl_room(&now, slot) == room && kma_sl_offset(&now, slot) == offset)
-            search->block = sl.plan.begin + first * KMA_SL_LINE + offset;
-        else
-            search->undo = 1u << slot;
-        return;
     }
 }
 
-// Fills a hole of a slab that begins in `chunk`, which the caller has pinned.
-static inline void kma_sl_fill_chunk(kma_sl_search *search)
+// Fills a hole of a slab that begins in the chunk.
+static inline KMA_COLD void kma_sl_fill_chunk(kma_sl_search *search)
 {
-    for (uint group = 0; group < KMA_SL_LINE / KMA_SL_MARKS && search->block == KMA_NULL; group++) {
+    const uint end = (search->chunk + 1) * KMA_SL_LINE;
+    for (uint line = end - KMA_SL_LINE; line < end && search->block == KMA_NULL; line++) {
         const kma_sl_heap sl = kma_sl_open(search->heap);
-        const uint line = search->chunk * KMA_SL_LINE + group * KMA_SL_MARKS;
-        uint holey = kma_load_u32(kma_sl_marks(&sl, line), KMA_RELAXED) & 0x88888888u;
-        for (; holey != 0 && search->block == KMA_NULL; holey &= holey - 1) {
-            search->line = line + kma_sl_first_bit(holey) / 4;
-            search->undo = 0;
-            kma_sl_fill_slab(search);
-            if (search->undo != 0)
-                kma_sl_let_go(search->heap, search->line, search->undo, false);
+        const uint holey = kma_load_u32(kma_sl_marks(&sl, line), KMA_RELAXED) >> kma_sl_mark_shift(line) & 0x88888888u;
+        if (holey == 0) {
+            line |= KMA_SL_MARKS - 1;
+            continue;
         }
+        line += kma_sl_first_bit(holey) / 4;
+        kma_sl_fill_slab(search, line);
     }
 }
 
-// Fills a hole of a class, near the caller's place, if there is one. At multiples of more than one unit each chunk that has
-// holes of the class gets one look.
-static inline void kma_sl_fill(kma_sl_search *search)
+// Whether any hole of the class will do. If not, each chunk that has such gets one look.
+static inline bool kma_sl_any_will_do(const kma_sl_search *search)
 {
-    const bool any = search->class_align == 1;
-    const uint near = any ? kma_mix32((uint)kma_linear_global_id()) % search->heap->plan.chunks : 0;
-    search->from = near;
-    search->tree = KMA_SL_TREE_HOLES + search->size_class;
-    bool is_out = false; // it is the second look at a chunk, which the caller has taken out
-    while (search->block == KMA_NULL) { // once more at this chunk, or with another, or if another put it in again
-        if (!is_out)
-            search->chunk = kma_sl_tree_next(search->heap, search->tree, search->from, any);
+    return search->align == 1 && search->size_class >= search->own_class;
+}
+
+#define KMA_SL_SOME_LOOKS 0xffffu // so many at most, or all
+
+// Whether all chunks are looked at in turn, since not any hole of the class will do.
+static inline bool kma_sl_goes_through(const kma_sl_search *search)
+{
+    return search->looks > KMA_SL_SOME_LOOKS && !kma_sl_any_will_do(search);
+}
+
+// Pins a chunk that may have holes of the class. `chunk` is KMA_BIT_TREE_NONE if there is none.
+static inline KMA_COLD void kma_sl_pin_next(kma_sl_search *search)
+{
+    search->chunk =
+        kma_sl_tree_next(search->heap, search->size_class, search->from, !kma_sl_goes_through(search));
+    if (search->chunk != KMA_BIT_TREE_NONE)
+        kma_fetch_add_u32(kma_sl_at(search->heap, search->heap->plan.pins) + search->chunk, 1, KMA_ACQ_REL);
+}
+
+// A chunk had no hole that would do. If any would have, it is taken out of the tree, and looked at once more, or has been.
+static inline KMA_COLD void kma_sl_take_out(kma_sl_search *search)
+{
+    search->is_out = !search->is_out && kma_sl_any_will_do(search) &&
+                     kma_sl_tree_take(search->heap, search->size_class, search->chunk);
+    search->from = kma_sl_goes_through(search) ? search->chunk + 1
+                                               : kma_mix32(search->from + 1) % search->heap->plan.chunks;
+}
+
+#define KMA_SL_HOLE_LOOKS 8u // at chunks for a hole, of one who need not have it
+#define KMA_SL_ALL_LOOKS  ~0u
+
+// Fills a hole of a class, if there is one in as many chunks.
+static inline void kma_sl_fill(kma_sl_search *search, uint looks)
+{
+    search->looks = looks;
+    search->from = kma_sl_goes_through(search) ? 0 : kma_mix32((uint)kma_linear_global_id()) % search->heap->plan.chunks;
+    search->is_out = false;
+    while (search->block == KMA_NULL) { // this chunk once more, or the next one, or if another put it in again
+        if (!search->is_out) {
+            if (search->looks-- == 0)
+                return;
+            kma_sl_pin_next(search);
+        }
         if (search->chunk == KMA_BIT_TREE_NONE)
             return;
-        if (!is_out)
-            kma_fetch_add_u32(kma_sl_at(search->heap, search->heap->plan.pins) + search->chunk, 1, KMA_ACQ_REL);
         kma_sl_fill_chunk(search);
-        if (is_out && search->block != KMA_NULL)
-            kma_sl_tree_put(search->heap, search->tree, search->chunk); // there may be more
-        is_out = !is_out && search->block == KMA_NULL && any &&
-                 kma_sl_tree_take(search->heap, search->tree, search->chunk);
-        if (!is_out)
+        if (search->block == KMA_NULL)
+            kma_sl_take_out(search);
+        else if (search->is_out)
+            kma_sl_tree_put(search->heap, search->size_class, search->chunk); // there may be more
+        if (search->block != KMA_NULL || !search->is_out)
             kma_sl_unpin(search->heap, search->chunk);
-        search->from = any ? near : search->chunk + 1;
     }
 }
 

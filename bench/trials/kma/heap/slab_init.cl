@@ -2,6 +2,7 @@
 #ifndef KMA_HEAP_SLAB_INIT_CL
 #define KMA_HEAP_SLAB_INIT_CL
 
+#include "kma/platform/bits.cl"
 #include "kma/heap/error_log.cl"
 #include "kma/heap/slab_lines.cl"
 
@@ -24,6 +25,8 @@ static inline void kma_slab_init(global kma_slab *heap, ulong bytes, ulong max_b
         heap->plan = plan;
         kma_store_u32(&heap->next_run, 0, KMA_RELAXED);
         kma_store_u32(&heap->seekers, 0, KMA_RELAXED);
+        kma_store_u32(&heap->headed, 0, KMA_RELAXED);
+        kma_store_u32(&heap->scarce, 0, KMA_RELAXED);
         kma_heap_header_init(&heap->header, KMA_KIND_SLAB, bytes, max(bytes, max_bytes), plan.begin, plan.limit,
                              plan.guard);
     }
@@ -33,15 +36,18 @@ static inline void kma_slab_init(global kma_slab *heap, ulong bytes, ulong max_b
     kma_sl_clear(kma_sl_at(heap, plan.heads), (size_t)plan.places * KMA_SL_CLASSES, me, work_items);
     kma_sl_clear(kma_sl_at(heap, plan.pins), plan.room, me, work_items);
     kma_sl_clear(kma_sl_at(heap, plan.marks), (size_t)plan.room * (KMA_SL_LINE / KMA_SL_MARKS), me, work_items);
-    kma_sl_clear(kma_sl_at(heap, plan.words), (size_t)plan.room * KMA_SL_LINE, me, work_items);
+    kma_sl_clear(kma_sl_at(heap, plan.words), (size_t)plan.room * KMA_SL_LINE + 1, me, work_items);
     global kma_atomic_u32 *const used = kma_sl_at(heap, plan.used);
     for (size_t chunk = me; chunk < plan.room; chunk += work_items) // those to come are nobody's to take
         kma_store_u32(&used[chunk], chunk < plan.chunks ? 0 : 0xffffffffu, KMA_RELAXED);
-    global kma_atomic_u32 *const trees = kma_sl_at(heap, plan.trees);
-    kma_bit_tree_init(trees, plan.room, plan.chunks, me, work_items);
-    kma_bit_tree_init(trees + plan.tree_words, plan.room, plan.chunks, me, work_items);
-    kma_sl_clear(trees + (size_t)plan.tree_words * KMA_SL_TREE_HOLES, (size_t)plan.tree_words * KMA_SL_CLASSES, me,
-                 work_items);
+    for (size_t word = me; word * 32 < plan.room; word += work_items)
+        kma_store_u32(kma_sl_at(heap, plan.rooms) + word,
+                      (uint)kma_bits_below(plan.chunks < word * 32 ? 0 : min(plan.chunks - (uint)word * 32, 32u)),
+                      KMA_RELAXED);
+    for (size_t c = me; c < plan.cursors; c += work_items) // in the last quarter, away from where cursors begin
+        kma_store_u32(&heap->looked[c * KMA_SL_CURSOR_STRIDE],
+                      plan.chunks - plan.chunks / 4 + plan.chunks / 4 / plan.cursors * (uint)c, KMA_RELAXED);
+    kma_sl_clear(kma_sl_at(heap, plan.trees), (size_t)plan.tree_words * KMA_SL_TREES, me, work_items);
 }
 
 #endif

@@ -1,15 +1,16 @@
-// The slab heap in memory. Types and sizes only; the including side has kma_highest_bit and popcount.
+// The slab heap in memory. Types and sizes only. The including side has kma_highest_bit
+// and popcount.
 //
-//   0                                                                                       begin        limit
-//   | kma_slab | heads      | used     | pins     | marks    | trees     | words    | pad    | line 0 | line 1 | … |
-//   |          | 1 word for | 1 bit    | 1 word   | 4 bits   | 50 bits   | 1 word   | to 4   | 32 units, 512 B     |
-//   |          | each place | for each | for each | for each | for each  | for each | KiB    |                     |
-//   |          | and class  | line     | chunk    | line     | chunk,    | line     |        |                     |
-//                                                              and above
+//   0                                                                                                 begin        limit
+//   | kma_slab | heads      | used     | rooms    | pins     | marks    | trees     | words    | pad  | line 0 | line 1 | … |
+//   |          | 1 word for | 1 bit    | 1 bit    | 1 word   | 4 bits   | 48 bits   | 1 word   | to 4 | 32 units, 512 B     |
+//   |          | each place | for each | for each | for each | for each | for each  | for each | KiB  |                     |
+//   |          | and class  | line     | chunk    | chunk    | line     | chunk,    | line     |      |                     |
+//                                                                         and above
 //
 // A line is 32 units of 16 bytes, a chunk 32 lines, 16 KiB: those of a word of `used`. All that is written while kernels
-// run lies in front of `begin`. Per chunk that is 32 words, one of `used`, one pin, four of marks and 50 bits of trees
-// with 1/31 of that above them: 158.5 bytes, 0.97 %.
+// run lies in front of `begin`. Per chunk that is 32 words, one of `used`, a bit of `rooms`, one pin, four words of
+// marks and 48 bits of trees with 1/31 of that above them: 158.3 bytes, 0.97 %.
 //
 // A slab is lines side by side that hold up to 32 blocks: its slots. What tells of it:
 //
@@ -27,6 +28,7 @@
 // Plane p has in bit s the bit p of slot s's size, for slots 0 to 30; slot 31 has what is left. So a slot's offset is a sum
 // of popcounts. Lanes that ask together get one slab, whatever their sizes; each plane is one ballot.
 //
+// From KMA_DEBUG 2 on there is a kma_guard between trees and words.
 #ifndef KMA_HEAP_SLAB_LAYOUT_CL
 #define KMA_HEAP_SLAB_LAYOUT_CL
 
@@ -38,14 +40,41 @@
 #define KMA_KIND_SLAB 4u
 #endif
 
-// For functions that are rarely called from paths that are often taken, and talk to no other lanes: called on GPUs, too, for
-// what they keep in registers would else add to those paths' on NVIDIA, whose compiler also takes a minute for a hundred
-// thousand lines. (Intel's compiler for CPUs computes wrong values around calls in divergent flow: platform/target.cl.)
+// For functions that are rarely called from paths that are often taken, and talk to no other lanes: called on GPUs too, for
+// what they keep in registers would else add to those paths' on NVIDIA, whose compiler also takes a minute for ten thousand
+// lines. Not on Intel's CPUs, as above.
 #if !defined(KMA_COLD)
 #if KMA_IS_NV || defined(__AMDGCN__)
 #define KMA_COLD __attribute__((noinline))
 #else
 #define KMA_COLD KMA_OUTLINE
+#endif
+#endif
+
+// For variables of functions that are called (KMA_COLD) and call others: kept in memory on NVIDIA, whose compiler adds up what
+// each of a chain of functions keeps in registers, and gives so many to every kernel that might call them.
+#if !defined(KMA_IN_MEMORY)
+#if KMA_IS_NV
+#define KMA_IN_MEMORY volatile
+#else
+#define KMA_IN_MEMORY
+#endif
+#endif
+
+// In a cold function: a call of itself, which is never made, as no buffer is at that address. NVIDIA's assembler (ptxas 13.0)
+// gives each function that is called registers apart from those of its callers, so that a kernel needs as many as all of them
+// together; but to functions that may call themselves, and to those that they call, the same ones, which these save in memory
+// first. The slab heap's malloc takes 57 registers so, and else 88. (OpenCL C forbids recursion, 6.9 i; NVIDIA's compiler has
+// it.)
+#if !defined(KMA_CALL_ITSELF)
+#if KMA_IS_NV
+#define KMA_CALL_ITSELF(pointer, call)                                                                                 \
+    do {                                                                                                               \
+        if ((ulong)(pointer) == 4096)                                                                                  \
+            call;                                                                                                      \
+    } while (0) // once
+#else
+#define KMA_CALL_ITSELF(pointer, call)
 #endif
 #endif
 
@@ -145,8 +174,9 @@ static inline kma_sl_size kma_sl_size_of(uint size_class)
     size.lines = size.units == 1 ? 1 : 2;
     size.slots = min(size.lines * KMA_SL_LINE / size.units, KMA_SL_SLOTS);
     size.pad = 0;
+    // At most 32: so many have four slots of 4 KiB, and none of a smaller class unused.
     while (size.slots < 4 || (size.lines * KMA_SL_LINE - size.slots * size.units) * 64 > size.lines * KMA_SL_LINE) {
-        size.lines++; // at most 32: so many have four slots of 4 KiB, and none of a smaller class unused
+        size.lines++;
         size.slots = min(size.lines * KMA_SL_LINE / size.units, KMA_SL_SLOTS);
     }
     return size;
@@ -160,16 +190,23 @@ static inline uint kma_sl_first_bit(uint bits)
 
 // ------ forms -----------------------------------------------------------------------------------------------------
 
+// For loops in code that is rarely run and often called: unrolled, they keep all planes in registers.
+#ifdef __OPENCL_C_VERSION__
+#define KMA_ROLLED _Pragma("unroll 1")
+#else
+#define KMA_ROLLED
+#endif
+
 // A slab's form, as its mark and its data tell.
 typedef struct kma_sl_form {
     uint mark;
     uint units; // of each slot; 0: planes tell
     uint lines;
-    uint all;   // its slots, one bit for each
+    uint slots; // one bit for each
     uint shift; // log2 of what planes count
     uint least; // added to what the planes say: 1 in a small one
     uint count; // planes
-    uint planes[KMA_SL_PLANES]; // without the data bit; 0 behind the last
+    uint planes[KMA_SL_PLANES]; // without the data bit
 } kma_sl_form;
 
 // Units of the slots in front of a slot.
@@ -179,7 +216,8 @@ static inline uint kma_sl_offset(const kma_sl_form *form, uint slot)
         return form->units * slot;
     const uint below = (1u << slot) - 1u; // slot 31 at most
     uint sum = form->least * slot;
-    for (uint p = 0; p < KMA_SL_PLANES; p++)
+    KMA_ROLLED
+    for (uint p = 0; p < form->count; p++)
         sum += (uint)popcount(form->planes[p] & below) << p;
     return sum << form->shift;
 }
@@ -192,7 +230,8 @@ static inline uint kma_sl_room(const kma_sl_form *form, uint slot)
     if (slot == KMA_SL_SLOTS - 1)
         return form->lines * KMA_SL_LINE - kma_sl_offset(form, slot);
     uint sum = form->least;
-    for (uint p = 0; p < KMA_SL_PLANES; p++)
+    KMA_ROLLED
+    for (uint p = 0; p < form->count; p++)
         sum += (form->planes[p] >> slot & 1u) << p;
     return sum << form->shift;
 }
@@ -227,7 +266,7 @@ static inline kma_sl_form kma_sl_form_with(uint mark, uint header)
     kma_sl_form form;
     form.mark = mark;
     form.units = form.lines = 1;
-    form.all = 0xffffffffu;
+    form.slots = 0xffffffffu;
     form.shift = form.least = form.count = 0;
     if ((mark & KMA_SL_MARK_FORM) == KMA_SL_MARK_SMALL) {
         form.units = 0;
@@ -236,17 +275,17 @@ static inline kma_sl_form kma_sl_form_with(uint mark, uint header)
     } else if ((header & KMA_SL_RUN) != 0) {
         form.lines = value;
         form.units = value << KMA_SL_LINE_SHIFT; // 2^32 units are more than a heap has
-        form.all = 1;
+        form.slots = 1;
     } else if ((header & KMA_SL_MIXED) != 0) {
         form.units = 0;
         form.lines = value >> 8;
         form.shift = (value & KMA_SL_HEADER_COARSE) != 0 ? KMA_SL_COARSE_SHIFT : 0;
-        form.all = (value & KMA_SL_HEADER_LAST) != 0 ? KMA_SL_DATA : 0; // slot 31, which no plane tells of
+        form.slots = (value & KMA_SL_HEADER_LAST) != 0 ? KMA_SL_DATA : 0; // slot 31, which no plane tells of
         form.count = value & 7u;
     } else if (header != 0) {
         form.units = value >> 6;
         form.lines = kma_sl_lines_for(form.units, value & 63u);
-        form.all = kma_sl_all_slots(value & 63u);
+        form.slots = kma_sl_all_slots(value & 63u);
     }
     return form;
 }
@@ -256,9 +295,11 @@ static inline kma_sl_form kma_sl_form_whole(kma_sl_form form)
 {
     if (form.least != 0)
         form.lines = kma_sl_small_lines(kma_sl_offset(&form, KMA_SL_SLOTS - 1));
-    else if (form.units == 0)
-        for (uint p = 0; p < KMA_SL_PLANES; p++)
-            form.all |= form.planes[p];
+    else if (form.units == 0) {
+        KMA_ROLLED
+        for (uint p = 0; p < form.count; p++)
+            form.slots |= form.planes[p];
+    }
     return form;
 }
 
@@ -289,21 +330,31 @@ static inline uint kma_sl_first_back(uint first)
 #ifndef KMA_SL_PLACES
 #define KMA_SL_PLACES 128u // numbers of places, at most
 #endif
+#ifndef KMA_SL_CURSORS
 #define KMA_SL_CURSOR_STRIDE 32u // words between two cursors: a line of the cache each
 #define KMA_SL_CURSORS       32u // of each band, at most
-// Bands of cursors (slab_lines.cl), and log2 of the lines that a cursor of them has side by side: 128 KiB and 1 MiB.
+#endif
+// A place of its own, and a cursor, for each so many chunks.
+#ifndef KMA_SL_PLACE_CHUNKS
+#define KMA_SL_PLACE_CHUNKS 64u
+#endif
+// Bands of cursors (slab_cursors.cl), and log2 of the lines that a cursor of them has side by side: 128 KiB and 1 MiB.
 #define KMA_SL_BAND_FEW   0u
 #define KMA_SL_BAND_MANY  1u
-#define KMA_SL_BAND_ALONE 2u
-#define KMA_SL_BANDS      3u
+#define KMA_SL_BANDS      2u
+#ifndef KMA_SL_FEW_SHIFT
 #define KMA_SL_FEW_SHIFT  8u
 #define KMA_SL_MANY_SHIFT 11u
+#endif
+#define KMA_SL_USUAL_CURSORS 16u
 
-// Trees over the chunks, one behind the other.
-#define KMA_SL_TREE_SOME  0u // chunks with a free line
-#define KMA_SL_TREE_WHOLE 1u // chunks all of whose lines are free
-#define KMA_SL_TREE_HOLES 2u // and on: chunks in which a slab begins that has a free slot of each class
-#define KMA_SL_TREES      (KMA_SL_TREE_HOLES + KMA_SL_CLASSES)
+// Lanes that want a block together: so many get a slab even if there are holes for them.
+#ifndef KMA_SL_MANY
+#define KMA_SL_MANY 16u
+#endif
+
+// Trees of holes over the chunks (slab_holes.cl), one for each class, one behind the other.
+#define KMA_SL_TREES KMA_SL_CLASSES
 
 // Where everything is. Constant after the initialisation, but for growth, which changes `chunks` and `limit`: all
 // metadata have room for the chunks that there may ever be, so that nothing has to move.
@@ -317,6 +368,7 @@ typedef struct kma_sl_plan {
     uint tree_words;  // of each tree
     uint heads;       // this and the rest: units from the heap's start
     uint used;
+    uint rooms;
     uint pins;
     uint marks;
     uint trees;
@@ -333,11 +385,14 @@ typedef struct kma_slab {
     kma_heap_header header;
     kma_sl_plan plan;
     kma_sl_size sizes[KMA_SL_CLASSES];
-    uint pad[38];
+    uint pad[37];
     kma_atomic_u32 cursors[KMA_SL_BANDS * KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE];
+    kma_atomic_u32 looked[KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE]; // chunks where places looked last for a gap
     kma_atomic_u32 next_run; // chunk near which the next long run is looked for
     kma_atomic_u32 seekers;  // who look at all of the heap
-    uint pad_run[30];
+    kma_atomic_u32 headed;   // at most so many heads have a slab
+    kma_atomic_u32 scarce;   // so many lines side by side, or more, a walk through the heap did not find; 0: it did
+    uint pad_run[28];
 } kma_slab;
 
 // Largest power of two that is at most `value`, from 1 to `most`.
@@ -357,23 +412,26 @@ static inline kma_sl_plan kma_sl_plan_of(uint chunks, uint cursors, uint debug, 
 {
     kma_sl_plan plan;
     plan.chunks = plan.room = chunks;
-    plan.cursors = max(min(cursors, chunks / 64), 1u);
-    plan.places = kma_sl_power(chunks / 64, KMA_SL_PLACES);
+    plan.cursors = max(min(cursors, chunks / KMA_SL_PLACE_CHUNKS), 1u);
+    plan.places = kma_sl_power(chunks / KMA_SL_PLACE_CHUNKS, KMA_SL_PLACES);
     plan.tree_words = kma_bit_tree_words(chunks);
     plan.few_rounds = kma_sl_rounds(plan, KMA_SL_FEW_SHIFT);
     plan.many_rounds = kma_sl_rounds(plan, KMA_SL_MANY_SHIFT);
     const ulong heads = kma_whole_units(sizeof(kma_slab));
     const ulong used = heads + kma_whole_units((ulong)plan.places * KMA_SL_CLASSES * sizeof(kma_atomic_u32));
-    const ulong pins = used + kma_whole_units((ulong)chunks * sizeof(kma_atomic_u32));
+    const ulong rooms = used + kma_whole_units((ulong)chunks * sizeof(kma_atomic_u32));
+    const ulong pins = rooms + kma_whole_units(((ulong)chunks + 31) / 32 * sizeof(kma_atomic_u32));
     const ulong marks = pins + kma_whole_units((ulong)chunks * sizeof(kma_atomic_u32));
     const ulong trees = marks + kma_whole_units((ulong)chunks * (KMA_SL_LINE / KMA_SL_MARKS) * sizeof(kma_atomic_u32));
     const ulong guard = trees + kma_whole_units((ulong)plan.tree_words * KMA_SL_TREES * sizeof(kma_atomic_u32));
     const ulong words = guard + kma_guard_room(debug);
-    const ulong behind = words + kma_whole_units((ulong)chunks * KMA_SL_LINE * sizeof(kma_atomic_u32));
+    // One word more than lines: free looks at the word behind a line's before it knows what it is (slab_release.cl).
+    const ulong behind = words + kma_whole_units(((ulong)chunks * KMA_SL_LINE + 1) * sizeof(kma_atomic_u32));
     const ulong begin = (behind + KMA_SL_ALIGN / KMA_UNIT - 1) / (KMA_SL_ALIGN / KMA_UNIT) * (KMA_SL_ALIGN / KMA_UNIT);
     *end = begin + ((ulong)chunks << (2 * KMA_SL_LINE_SHIFT));
     plan.heads = (uint)heads;
     plan.used = (uint)used;
+    plan.rooms = (uint)rooms;
     plan.pins = (uint)pins;
     plan.marks = (uint)marks;
     plan.trees = (uint)trees;

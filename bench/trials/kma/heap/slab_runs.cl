@@ -3,15 +3,18 @@
 #ifndef KMA_HEAP_SLAB_RUNS_CL
 #define KMA_HEAP_SLAB_RUNS_CL
 
+#include "kma/heap/slab_cursors.cl"
+#include "kma/heap/slab_gaps.cl"
 #include "kma/heap/slab_heads.cl"
 
 // Makes a slab of lines of the caller's own: one block of all of them.
-static inline kma_ref kma_sl_make_run(const kma_sl_heap *sl, uint first, uint lines)
+static inline KMA_COLD kma_ref kma_sl_make_run(global kma_slab *heap, uint first, uint lines)
 {
-    kma_store_u32(kma_sl_word(sl, first + 1), kma_sl_run_header(lines), KMA_RELAXED);
-    kma_store_u32(kma_sl_word(sl, first), 1u, KMA_RELAXED);
-    kma_sl_put_mark(sl, first, KMA_SL_MARK_HEADER);
-    return sl->plan.begin + first * KMA_SL_LINE;
+    const kma_sl_heap sl = kma_sl_open(heap);
+    kma_store_u32(kma_sl_word(&sl, first + 1), kma_sl_run_header(lines), KMA_RELAXED);
+    kma_store_u32(kma_sl_word(&sl, first), 1u, KMA_RELAXED);
+    kma_sl_put_mark(&sl, first, KMA_SL_MARK_HEADER);
+    return sl.plan.begin + first * KMA_SL_LINE;
 }
 
 // Whether a class serves blocks at multiples of `align` units.
@@ -22,95 +25,189 @@ static inline bool kma_sl_is_aligned(uint size_class, uint align)
 
 // ------ alone -----------------------------------------------------------------------------------------------------
 
-// What is tried one after the other, until there is a block.
-#define KMA_SL_STEP_HOLE   0u // of the class
-#define KMA_SL_STEP_HEAD   1u // of the caller's place; if that has no slab, of a new one, which it gets
-#define KMA_SL_STEP_FEW    2u // lines, as many as a block of the class needs; what is over others can share
-#define KMA_SL_STEP_LARGER 3u // and on, for each class from this one on: a hole, then one from a head of any place
-// Behind those of the last class:
-#define KMA_SL_STEP_RUN    0u // lines of its own
-#define KMA_SL_STEP_OFF    1u // all slabs are taken off their heads, so that those that nobody uses end
-#define KMA_SL_STEP_AGAIN  2u // the fewest lines
-#define KMA_SL_STEP_LAST   3u // a run
-
-// From lines that were found a slab is made, and a block of it.
-static inline KMA_COLD void kma_sl_use_lines(kma_sl_search *search, bool is_run)
+// The fewest lines of a slab of a class.
+static inline uint kma_sl_fewest_lines(uint size_class)
 {
-    const kma_sl_heap sl = kma_sl_open(search->heap);
-    const uint first = search->line;
-    const uint units = kma_sl_units(search->own_class);
-    if (is_run) {
-        search->block = kma_sl_make_run(&sl, first, search->count);
-        return;
-    }
-    uint slot = 0;
-    if (search->step == KMA_SL_STEP_HEAD + 1) {
-        slot = kma_sl_first_bit(kma_sl_open_head(search->heap, kma_place(), search->own_class, first, 1));
-    } else {
-        const uint slots = min(search->count * KMA_SL_LINE / units, KMA_SL_SLOTS);
-        kma_sl_make(&sl, first, search->count, units, slots, slots == 1 ? 1u : 3u);
-        if (slots != 1) // so that the others are listed
-            kma_sl_let_go(search->heap, first, 2u, true);
-    }
-    search->block = search->heap->plan.begin + first * KMA_SL_LINE + slot * units;
+    const uint units = kma_sl_units(size_class);
+    return units == 1 ? 1 : max(kma_sl_whole_lines(units), 2u);
 }
 
-// A block of the class of `search` from the head of a place; KMA_NULL if it has no slab.
-static inline KMA_COLD kma_ref kma_sl_at_head(global kma_slab *heap, uint size_class, uint place)
+// Makes a slab of a class of so many lines of the caller's own: a block of it, the others are holes.
+static inline KMA_COLD kma_ref kma_sl_make_few(global kma_slab *heap, uint size_class, uint first, uint count)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
-    const kma_sl_from from =
-        kma_sl_from_head(&sl, kma_sl_head(&sl, place, size_class), heap->sizes[size_class].slots, 1);
-    if (from.undo != 0 || from.spare)
-        kma_sl_settle(heap, from.first, from.undo);
+    const uint units = kma_sl_units(size_class);
+    const uint slots = min(count * KMA_SL_LINE / units, KMA_SL_SLOTS);
+    kma_sl_make(&sl, first, count, units, slots, slots == 1 ? 1u : 3u);
+    if (slots != 1) // so that the others are listed
+        kma_sl_let_go(heap, first, 2u, true);
+    return sl.plan.begin + first * KMA_SL_LINE;
+}
+
+// A block of a class from the head of the caller's place; KMA_NULL if it gets none.
+static inline KMA_COLD kma_ref kma_sl_at_head(global kma_slab *heap, uint size_class)
+{
+    const kma_sl_from from = kma_sl_from_head(heap, size_class, 1, true);
     if (from.slots == 0)
         return KMA_NULL;
     return heap->plan.begin + from.first * KMA_SL_LINE + kma_sl_first_bit(from.slots) * kma_sl_units(size_class);
 }
 
+// What a lane alone tries, one after the other, until it has a block.
+#define KMA_SL_STEP_HOLE  0u // of its class
+#define KMA_SL_STEP_NEAR  1u // the slab at the head of its place, or a new one for it; for a run lines near by
+#define KMA_SL_STEP_ENTER 2u // from here on anywhere in the heap. Few go there at a time; the others get nothing.
+#define KMA_SL_STEP_LINES 3u // the fewest lines for a block of the class, or those of a run
+#define KMA_SL_STEP_IDLE  4u // slabs at heads that nobody else uses end
+#define KMA_SL_STEP_AGAIN 5u // lines
+#define KMA_SL_STEP_HOLES 6u // of the class, or a larger one, or of the one below if large enough
+#define KMA_SL_STEP_OFF   7u // all slabs are taken off heads
+#define KMA_SL_STEP_THESE 8u // holes, as before
+#define KMA_SL_STEP_END   9u
+
+#define KMA_SL_ALONE_LOOKS 64u // at chunks for a hole of the class
+#define KMA_SL_ENTERS      64u // how often who may not go on from there begins anew
+
+static inline bool kma_sl_step_looks_for_holes(uint step)
+{
+    return step == KMA_SL_STEP_HOLES || step == KMA_SL_STEP_THESE;
+}
+
+// Lines for a block.
+static inline uint kma_sl_step_count(const kma_sl_search *search)
+{
+    return search->own_class == KMA_SL_CLASSES ? max(kma_sl_whole_lines(search->units), 2u)
+                                               : kma_sl_fewest_lines(search->own_class);
+}
+
+// Lines for a block, and a slab of them.
+static inline KMA_COLD void kma_sl_step_lines(kma_sl_search *search)
+{
+    const bool is_run = search->own_class == KMA_SL_CLASSES;
+    const uint count = kma_sl_step_count(search);
+    const uint first = kma_sl_seek(search->heap, count, is_run ? max(search->align >> KMA_SL_LINE_SHIFT, 1u) : 1);
+    if (first == KMA_SL_NONE)
+        return;
+    search->block = is_run ? kma_sl_make_run(search->heap, first, count)
+                           : kma_sl_make_few(search->heap, search->own_class, first, count);
+}
+
+// A run where the caller's place takes lines, or if it is short in a gap.
+static inline KMA_COLD void kma_sl_step_run(kma_sl_search *search)
+{
+    const uint count = kma_sl_step_count(search);
+    uint first = KMA_SL_NONE;
+    if (search->align > KMA_SL_LINE || kma_sl_is_scarce(search->heap, count))
+        return;
+    for (uint draws = KMA_SL_DRAWS; draws != 0 && first == KMA_SL_NONE; draws--) {
+        const kma_sl_heap sl = kma_sl_open(search->heap);
+        const uint drawn = kma_sl_draw(&sl, kma_sl_band_for(count), count);
+        if (drawn == KMA_SL_NONE)
+            continue;
+        if (kma_sl_take_lines(search->heap, drawn, count))
+            first = drawn;
+        else
+            kma_sl_move_cursor(search->heap, kma_sl_band_for(count), drawn);
+    }
+    if (first == KMA_SL_NONE && count <= KMA_SL_LINE)
+        first = kma_sl_look(search->heap, count, count).first;
+    if (first != KMA_SL_NONE)
+        search->block = kma_sl_make_run(search->heap, first, count);
+}
+
+// After a look at the holes of a class: the next one up, and behind the last one the class below the caller's. Whether there
+// is one.
+static inline bool kma_sl_step_class(kma_sl_search *search)
+{
+    const uint last = search->size_class;
+    search->size_class = last < search->own_class ? KMA_SL_CLASSES : last + 1;
+    if (search->size_class == KMA_SL_CLASSES && last >= search->own_class && search->own_class != 0)
+        search->size_class = search->own_class - 1;
+    return search->size_class != KMA_SL_CLASSES;
+}
+
+// Whether the caller may go through the whole heap.
+static inline KMA_COLD bool kma_sl_enter(global kma_slab *heap)
+{
+    if (kma_load_u32(&heap->seekers, KMA_RELAXED) >= KMA_SL_SEEKERS)
+        return false;
+    if (kma_fetch_add_u32(&heap->seekers, 1, KMA_RELAXED) < KMA_SL_SEEKERS)
+        return true;
+    kma_fetch_add_u32(&heap->seekers, ~0u, KMA_RELAXED);
+    return false;
+}
+
+// A hole for a block of so many units, if one is found soon: first of the class below, where those of the very size are that
+// lanes together got, then of its class.
+static inline void kma_sl_fill_soon(kma_sl_search *search, uint looks)
+{
+    search->size_class = kma_sl_class_within(search->units);
+    if (search->size_class != search->own_class)
+        kma_sl_fill(search, looks);
+    search->size_class = search->own_class;
+    if (search->block == KMA_NULL)
+        kma_sl_fill(search, looks);
+}
+
+// The same, of one who need not have it.
+static inline KMA_COLD kma_ref kma_sl_take_hole(global kma_slab *heap, uint units)
+{
+    kma_sl_search search;
+    search.heap = heap;
+    search.units = units;
+    search.align = 1;
+    search.block = KMA_NULL;
+    search.own_class = kma_sl_class_of(units);
+    KMA_CALL_ITSELF(heap, search.block = kma_sl_take_hole(heap, units));
+    kma_sl_fill_soon(&search, KMA_SL_HOLE_LOOKS);
+    return search.block;
+}
+
 // A block for the caller alone: of `units`, at a multiple of `align` units; of a class, or (KMA_SL_CLASSES) a run. KMA_NULL
-// at out of memory.
-static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint units, uint align, uint size_class)
+// at out of memory. Not `any_size`: no larger one than of its class.
+static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint units, uint align, uint size_class,
+                                                 bool any_size)
 {
     kma_sl_search search;
     search.heap = heap;
     search.units = units;
     search.own_class = size_class;
-    search.class_align = align;
+    search.align = align;
     search.block = KMA_NULL;
-    search.step = size_class < KMA_SL_CLASSES ? KMA_SL_STEP_HOLE : KMA_SL_STEP_LARGER;
-    while (search.block == KMA_NULL) { // a step further each time
-        const uint step = search.step++;
-        const uint last = KMA_SL_STEP_LARGER + 2 * (KMA_SL_CLASSES - search.own_class); // behind those of classes
-        if (step > last + KMA_SL_STEP_LAST)
-            break;
-        const bool is_larger = step >= KMA_SL_STEP_LARGER && step < last;
-        const bool is_run = step == last + KMA_SL_STEP_RUN || step == last + KMA_SL_STEP_LAST;
-        search.size_class = is_larger ? search.own_class + (step - KMA_SL_STEP_LARGER) / 2 : search.own_class;
-        search.count = 0; // of lines that are wanted
-        if (is_larger && !kma_sl_is_aligned(search.size_class, search.class_align))
+    search.size_class = size_class;
+    search.tries = KMA_SL_ENTERS;
+    search.step = KMA_SL_STEP_HOLE;
+    KMA_CALL_ITSELF(heap, search.block = kma_sl_take_alone(heap, units, align, size_class, any_size));
+    const uint end = any_size ? KMA_SL_STEP_END : KMA_SL_STEP_HOLES;
+    while (search.block == KMA_NULL && search.step < end) { // a step further each time, or a class
+        const bool all_holes = kma_sl_step_looks_for_holes(search.step);
+        if (search.step == KMA_SL_STEP_ENTER && !kma_sl_enter(search.heap)) {
+            if (search.tries-- == 0 || kma_sl_is_scarce(heap, kma_sl_step_count(&search)))
+                return KMA_NULL;
+            search.step = KMA_SL_STEP_HOLE;
             continue;
-        if (is_run)
-            search.count = max(kma_sl_whole_lines(search.units), 2u);
-        else if (step == last + KMA_SL_STEP_OFF)
-            kma_sl_take_off_all(&search);
-        else if (step == KMA_SL_STEP_HEAD)
-            search.block = kma_sl_at_head(search.heap, search.size_class, kma_place());
-        else if (is_larger && (step - KMA_SL_STEP_LARGER) % 2 != 0)
-            search.block = kma_sl_take_off(search.heap, search.size_class);
-        else if (step < last && step != KMA_SL_STEP_FEW)
-            kma_sl_fill(&search);
-        else if (search.own_class < KMA_SL_CLASSES)
-            search.count = kma_sl_units(search.own_class) == 1 ? 1 : max(kma_sl_whole_lines(kma_sl_units(search.own_class)), 2u);
-        if (step == KMA_SL_STEP_HEAD && search.block == KMA_NULL)
-            search.count = search.heap->sizes[search.own_class].lines;
-        if (search.count == 0)
-            continue;
-        search.align = is_run ? max(search.class_align >> KMA_SL_LINE_SHIFT, 1u) : 1;
-        kma_sl_search_lines(&search);
-        if (search.line != KMA_SL_NONE)
-            kma_sl_use_lines(&search, is_run);
+        }
+        if (search.step == KMA_SL_STEP_NEAR && search.own_class != KMA_SL_CLASSES)
+            search.block = kma_sl_at_head(search.heap, search.own_class);
+        else if (search.step == KMA_SL_STEP_NEAR)
+            kma_sl_step_run(&search);
+        if (search.step == KMA_SL_STEP_IDLE || search.step == KMA_SL_STEP_OFF)
+            kma_sl_take_off(search.heap, search.step == KMA_SL_STEP_IDLE);
+        if (search.step == KMA_SL_STEP_LINES || search.step == KMA_SL_STEP_AGAIN)
+            kma_sl_step_lines(&search);
+        if (search.step == KMA_SL_STEP_HOLE && search.own_class != KMA_SL_CLASSES)
+            kma_sl_fill_soon(&search, KMA_SL_ALONE_LOOKS);
+        if (all_holes && search.own_class != KMA_SL_CLASSES) {
+            if (kma_sl_is_aligned(search.size_class, search.align) || search.size_class < search.own_class)
+                kma_sl_fill(&search, KMA_SL_ALL_LOOKS);
+            if (search.block == KMA_NULL && kma_sl_step_class(&search))
+                continue;
+            search.size_class = search.own_class;
+        }
+        search.step++;
     }
+    if (search.step > KMA_SL_STEP_ENTER)
+        kma_fetch_add_u32(&search.heap->seekers, ~0u, KMA_RELAXED);
     return search.block;
 }
 

@@ -9,6 +9,8 @@
 #define KMA_HEAP_SLAB_TAKE_CL
 
 #include "kma/platform/lanes.cl"
+#include "kma/heap/slab_cursors.cl"
+#include "kma/heap/slab_gaps.cl"
 #include "kma/heap/slab_heads.cl"
 
 // What the lanes of a half want together.
@@ -125,76 +127,139 @@ static inline kma_sl_part kma_sl_take_part(const kma_sl_heap *sl, uint first, ui
 }
 
 // The cursor led a half to lines of others: number `me` of `many` gives back what he got.
-static inline KMA_COLD void kma_sl_lose(global kma_slab *heap, uint band, uint first, uint lines, uint me, uint many,
+static inline KMA_COLD void kma_sl_lose(global kma_slab *heap, uint first, uint lines, uint me, uint many,
                                         kma_sl_part part)
 {
+    KMA_CALL_ITSELF(heap, kma_sl_lose(heap, first, lines, me, many, part));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const uint last = min((first + lines - 1) >> KMA_SL_LINE_SHIFT, part.chunk);
     kma_fence(KMA_RELEASE);
-    for (uint chunk = (first >> KMA_SL_LINE_SHIFT) + me; chunk <= (first + lines - 1) >> KMA_SL_LINE_SHIFT;
-         chunk += many) {
-        const kma_sl_heap sl = kma_sl_open(heap);
+    for (uint chunk = (first >> KMA_SL_LINE_SHIFT) + me; chunk <= last; chunk += many) {
         const uint mask = chunk < part.chunk ? kma_sl_mask(first, lines, chunk) : part.mask;
         if (mask != 0)
             kma_sl_give_in(&sl, chunk, mask);
-        if (chunk >= part.chunk)
-            break;
     }
-    if (me == 0)
-        kma_sl_skip(heap, band, first);
 }
 
-// For each lane of the group a block of so many units (0: it wants none), if they get a slab; else KMA_NULL.
-static inline kma_ref kma_sl_take_together(const kma_sl_heap *sl, kma_lanes group, uint units)
+// Writes what tells of a new slab, before anybody is told of a block of it.
+static inline void kma_sl_write_slab(const kma_sl_heap *sl, kma_lanes group, const kma_sl_order *order, bool got, uint first,
+                                     uint units)
+{
+    const uint base = kma_lane_id() / KMA_SL_SLOTS * KMA_SL_SLOTS;
+    const uint me = (uint)popcount(order->mates & ((1u << kma_lane_id() % KMA_SL_SLOTS) - 1u));
+    const uint many = (uint)popcount(order->mates);
+    global kma_atomic_u32 *const words = kma_sl_word(sl, got ? first : 0);
+    if (kma_lanes_ballot(group, order->mixed) != 0) { // the planes once more: they were not kept until now
+        const uint value = kma_sl_plane_value(order, units);
+        for (uint p = 0; p < KMA_SL_PLANES; p++) {
+            const uint plane = kma_sl_half(kma_lanes_ballot(group, (value >> p & 1u) != 0), base);
+            if (got && order->mixed && me == p % many && p < (order->header != 0 ? order->header & 7u : 2u))
+                kma_store_u32(&words[p + (order->header != 0 ? 2 : 1)], KMA_SL_DATA | plane, KMA_RELAXED);
+        }
+    }
+    if (!got)
+        return;
+    if (me == 0) {
+        kma_store_u32(&words[0], !order->mixed && order->header != 0 ? kma_sl_all_slots(many) : order->mates, KMA_RELAXED);
+        if (order->header != 0)
+            kma_store_u32(&words[1], order->header, KMA_RELAXED);
+        kma_sl_put_mark(sl, first, order->mark);
+    }
+    if (order->lines > KMA_SL_BACK)
+        kma_sl_put_backs(sl, first, order->lines, me, many);
+}
+
+#define KMA_SL_ENDLESS 0xffffffffu
+
+// A half's cursor led it to lines of others (`drew` is how many it drew then, else 0), or it had a gap, `count` lines from
+// `first` on, of which a slab took `used`: moves the cursor, or gives back the other lines; and takes the next gap, of `least`
+// to `most` lines (0: none is wanted).
+static inline KMA_COLD kma_sl_lines_taken kma_sl_next_gap(global kma_slab *heap, uint first, uint drew, uint count, uint used,
+                                                          uint least, uint most)
+{
+    kma_sl_lines_taken taken;
+    taken.first = KMA_SL_NONE;
+    taken.count = 0;
+    KMA_CALL_ITSELF(heap, taken = kma_sl_next_gap(heap, first, drew, count, used, least, most));
+    if (drew != 0)
+        kma_sl_move_cursor(heap, kma_sl_band_for(drew), first);
+    if (count > used)
+        kma_sl_give_lines(heap, first + used, count - used);
+    if (most != 0)
+        taken = kma_sl_look(heap, least, most);
+    return taken;
+}
+
+// For each lane of the group a block of so many units, if they get a slab; else, and for those who want none (0), `block`. Where the
+// cursor leads to lines of others, gaps serve as many of the lanes as each has room for, in the order of their numbers.
+static inline kma_ref kma_sl_take_together(global kma_slab *heap, kma_lanes group, uint units, kma_ref block)
 {
     const uint base = kma_lane_id() / KMA_SL_SLOTS * KMA_SL_SLOTS;
     const uint lane = kma_lane_id() % KMA_SL_SLOTS;
-    kma_ref block = KMA_NULL;
-    for (uint draws = KMA_SL_DRAWS; draws != 0; draws--) {
-        // Anew each time, lest it be kept while lines are given back.
-        const kma_sl_order order = kma_sl_order_of(group, base, lane, block == KMA_NULL ? units : 0);
+    uint first = KMA_SL_NONE;
+    uint gap = KMA_SL_ENDLESS; // units from `first` on that my half has in hand; endless: it asks the cursor
+    bool beyond = false;       // there is no room for me in the gap
+    for (uint tries = KMA_SL_TRIES; tries != 0; tries--) {
+        // All anew each time, lest it be kept while lines are looked for.
+        const kma_sl_heap sl = kma_sl_open(heap);
+        const uint scarce = kma_sl_scarce(heap); // soon, so that nobody waits for it
+        const uint wanted = block == KMA_NULL && !beyond ? units : 0;
+        const kma_sl_order order = kma_sl_order_of(group, base, lane, wanted);
         const uint mates = order.lines != 0 ? order.mates : 0;
-        if (kma_lanes_ballot(group, mates != 0) == 0)
-            break;
-        const uint me = (uint)popcount(mates & ((1u << lane) - 1u));
-        const uint many = (uint)popcount(mates);
         const bool waits = (mates >> lane & 1u) != 0;
-        const uint band = kma_sl_band_for(order.lines);
-        uint first = KMA_SL_NONE;
-        if (waits && me == 0)
-            first = kma_sl_draw(sl, band, order.lines);
-        first = kma_lanes_shuffle(group, first, mates != 0 ? base + kma_sl_first_bit(mates) : kma_lane_id());
-        const bool tries = waits && first != KMA_SL_NONE;
+        const bool is_beyond = waits && gap != KMA_SL_ENDLESS && order.offset + units > gap;
+        if (kma_lanes_ballot(group, is_beyond) != 0) { // no try: one lane more each time
+            beyond = beyond || is_beyond;
+            tries++;
+            continue;
+        }
+        const uint me = (uint)popcount(mates & ((1u << lane) - 1u));
+        const bool draws = gap == KMA_SL_ENDLESS;
+        uint drawn = KMA_SL_NONE;
+        if (draws && waits && me == 0)
+            drawn = order.lines > scarce ? KMA_SL_LOST : kma_sl_draw(&sl, kma_sl_band_for(order.lines), order.lines);
+        drawn = kma_lanes_shuffle(group, drawn, mates != 0 ? base + kma_sl_first_bit(mates) : kma_lane_id());
+        first = draws ? drawn : first;
         kma_sl_part part;
         part.chunk = KMA_SL_NONE;
         part.mask = 0;
-        if (tries)
-            part = kma_sl_take_part(sl, first, order.lines, me, many);
+        if (draws && waits && first < KMA_SL_LOST)
+            part = kma_sl_take_part(&sl, first, order.lines, me, (uint)popcount(mates));
         const bool lost = kma_sl_half(kma_lanes_ballot(group, part.chunk != KMA_SL_NONE), base) != 0;
-        const bool got = tries && !lost;
-        // Whoever is told of a block comes after what tells of the slab. The planes once more: not kept until now.
-        global kma_atomic_u32 *const words = kma_sl_word(sl, got ? first : 0);
-        if (kma_lanes_ballot(group, order.mixed) != 0) {
-            const uint value = kma_sl_plane_value(&order, units);
-            for (uint p = 0; p < KMA_SL_PLANES; p++) {
-                const uint plane = kma_sl_half(kma_lanes_ballot(group, (value >> p & 1u) != 0), base);
-                if (got && order.mixed && me == p % many && p < (order.header != 0 ? order.header & 7u : 2u))
-                    kma_store_u32(&words[p + (order.header != 0 ? 2 : 1)], KMA_SL_DATA | plane, KMA_RELAXED);
-            }
-        }
-        if (got) {
-            if (me == 0) {
-                kma_store_u32(&words[0], !order.mixed && order.header != 0 ? kma_sl_all_slots(many) : mates, KMA_RELAXED);
-                if (order.header != 0)
-                    kma_store_u32(&words[1], order.header, KMA_RELAXED);
-                kma_sl_put_mark(sl, first, order.mark);
-            }
-            if (order.lines > KMA_SL_BACK)
-                kma_sl_put_backs(sl, first, order.lines, me, many);
-            block = sl->plan.begin + first * KMA_SL_LINE + order.offset;
-        } else if (tries) {
-            kma_sl_lose(sl->heap, band, first, order.lines, me, many, part);
-        }
-        if (kma_lanes_ballot(group, waits && block == KMA_NULL) == 0)
+        const bool got = waits && first < KMA_SL_LOST && !lost && order.lines <= gap >> KMA_SL_LINE_SHIFT;
+        kma_sl_write_slab(&sl, group, &order, got, first, wanted);
+        if (got)
+            block = sl.plan.begin + first * KMA_SL_LINE + order.offset;
+        if (kma_lanes_ballot(group, draws ? waits && !got : units != 0) == 0)
             break;
+        // Rarely: there are lines of others, or the half has lines of a gap.
+        if (waits && lost)
+            kma_sl_lose(heap, first, order.lines, me, (uint)popcount(mates), part);
+        const uint wants = kma_sl_half(kma_lanes_ballot(group, units != 0), base);
+        const uint left = kma_sl_half(kma_lanes_ballot(group, units != 0 && block == KMA_NULL), base);
+        const uint served = kma_sl_half(kma_lanes_ballot(group, got), base);
+        kma_sl_lines_taken taken;
+        taken.first = KMA_SL_NONE;
+        taken.count = 0;
+        const bool failed = draws && mates != 0 && served == 0; // lost, or at the end of a share
+        const bool redraws = failed && tries > KMA_SL_TRIES - KMA_SL_DRAWS;
+        if (wants != 0 && lane == kma_sl_first_bit(wants) && (failed || !draws)) {
+            const bool ends = left == 0 || redraws || first == KMA_SL_LOST || (!draws && served == 0) || tries == 1; // no gap is in hand behind the last
+            const uint most = ends ? 0 : draws ? min(order.lines, KMA_SL_LINE) : KMA_SL_LINE;
+            taken = kma_sl_next_gap(heap, first, lost ? order.lines : 0, draws ? 0 : gap >> KMA_SL_LINE_SHIFT,
+                                    served != 0 ? order.lines : 0, min(kma_sl_whole_lines(2 * units), KMA_SL_LINE), most);
+        }
+        const uint leader = wants != 0 ? base + kma_sl_first_bit(wants) : kma_lane_id();
+        const uint next = kma_lanes_shuffle(group, taken.first, leader);
+        const uint lines = kma_lanes_shuffle(group, taken.count, leader);
+        if ((failed && !redraws && first != KMA_SL_LOST) || !draws) {
+            first = next;
+            gap = lines << KMA_SL_LINE_SHIFT;
+            units = lines != 0 ? units : 0;
+        }
+        if (first == KMA_SL_LOST) // no such lines are to be had
+            units = 0;
+        beyond = false;
     }
     kma_lanes_sync(group); // what the others acquired and wrote, all need
     return block;
