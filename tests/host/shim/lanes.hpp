@@ -15,10 +15,11 @@
 namespace shim {
 
 constexpr uint group_lanes = 4;
-constexpr uint lane_numbers[group_lanes] = {2, 31, 32, 63}; // holes, both halves of the 64-bit set, and the last lane
+// Holes, both halves of the 64-bit set, and the last lane; a scenario may number its lanes otherwise before they begin.
+inline uint lane_numbers[group_lanes] = {2, 31, 32, 63};
 
 // Inside, bit s of a set is slot s; outside, bit lane_numbers[s].
-constexpr ulong outside(uint slots)
+inline ulong outside(uint slots)
 {
     ulong lanes = 0;
     for (uint slot = 0; slot < group_lanes; slot++)
@@ -27,7 +28,7 @@ constexpr ulong outside(uint slots)
     return lanes;
 }
 
-constexpr uint inside(ulong lanes)
+inline uint inside(ulong lanes)
 {
     uint slots = 0;
     for (uint slot = 0; slot < group_lanes; slot++)

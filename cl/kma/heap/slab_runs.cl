@@ -17,6 +17,15 @@ static inline KMA_COLD kma_ref kma_sl_make_run(global kma_slab *heap, uint first
     return sl.plan.begin + first * KMA_SL_LINE;
 }
 
+// Makes a run, whose form the caller has as its block is his, longer: whether there were free lines behind it.
+static inline bool kma_sl_extend(const kma_sl_heap *sl, uint first, uint lines, uint longer)
+{
+    if (longer > kma_sl_lines(sl) - first || !kma_sl_take_lines(sl->heap, first + lines, longer - lines))
+        return false;
+    kma_store_u32(kma_sl_word(sl, first + 1), kma_sl_run_header(longer), KMA_RELAXED);
+    return true;
+}
+
 // Whether a class serves blocks at multiples of `align` units.
 static inline bool kma_sl_is_aligned(uint size_class, uint align)
 {

@@ -1,5 +1,5 @@
-// The slab heap in memory. Types and sizes only. The including side has kma_highest_bit
-// and popcount.
+// The slab heap in memory. Types and sizes only, shared with the host library like header.cl; the including side also
+// has kma_highest_bit and popcount.
 //
 //   0                                                                                                 begin        limit
 //   | kma_slab | heads      | used     | rooms    | pins     | marks    | trees     | words    | pad  | line 0 | line 1 | … |
@@ -35,48 +35,6 @@
 #include "kma/heap/guard_layout.cl"
 #include "kma/heap/header.cl"
 #include "kma/lockfree/bit_tree_layout.cl"
-
-#ifndef KMA_KIND_SLAB
-#define KMA_KIND_SLAB 4u
-#endif
-
-// For functions that are rarely called from paths that are often taken, and talk to no other lanes: called on GPUs too, for
-// what they keep in registers would else add to those paths' on NVIDIA, whose compiler also takes a minute for ten thousand
-// lines. Not on Intel's CPUs, as above.
-#if !defined(KMA_COLD)
-#if KMA_IS_NV || defined(__AMDGCN__)
-#define KMA_COLD __attribute__((noinline))
-#else
-#define KMA_COLD KMA_OUTLINE
-#endif
-#endif
-
-// For variables of functions that are called (KMA_COLD) and call others: kept in memory on NVIDIA, whose compiler adds up what
-// each of a chain of functions keeps in registers, and gives so many to every kernel that might call them.
-#if !defined(KMA_IN_MEMORY)
-#if KMA_IS_NV
-#define KMA_IN_MEMORY volatile
-#else
-#define KMA_IN_MEMORY
-#endif
-#endif
-
-// In a cold function: a call of itself, which is never made, as no buffer is at that address. NVIDIA's assembler (ptxas 13.0)
-// gives each function that is called registers apart from those of its callers, so that a kernel needs as many as all of them
-// together; but to functions that may call themselves, and to those that they call, the same ones, which these save in memory
-// first. The slab heap's malloc takes 57 registers so, and else 88. (OpenCL C forbids recursion, 6.9 i; NVIDIA's compiler has
-// it.)
-#if !defined(KMA_CALL_ITSELF)
-#if KMA_IS_NV
-#define KMA_CALL_ITSELF(pointer, call)                                                                                 \
-    do {                                                                                                               \
-        if ((ulong)(pointer) == 4096)                                                                                  \
-            call;                                                                                                      \
-    } while (0) // once
-#else
-#define KMA_CALL_ITSELF(pointer, call)
-#endif
-#endif
 
 #define KMA_SL_NONE 0xffffffffu // no line, no slot
 

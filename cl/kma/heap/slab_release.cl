@@ -138,6 +138,30 @@ static inline kma_sl_spot kma_sl_no_spot(uint error)
     return at;
 }
 
+static inline kma_sl_spot kma_sl_spot_of(const kma_sl_heap *sl, global void *ptr)
+{
+    uint error;
+    const kma_sl_point point = kma_sl_point_of(sl, ptr, &error);
+    if (point.first == KMA_SL_NONE)
+        return kma_sl_no_spot(error);
+    return kma_sl_spot_at(sl, point, kma_sl_has_header(point.mark) ? kma_sl_header_at(sl, point) : 0);
+}
+
+// Whether the heap gave somebody the block at a place without error.
+static inline bool kma_sl_is_taken(const kma_sl_heap *sl, kma_sl_spot at)
+{
+    return (kma_load_u32(kma_sl_word(sl, at.first), KMA_RELAXED) >> at.slot & 1u) != 0;
+}
+
+// Units of the block at such a place.
+static inline uint kma_sl_units_at(const kma_sl_heap *sl, kma_sl_spot at)
+{
+    if (at.units != 0)
+        return at.units;
+    const kma_sl_form form = kma_sl_form_of(sl, at.first, at.mark);
+    return kma_sl_room(&form, at.slot);
+}
+
 // Clears `slots` of a slab, one of which is the caller's, and mostly not all that it ever had at once; returns those that
 // were set. If they were the last, the slab ends.
 static inline KMA_COLD uint kma_sl_release_some(global kma_slab *heap, uint first, uint slots)
