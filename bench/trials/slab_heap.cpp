@@ -215,13 +215,14 @@ std::size_t run_sizes(Trial &trial, bool is_new)
 void run_full(Trial &trial, const Arguments &arguments)
 {
     trial.init();
-    std::size_t served = 0, rounds = 0;
+    std::size_t served = 0, rounds = 0, refused = 0;
     double ms = 0;
-    do {
+    while (refused != arguments.work_items) {
         ms += trial.take({1024, 1});
-        served += arguments.work_items - trial.refused();
+        refused = trial.refused();
+        served += arguments.work_items - refused;
         rounds++;
-    } while (trial.refused() != arguments.work_items);
+    }
     std::printf("filled with 1 KiB: %zu rounds, %.3f ms, %.1f %% served; all refused in %.3f ms\n", rounds, ms,
                 100.0 * static_cast<double>(served * 1024) / static_cast<double>(arguments.mib << 20),
                 trial.take({1024, 1}));

@@ -85,7 +85,7 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
         block = kma_sl_take_shared(heap, together, block == KMA_NULL ? need.size_class : KMA_SL_CLASSES, block);
     }
     if (block == KMA_NULL && need.units != 0)
-        block = kma_sl_take_alone(heap, need.units, need.align, need.size_class, true);
+        block = kma_sl_take_alone(heap, need.units, need.align, need.size_class);
     if (block == KMA_NULL && bytes != 0)
         kma_report(&heap->header, need.error, KMA_NULL, need.error == KMA_ERROR_BAD_ALIGNMENT ? align : bytes);
     return kma_deref_in(heap, block);

@@ -184,8 +184,8 @@ static inline KMA_COLD void kma_sl_take_off(global kma_slab *heap, bool idle_one
     }
 }
 
-// For each lane of the group a block of its class (KMA_SL_CLASSES: it wants none); KMA_NULL if its head has no slab.
-// `block` is what a lane that wants none has.
+// For each lane of the group a block of its class (KMA_SL_CLASSES: it wants none), if kma_sl_from_head has one; else, and for
+// those who want none, `block`.
 static inline kma_ref kma_sl_take_shared(global kma_slab *heap, kma_lanes group, uint size_class, kma_ref block)
 {
     const kma_lanes alike = kma_lanes_match(group, size_class, 6);

@@ -73,8 +73,8 @@ static inline KMA_COLD bool kma_sl_tree_take(global kma_slab *heap, uint size_cl
     return kma_bit_tree_take(kma_sl_tree(&sl, size_class), sl.plan.room, chunk);
 }
 
-// A chunk of a tree: the first one at or behind `from`, or with `any_does` one that is as far from those that others are led to.
-// KMA_BIT_TREE_NONE if there is none.
+// A chunk of a tree: the first one at or behind `from`, or with `any_does` one near it, so that those who come from different
+// places part even where a long way holds none. KMA_BIT_TREE_NONE if there is none.
 static inline KMA_COLD uint kma_sl_tree_next(global kma_slab *heap, uint size_class, uint from, bool any_does)
 {
     const kma_sl_heap sl = kma_sl_open(heap);

@@ -27,8 +27,6 @@
 //
 // Plane p has in bit s the bit p of slot s's size, for slots 0 to 30; slot 31 has what is left. So a slot's offset is a sum
 // of popcounts. Lanes that ask together get one slab, whatever their sizes; each plane is one ballot.
-//
-// From KMA_DEBUG 2 on there is a kma_guard between trees and words.
 #ifndef KMA_HEAP_SLAB_LAYOUT_CL
 #define KMA_HEAP_SLAB_LAYOUT_CL
 
@@ -42,7 +40,7 @@
 
 // For functions that are rarely called from paths that are often taken, and talk to no other lanes: called on GPUs too, for
 // what they keep in registers would else add to those paths' on NVIDIA, whose compiler also takes a minute for ten thousand
-// lines. Not on Intel's CPUs, as above.
+// lines. Not on Intel's CPUs, whose compiler computes wrong values around calls (platform/target.cl).
 #if !defined(KMA_COLD)
 #if KMA_IS_NV || defined(__AMDGCN__)
 #define KMA_COLD __attribute__((noinline))
@@ -64,8 +62,8 @@
 // In a cold function: a call of itself, which is never made, as no buffer is at that address. NVIDIA's assembler (ptxas 13.0)
 // gives each function that is called registers apart from those of its callers, so that a kernel needs as many as all of them
 // together; but to functions that may call themselves, and to those that they call, the same ones, which these save in memory
-// first. The slab heap's malloc takes 57 registers so, and else 88. (OpenCL C forbids recursion, 6.9 i; NVIDIA's compiler has
-// it.)
+// first. A kernel with malloc and free took 50 registers so, and 143 without. (OpenCL C forbids recursion, 6.9 i; NVIDIA's
+// compiler has it.)
 #if !defined(KMA_CALL_ITSELF)
 #if KMA_IS_NV
 #define KMA_CALL_ITSELF(pointer, call)                                                                                 \
@@ -346,7 +344,6 @@ static inline uint kma_sl_first_back(uint first)
 #define KMA_SL_FEW_SHIFT  8u
 #define KMA_SL_MANY_SHIFT 11u
 #endif
-#define KMA_SL_USUAL_CURSORS 16u
 
 // Lanes that want a block together: so many get a slab even if there are holes for them.
 #ifndef KMA_SL_MANY

@@ -13,7 +13,8 @@
 // Those who might miss each other: who gives lines back clears their bits, and if the word was full before, sets the
 // chunk's bit, by a release; who clears that bit acquires, and then looks at the word once more, by a read-modify-write: if
 // it is not full he sets the bit again. Either the bit was set before it was cleared, and he sees the lines; or it is set
-// now.
+// now. A work-item stopped for ever between the two costs the lines that are free in that chunk, for those who search, until
+// it was full once more and another gives some back; cursors still lead there.
 #ifndef KMA_HEAP_SLAB_LINES_CL
 #define KMA_HEAP_SLAB_LINES_CL
 
@@ -68,7 +69,7 @@ static inline global kma_atomic_u32 *kma_sl_rooms(const kma_sl_heap *sl, uint ch
     return kma_sl_at(sl->heap, sl->plan.rooms) + chunk / 32;
 }
 
-// More lines side by side than this, or whether so many, were looked for in vain a short while ago. A hint, which spares those the search near by
+// More lines side by side than this were looked for in vain a short while ago. A hint, which spares those the search near by
 // who come by the thousand to a heap that is full; a walk through the heap does not ask it.
 static inline uint kma_sl_scarce(global kma_slab *heap)
 {

@@ -164,9 +164,8 @@ static inline KMA_COLD kma_ref kma_sl_take_hole(global kma_slab *heap, uint unit
 }
 
 // A block for the caller alone: of `units`, at a multiple of `align` units; of a class, or (KMA_SL_CLASSES) a run. KMA_NULL
-// at out of memory. Not `any_size`: no larger one than of its class.
-static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint units, uint align, uint size_class,
-                                                 bool any_size)
+// at out of memory.
+static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint units, uint align, uint size_class)
 {
     kma_sl_search search;
     search.heap = heap;
@@ -177,9 +176,8 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
     search.size_class = size_class;
     search.tries = KMA_SL_ENTERS;
     search.step = KMA_SL_STEP_HOLE;
-    KMA_CALL_ITSELF(heap, search.block = kma_sl_take_alone(heap, units, align, size_class, any_size));
-    const uint end = any_size ? KMA_SL_STEP_END : KMA_SL_STEP_HOLES;
-    while (search.block == KMA_NULL && search.step < end) { // a step further each time, or a class
+    KMA_CALL_ITSELF(heap, search.block = kma_sl_take_alone(heap, units, align, size_class));
+    while (search.block == KMA_NULL && search.step < KMA_SL_STEP_END) { // a step further each time, or a class
         const bool all_holes = kma_sl_step_looks_for_holes(search.step);
         if (search.step == KMA_SL_STEP_ENTER && !kma_sl_enter(search.heap)) {
             if (search.tries-- == 0 || kma_sl_is_scarce(heap, kma_sl_step_count(&search)))

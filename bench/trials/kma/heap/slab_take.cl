@@ -3,8 +3,8 @@
 // A lane's slot is its number, or its rank if all want the same size; so what a warp takes lies side by side, in the order
 // of its lanes. Groups of more than 32 lanes are halves.
 //
-// A slab for few small blocks would be mostly empty: where less than half would be used, or no lines are to be
-// had at the cursor, everybody is left to himself.
+// A slab for few small blocks would be mostly empty: where less than half would be used, or no lines are to be had, neither at
+// the cursor nor in gaps, everybody is left to himself.
 #ifndef KMA_HEAP_SLAB_TAKE_CL
 #define KMA_HEAP_SLAB_TAKE_CL
 
@@ -190,8 +190,8 @@ static inline KMA_COLD kma_sl_lines_taken kma_sl_next_gap(global kma_slab *heap,
     return taken;
 }
 
-// For each lane of the group a block of so many units, if they get a slab; else, and for those who want none (0), `block`. Where the
-// cursor leads to lines of others, gaps serve as many of the lanes as each has room for, in the order of their numbers.
+// For each lane of the group a block of so many units, if they get a slab; else, and for those who want none (0), `block`.
+// Where the cursor leads to lines of others, gaps serve as many of the lanes as each has room for, in the order of their numbers.
 static inline kma_ref kma_sl_take_together(global kma_slab *heap, kma_lanes group, uint units, kma_ref block)
 {
     const uint base = kma_lane_id() / KMA_SL_SLOTS * KMA_SL_SLOTS;
@@ -244,7 +244,8 @@ static inline kma_ref kma_sl_take_together(global kma_slab *heap, kma_lanes grou
         const bool failed = draws && mates != 0 && served == 0; // lost, or at the end of a share
         const bool redraws = failed && tries > KMA_SL_TRIES - KMA_SL_DRAWS;
         if (wants != 0 && lane == kma_sl_first_bit(wants) && (failed || !draws)) {
-            const bool ends = left == 0 || redraws || first == KMA_SL_LOST || (!draws && served == 0) || tries == 1; // no gap is in hand behind the last
+            // Behind the last try no gap may be in hand.
+            const bool ends = left == 0 || redraws || first == KMA_SL_LOST || (!draws && served == 0) || tries == 1;
             const uint most = ends ? 0 : draws ? min(order.lines, KMA_SL_LINE) : KMA_SL_LINE;
             taken = kma_sl_next_gap(heap, first, lost ? order.lines : 0, draws ? 0 : gap >> KMA_SL_LINE_SHIFT,
                                     served != 0 ? order.lines : 0, min(kma_sl_whole_lines(2 * units), KMA_SL_LINE), most);
