@@ -13,7 +13,7 @@
 //   KMA_DEBUG      0 (default) to 3: 1 checks headers and refs, 2 also red zones, poison and quarantine, 3 also
 //                  notes who took each block, and where. The heap must have been initialised by a program of the same
 //                  flavour.
-//   KMA_HEAP       the default heap's kind: superblock (default), bump or scatter
+//   KMA_HEAP       the default heap's kind: superblock (default), bump, scatter or slab
 //   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …
 //
 // kma_NAME is kma_KIND_NAME of the default heap kind; the others stay available under their own names, so that
@@ -27,6 +27,7 @@
 #include "kma/heap/bump.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/scatter.cl"
+#include "kma/heap/slab.cl"
 #include "kma/heap/superblock.cl"
 
 #ifndef KMA_HEAP

@@ -91,6 +91,7 @@ public:
 
 private:
     bool has_guards() const override { return options().debug >= 1; }
+    bool reuses_memory() const override { return false; }
     std::uint32_t grown(std::uint64_t bytes) override { return limit_units(options(), bytes); }
 
     LeakReport leaks_by_books(std::size_t) const override

@@ -57,6 +57,21 @@ std::string scatter_manual()
         "blocks.\n");
 }
 
+std::string slab_manual()
+{
+    return say(
+        "// 1. Create a buffer of B bytes. For n chunks of 16 KiB\n"
+        "//        B = n * 16548 + 65536\n"
+        "//    always suffices. Blocks of work-items that ask together lie side by side, in multiples of 16 bytes; one\n"
+        "//    that asks alone gets the next larger of 16, 32 ... 128 bytes, then of eight sizes from each power of two\n"
+        "//    to the next; above 4 KiB whole 512 bytes. Have up to 128 times 4 of a size more than its blocks fill.\n"
+        "// 2. Run kma_slab_init_kernel(heap, B, cursors) with about B / 16384 work-items; B is a ulong, cursors a uint:\n"
+        "//    0, or a divisor of the device's compute units from 8 to ",
+        KMA_SL_CURSORS,
+        ". Without room for a chunk the heap has\n"
+        "//    none: every request is too large for it, and its statistics count 0 superblocks, which are chunks.\n");
+}
+
 std::string manual_of_sizes(HeapKind kind)
 {
     switch (kind) {
@@ -66,6 +81,8 @@ std::string manual_of_sizes(HeapKind kind)
         return superblock_manual();
     case HeapKind::scatter:
         return scatter_manual();
+    case HeapKind::slab:
+        return slab_manual();
     }
     return {};
 }
@@ -73,14 +90,17 @@ std::string manual_of_sizes(HeapKind kind)
 std::string growth_manual(HeapKind kind)
 {
     const std::string name = name_of(kind);
-    const bool is_bump = kind == HeapKind::bump, is_scatter = kind == HeapKind::scatter;
+    const bool is_bump = kind == HeapKind::bump, is_scatter = kind == HeapKind::scatter,
+               is_slab = kind == HeapKind::slab;
     return say(
         "// 6. A heap that may grow to M bytes, a ulong: prepare it by kma_", name, "_init_growing_kernel(heap, B, M",
         is_bump      ? ")"
         : is_scatter ? ", shift,\n//    super_shift)"
+        : is_slab    ? ", cursors)"
                      : ", shift)",
         ".\n",
         is_bump      ? ""
+        : is_slab    ? "//    With N chunks at most, n at first: B = n * 16384 + N * 164 + 65536.\n"
         : is_scatter ? "//    With N pages at most, n at first: B = n * P + N * (P / 128 + 16) + 16384.\n"
                      : "//    With N superblocks at most, n at first: B = n * S + N * (S / 128 + 40) + 16384.\n",
         "//    To let it grow, create a larger buffer, copy all of the old one to its beginning, and run\n//    kma_",

@@ -70,14 +70,17 @@ void check_freed(const HeapPart &part, const BlockGuard &block, const layout::km
                      " from its start is ", hex(part.at(block.ref)[*at]), ", should be ", hex(poison));
 }
 
-// Of the blocks that are on their way back, each is in the quarantine, and nothing else is.
-void check_quarantine(std::set<Ref> held, const layout::kma_quarantine &quarantine, Findings &findings)
+// Of the blocks that are on their way back, each is in the quarantine, and nothing else is. `lost`: those that have
+// left it, and are somebody's by the heap's books.
+void check_quarantine(std::set<Ref> held, std::set<Ref> lost, const layout::kma_quarantine &quarantine,
+                      Findings &findings)
 {
     for (std::uint32_t place = 0; place < KMA_QUARANTINE; place++)
         if (const Ref ref = quarantine.refs[place].word; ref != 0 && held.erase(ref) == 0)
             findings.add("wrong refs in the quarantine", "place ", place, " of the quarantine holds ref ", ref,
                          ", which is no freed block, or in it twice");
-    for (const Ref ref : held)
+    lost.merge(held);
+    for (const Ref ref : lost)
         findings.add("freed blocks outside the quarantine", "the freed block at ref ", ref,
                      " is not in the quarantine, and so will not come back");
 }
@@ -162,9 +165,9 @@ LeakReport guarded_leaks(const BlockWalk &walk, int debug, const layout::kma_gua
     return report;
 }
 
-void check_guards(const BlockWalk &walk, int debug, const layout::kma_guard &guard, Findings &findings)
+void check_guards(const BlockWalk &walk, int debug, bool reuses, const layout::kma_guard &guard, Findings &findings)
 {
-    std::set<Ref> held;
+    std::set<Ref> held, lost;
     walk([&](const HeapPart &part) {
         const std::optional<BlockGuard> block = find_guard(part, debug);
         if (!block)
@@ -178,8 +181,10 @@ void check_guards(const BlockWalk &walk, int debug, const layout::kma_guard &gua
             check_freed(part, *block, guard, findings);
         if (block && block->state == KMA_BLOCK_HELD)
             held.insert(block->ref);
+        else if (block && block->state == KMA_BLOCK_FREED && reuses)
+            lost.insert(block->ref);
     });
-    check_quarantine(std::move(held), guard.quarantine, findings);
+    check_quarantine(std::move(held), std::move(lost), guard.quarantine, findings);
 }
 
 } // namespace kma

@@ -52,7 +52,8 @@ using BlockWalk = std::function<void(const std::function<void(const HeapPart &)>
 LeakReport guarded_leaks(const BlockWalk &walk, int debug, const layout::kma_guard *guard, std::size_t most);
 
 /// Names what was written over: red zones, freed blocks, the guards themselves, and a quarantine that does not hold
-/// just the blocks that are on their way back.
-void check_guards(const BlockWalk &walk, int debug, const layout::kma_guard &guard, Findings &findings);
+/// just the blocks that are on their way back. `reuses`: the heap hands freed memory out again, so that nothing else
+/// that is somebody's was freed.
+void check_guards(const BlockWalk &walk, int debug, bool reuses, const layout::kma_guard &guard, Findings &findings);
 
 } // namespace kma

@@ -25,7 +25,7 @@ std::size_t number_of(ErrorCode code)
     return static_cast<std::size_t>(code);
 }
 
-const HeapKindEntry *const kinds[] = {&bump_heap_kind, &superblock_heap_kind, &scatter_heap_kind};
+const HeapKindEntry *const kinds[] = {&bump_heap_kind, &superblock_heap_kind, &scatter_heap_kind, &slab_heap_kind};
 
 // The size of the groups that heap kernels run in.
 constexpr std::size_t work_group = 64;
@@ -40,6 +40,7 @@ constexpr std::size_t most_copies = 256;
 static_assert(static_cast<unsigned>(HeapKind::bump) == KMA_KIND_BUMP);
 static_assert(static_cast<unsigned>(HeapKind::superblock) == KMA_KIND_SUPERBLOCK);
 static_assert(static_cast<unsigned>(HeapKind::scatter) == KMA_KIND_SCATTER);
+static_assert(static_cast<unsigned>(HeapKind::slab) == KMA_KIND_SLAB);
 
 void append(std::vector<ByteRange> &ranges, ByteRange range)
 {
@@ -57,7 +58,7 @@ const HeapKindEntry &entry_of(HeapKind kind)
         if (entry->kind == kind)
             return *entry;
     throw Error(say("there is no heap kind number ", static_cast<std::uint32_t>(kind),
-                    "; use HeapKind::bump, HeapKind::superblock or HeapKind::scatter"));
+                    "; use HeapKind::bump, HeapKind::superblock, HeapKind::scatter or HeapKind::slab"));
 }
 
 const HeapKindEntry &entry_of(const HeapOptions &options)
@@ -243,7 +244,8 @@ std::vector<std::string> HeapDriver::check() const
     if (!wrong.empty() || options().debug < 2)
         return wrong;
     Findings findings;
-    check_guards([&](const auto &visit) { for_each_block(visit); }, options().debug, guard(), findings);
+    check_guards([&](const auto &visit) { for_each_block(visit); }, options().debug, reuses_memory(), guard(),
+                 findings);
     return findings.take();
 }
 

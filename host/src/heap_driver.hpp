@@ -115,6 +115,9 @@ protected:
     /// Whether there is something in front of each block that tells of it.
     virtual bool has_guards() const = 0;
 
+    /// Whether memory that was freed is handed out again.
+    virtual bool reuses_memory() const { return true; }
+
     /// Then this visits all that were given to somebody.
     virtual void for_each_block(const std::function<void(const HeapPart &)> &visit) const = 0;
 
@@ -158,6 +161,7 @@ struct HeapKindEntry {
 extern const HeapKindEntry bump_heap_kind;
 extern const HeapKindEntry superblock_heap_kind;
 extern const HeapKindEntry scatter_heap_kind;
+extern const HeapKindEntry slab_heap_kind;
 
 /// Throws Error if no ref reaches the end of so many bytes, or no buffer of the device of that name can have them.
 void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device);

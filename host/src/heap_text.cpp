@@ -24,11 +24,11 @@ const char *explain(ErrorCode code) noexcept
         return "out of memory: malloc returned NULL; make the heap larger, or give memory back (the bump heap takes it "
                "only by reset())";
     case ErrorCode::too_large:
-        return "request too large: it exceeds what this heap can ever serve (bump: the whole heap, superblock "
-               "and scatter: one superblock); make that larger, or check the size's computation";
+        return "request too large: it exceeds what this heap can ever serve (bump and slab: the whole heap, "
+               "superblock and scatter: one superblock); make that larger, or check the size's computation";
     case ErrorCode::bad_alignment:
-        return "bad alignment: it must be a power of two, at most 4,096 (superblock and scatter heap) or 2^31 "
-               "(bump heap)";
+        return "bad alignment: it must be a power of two, at most 4,096 (superblock, scatter and slab heap) or "
+               "2^31 (bump heap)";
     case ErrorCode::invalid_free:
         return "invalid free: the pointer is not the start of a block of this heap; free what this heap's malloc "
                "returned";

@@ -23,6 +23,7 @@ inline constexpr HeapChoice heap_choices[] = {
     {"superblock", kma::HeapKind::superblock},
     {"bump", kma::HeapKind::bump},
     {"scatter", kma::HeapKind::scatter},
+    {"slab", kma::HeapKind::slab},
 };
 
 /// One dimension; a multiple of the group.

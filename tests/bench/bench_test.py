@@ -235,7 +235,7 @@ class Report(unittest.TestCase):
         self.assertIn("Every line was verified", page)
         for note in figures["notes"]:  # which name a heap each; the page puts those together
             self.assertIn(note.partition(": ")[2], page)
-        self.assertIn(", bump, superblock, scatter: this driver does not tell", page)
+        self.assertIn(", bump, superblock, scatter, slab: this driver does not tell", page)
         pictures = [name for name in files if name.endswith(".svg")]
         self.assertGreaterEqual(len(pictures), 8 if ALL else 2)
         for name in pictures:

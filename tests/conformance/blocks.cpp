@@ -209,8 +209,8 @@ std::vector<cl_uint> random_order(std::size_t n, std::uint32_t seed)
     return order;
 }
 
-std::uint64_t count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes,
-                              std::uint64_t superblock_bytes)
+Range count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes,
+                      std::uint64_t superblock_bytes)
 {
     const std::uint64_t capacity = heap.stats().capacity;
     const Room room{0, capacity, superblock_bytes, std::vector<std::uint64_t>(capacity / superblock_bytes)};

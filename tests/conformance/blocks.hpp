@@ -92,8 +92,8 @@ std::uint64_t own_bytes(const Subject &subject, std::uint64_t bytes);
 std::vector<cl_uint> random_order(std::size_t n, std::uint32_t seed);
 
 /// How many blocks for `bytes` the heap has when it is empty.
-std::uint64_t count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes,
-                              std::uint64_t superblock_bytes);
+Range count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes,
+                      std::uint64_t superblock_bytes);
 
 /// How many work-items fill a heap from which blocks of other sizes were freed, if the count must be exact: `crowd`,
 /// but one in a heap that has a quarantine and may give larger blocks. Among several, one may be about to free what he

@@ -12,14 +12,17 @@ namespace {
 constexpr std::size_t crowd = 256;
 constexpr cl_uchar paint = 0xa5;
 
-// Of `most` blocks that the empty heap has, how many it owes: blocks of n pages may lie so that n - 1 free ones are
-// between any two of them, and nothing fits there. `heap` is one of pages if it may give more than was asked for.
+// Of the blocks that the empty heap has, how many it owes: if the model knows no number, its least. Else blocks of n
+// pages may lie so that n - 1 free ones are between any two of them, and nothing fits there. `heap` is one of pages if
+// it may give more than was asked for.
 std::uint64_t owed(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::uint64_t superblock_bytes,
-                   std::uint64_t most)
+                   Range expected)
 {
+    if (expected.least != expected.most)
+        return expected.least;
     const std::uint64_t page = subject.superblock(4096), n = subject.block_bytes(bytes) / page;
     if (!subject.type->may_give_more || n < 2)
-        return most;
+        return expected.most;
     const std::uint64_t pages = heap.stats().capacity / page, in_one = superblock_bytes / page;
     std::uint64_t sum = 0;
     for (std::uint64_t first = 0; first < pages; first += in_one)
@@ -91,11 +94,11 @@ TEST_CASE("nothing is written behind a heap, down to its last block")
             for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{33}, std::uint64_t{600},
                                               std::uint64_t{5000}, subject.largest(superblock_bytes)}) {
                 INFO(subject.name() << ", " << heap.bytes() << " bytes, blocks for " << bytes);
-                const std::uint64_t expected = count_when_full(subject, heap, bytes, superblock_bytes);
+                const Range expected = count_when_full(subject, heap, bytes, superblock_bytes);
                 Watched watched(subject, heap);
                 // All that is the owner's, which may be more than he needs.
-                const std::size_t count = watched.fill(own_bytes(subject, bytes), expected + crowd + 1);
-                CHECK(count <= expected);
+                const std::size_t count = watched.fill(own_bytes(subject, bytes), expected.most + crowd + 1);
+                CHECK(count <= expected.most);
                 CHECK(count >= owed(subject, heap, bytes, superblock_bytes, expected));
                 CHECK(watched.damage_behind() == 0);
                 watched.put_back();
@@ -117,12 +120,12 @@ TEST_CASE("a heap smaller than a superblock, or with a short last one, has all i
                 for (const std::uint64_t bytes : sizes) {
                     INFO(subject.name() << ", " << pages << " pages in superblocks of " << superblock_bytes
                                         << ", blocks of " << bytes);
-                    const std::uint64_t expected =
+                    const Range expected =
                         count_when_full(subject, heap, bytes, superblock_bytes != 0 ? superblock_bytes : page);
-                    CHECK((expected != 0 || (pages == 1 && bytes > page)));
-                    Blocks blocks(subject, heap, slots_beyond(expected));
+                    CHECK((expected.most != 0 || (pages == 1 && bytes > page)));
+                    Blocks blocks(subject, heap, slots_beyond(expected.most));
                     const std::size_t count = blocks.fill(bytes, crowd);
-                    CHECK(count <= expected);
+                    CHECK(count <= expected.most);
                     CHECK(count >= owed(subject, heap, bytes, superblock_bytes, expected));
                     CHECK(blocks.wrong_bytes() == 0);
                     check_apart(blocks);

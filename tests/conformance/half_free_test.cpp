@@ -35,7 +35,7 @@ constexpr std::uint64_t superblocks = 24;
 class Scene {
 public:
     explicit Scene(const Subject &subject)
-        : subject_(subject), superblock_bytes_(subject.superblock(4096)),
+        : subject_(subject), superblock_bytes_(subject.superblock(subject.type->together > 1 ? 65536 : 4096)),
           heap_(subject.heap(superblocks * superblock_bytes_, superblock_bytes_))
     {
         // Where the superblocks lie is the heap's affair: blocks of a superblock each tell.
@@ -51,18 +51,19 @@ public:
     {
         INFO(subject_.name() << ", " << pattern.name);
         heap_.reset();
-        Blocks before(subject_, heap_, slots_beyond(count(bytes(pattern.before))));
-        REQUIRE(before.fill(bytes(pattern.before), 256) == count(bytes(pattern.before)));
+        const Range count_before = count(bytes(pattern.before));
+        Blocks before(subject_, heap_, slots_beyond(count_before.most));
+        REQUIRE(outside(before.fill(bytes(pattern.before), 256), count_before) == "");
         const std::vector<cl_uint> freed = half_of(before, pattern.half);
         before.give(freed);
 
-        const std::uint64_t fits = freed.size() * count(bytes(pattern.after)) /
-                                   count(bytes(pattern.before)); // whole superblocks, or the same size
-        Blocks crowd(subject_, heap_, std::vector<cl_ulong>(fits, bytes(pattern.after)));
+        const Range fits = room_after(pattern, before, freed.size());
+        CHECK(fits.least > 0);
+        Blocks crowd(subject_, heap_, std::vector<cl_ulong>(fits.least, after(pattern)));
         crowd.take();
-        CHECK(crowd.held().size() * 10 >= fits * 9);
-        Blocks rest(subject_, heap_, slots_beyond(fits));
-        CHECK(crowd.held().size() + rest.fill(bytes(pattern.after), 1) == fits);
+        CHECK(crowd.held().size() * 10 >= fits.least * 9);
+        Blocks rest(subject_, heap_, slots_beyond(fits.most));
+        CHECK(outside(crowd.held().size() + rest.fill(after(pattern), 1), fits) == "");
 
         std::vector<cl_uint> refs;
         std::vector<cl_ulong> sizes;
@@ -83,7 +84,51 @@ public:
 
 private:
     std::uint64_t bytes(std::uint64_t size) const { return size != 0 ? size : subject_.largest(superblock_bytes_); }
-    std::uint64_t count(std::uint64_t size) const { return count_when_full(subject_, heap_, size, superblock_bytes_); }
+    // Slabs may reach a little into a superblock from the next one: a quarter of it is whole still.
+    std::uint64_t after(const Pattern &pattern) const
+    {
+        return pattern.after == 0 && subject_.type->together > 1 ? superblock_bytes_ / 4 : bytes(pattern.after);
+    }
+    Range count(std::uint64_t size) const { return count_when_full(subject_, heap_, size, superblock_bytes_); }
+
+    // How many blocks fit when `freed` of `before` are.
+    Range room_after(const Pattern &pattern, const Blocks &before, std::size_t freed) const
+    {
+        const std::uint64_t size = after(pattern);
+        if (subject_.type->together == 1) // whole superblocks, or the same size
+            return exactly(freed * count(size).most / count(bytes(pattern.before)).most);
+        const std::size_t live = before.held().size();
+        const std::uint64_t most =
+            (heap_.stats().capacity - live * subject_.block_bytes(bytes(pattern.before))) / subject_.block_bytes(size);
+        const bool is_single = pattern.half == Half::random_blocks || pattern.half == Half::every_second_block;
+        // Of what lanes took together all may be free, and is cut to the size of lone callers' blocks then.
+        const std::uint64_t single =
+            freed * subject_.block_bytes(size) / subject_.type->lone_bytes(size, subject_.debug);
+        return {is_single ? single : room_between(before.refs(), bytes(pattern.before), size), most};
+    }
+
+    // Of blocks for `size`, those that fit between blocks for `before`, as far as these do not keep memory beside them.
+    std::uint64_t room_between(std::vector<cl_uint> refs, std::uint64_t before, std::uint64_t size) const
+    {
+        const kma::HeapStats stats = heap_.stats();
+        const Room whole{0, stats.capacity, superblock_bytes_, {}};
+        const std::uint64_t beside = subject_.type->model(whole, subject_.debug)->beside(before);
+        std::ranges::sort(refs);
+        std::uint64_t sum = 0, free = stats.bytes - stats.capacity; // where it begins
+        const auto look = [&](std::uint64_t end) {
+            if (end > free + 2 * beside) {
+                const Room room{0, end - free - 2 * beside, superblock_bytes_, {}};
+                sum += subject_.type->model(room, subject_.debug)->count_when_full(size).least;
+            }
+        };
+        for (const cl_uint ref : refs)
+            if (ref != 0) {
+                look(ref * kma::ref_unit);
+                free = ref * kma::ref_unit + subject_.block_bytes(before);
+            }
+        look(stats.bytes);
+        return sum;
+    }
 
     // Slots with a block.
     std::vector<cl_uint> half_of(const Blocks &blocks, Half half) const

@@ -7,12 +7,18 @@
 
 #include "catch.hpp"
 #include "participation.hpp"
+#include "slab_model.hpp"
 
 namespace conformance {
 namespace {
 
 constexpr const char *ability_names[abilities] = {"reuse of freed memory", "knowledge of blocks",
                                                   "list of living blocks", "one block of the whole heap"};
+
+template <std::uint64_t page_bytes> std::uint64_t scatter_bytes(std::uint64_t bytes, int debug)
+{
+    return ScatterModel::block_bytes(bytes, debug, page_bytes);
+}
 
 template <std::uint64_t page_bytes> HeapType scatter_type()
 {
@@ -21,9 +27,10 @@ template <std::uint64_t page_bytes> HeapType scatter_type()
         .page_bytes = page_bytes == ScatterModel::usual_page ? 0 : page_bytes,
         .exemptions = {{Ability::whole_heap, always, "requests above one super block are refused"}},
         .largest_alignment = 4096,
-        .block_bytes = [](std::uint64_t bytes,
-                          int debug) { return ScatterModel::block_bytes(bytes, debug, page_bytes); },
+        .block_bytes = scatter_bytes<page_bytes>,
+        .lone_bytes = scatter_bytes<page_bytes>,
         .may_give_more = true,
+        .together = 1,
         .has_widths = false,
         .lists_asked_from = 2,
         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
@@ -43,7 +50,9 @@ std::vector<HeapType> make_types()
                        {Ability::list_blocks, 1, "without KMA_DEBUG Heap::leaks() does not know which blocks live"}},
         .largest_alignment = std::uint64_t{1} << 31,
         .block_bytes = BumpModel::block_bytes,
+        .lone_bytes = BumpModel::block_bytes,
         .may_give_more = false,
+        .together = 1,
         .has_widths = true,
         .lists_asked_from = 1,
         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
@@ -56,7 +65,9 @@ std::vector<HeapType> make_types()
         .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
         .largest_alignment = 4096,
         .block_bytes = SuperblockModel::block_bytes,
+        .lone_bytes = SuperblockModel::block_bytes,
         .may_give_more = false,
+        .together = 1,
         .has_widths = true,
         .lists_asked_from = 2,
         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
@@ -64,6 +75,21 @@ std::vector<HeapType> make_types()
         },
     });
     types.push_back(scatter_type<ScatterModel::usual_page>());
+    types.push_back({
+        .kind = kma::HeapKind::slab,
+        .page_bytes = 0,
+        .exemptions = {},
+        .largest_alignment = 4096,
+        .block_bytes = SlabModel::block_bytes,
+        .lone_bytes = SlabModel::lone_bytes,
+        .may_give_more = true,
+        .together = 32,
+        .has_widths = false,
+        .lists_asked_from = 2,
+        .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
+            return std::make_unique<SlabModel>(room, debug, test::path().lanes_met);
+        },
+    });
     return types;
 }
 

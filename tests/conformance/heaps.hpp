@@ -37,8 +37,13 @@ struct HeapType {
     std::uint64_t largest_alignment;
     /// What a request takes from the heap's room; 0 for none.
     std::uint64_t (*block_bytes)(std::uint64_t bytes, int debug);
-    /// Whether a request may get a larger block than block_bytes, where no other is left.
+    /// The most that a request of a lone caller takes where there is room.
+    std::uint64_t (*lone_bytes)(std::uint64_t bytes, int debug);
+    /// Whether a request may get a larger block than block_bytes, where no other is left, or in company.
     bool may_give_more;
+    /// The most blocks that lie in memory which serves other sizes only when all of them are free, where a block of a
+    /// superblock has one of its own in other heaps.
+    std::size_t together;
     /// Whether its code differs where there are 64-bit atomics. If not (lint.py's one_width), one of the two is tested.
     bool has_widths;
     /// From this KMA_DEBUG on, Heap::leaks() tells what was asked for, not what was taken.

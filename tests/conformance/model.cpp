@@ -4,6 +4,23 @@
 
 namespace conformance {
 
+std::string outside(std::uint64_t number, Range range)
+{
+    if (range.least <= number && number <= range.most)
+        return "";
+    const std::string least = std::to_string(range.least), most = std::to_string(range.most);
+    return std::to_string(number) + " and not " + (range.least == range.most ? most : least + " to " + most);
+}
+
+namespace {
+
+Verdict verdict(bool fits)
+{
+    return fits ? Verdict::yes : Verdict::no;
+}
+
+} // namespace
+
 std::uint64_t guard_front(int debug)
 {
     return debug >= 2 ? 48 : 0;
@@ -20,9 +37,9 @@ std::uint64_t BumpModel::block_bytes(std::uint64_t bytes, int debug)
     return bytes == 0 ? 0 : (guarded(bytes, debug) + 15) / 16 * 16 + (debug == 1 ? 16 : 0);
 }
 
-bool BumpModel::fits(std::uint64_t bytes) const
+Verdict BumpModel::fits(std::uint64_t bytes) const
 {
-    return block_bytes(bytes, debug_) <= room_.capacity - used_;
+    return verdict(block_bytes(bytes, debug_) <= room_.capacity - used_);
 }
 
 std::optional<std::string> BumpModel::take(kma::Ref ref, std::uint64_t bytes)
@@ -35,9 +52,9 @@ std::optional<std::string> BumpModel::take(kma::Ref ref, std::uint64_t bytes)
     return {};
 }
 
-std::uint64_t BumpModel::count_when_full(std::uint64_t bytes) const
+Range BumpModel::count_when_full(std::uint64_t bytes) const
 {
-    return room_.capacity / block_bytes(bytes, debug_);
+    return exactly(room_.capacity / block_bytes(bytes, debug_));
 }
 
 std::uint64_t SuperblockModel::block_bytes(std::uint64_t asked, int debug)
@@ -52,13 +69,14 @@ std::uint64_t SuperblockModel::block_bytes(std::uint64_t asked, int debug)
     return (bytes + step - 1) / step * step;
 }
 
-bool SuperblockModel::fits(std::uint64_t bytes) const
+Verdict SuperblockModel::fits(std::uint64_t bytes) const
 {
     const std::uint64_t size = block_bytes(bytes, debug_);
-    return size <= room_.superblock_bytes && std::ranges::any_of(superblocks_, [&](const Superblock &superblock) {
-               return superblock.blocks.empty() ||
-                      (superblock.class_bytes == size && superblock.blocks.size() < room_.superblock_bytes / size);
-           });
+    const auto has_room = [&](const Superblock &superblock) {
+        return superblock.blocks.empty() ||
+               (superblock.class_bytes == size && superblock.blocks.size() < room_.superblock_bytes / size);
+    };
+    return verdict(size <= room_.superblock_bytes && std::ranges::any_of(superblocks_, has_room));
 }
 
 std::optional<std::size_t> SuperblockModel::index_of(std::uint64_t offset) const
@@ -99,17 +117,17 @@ void SuperblockModel::give(kma::Ref ref)
         superblocks_[*index].blocks.erase(offset);
 }
 
-std::uint64_t SuperblockModel::count_when_full(std::uint64_t bytes) const
+Range SuperblockModel::count_when_full(std::uint64_t bytes) const
 {
-    return superblocks_.size() * (room_.superblock_bytes / block_bytes(bytes, debug_));
+    return exactly(superblocks_.size() * (room_.superblock_bytes / block_bytes(bytes, debug_)));
 }
 
-std::uint64_t SuperblockModel::used() const
+Range SuperblockModel::used() const
 {
     std::uint64_t sum = 0;
     for (const Superblock &superblock : superblocks_)
         sum += superblock.blocks.size() * superblock.class_bytes;
-    return sum;
+    return exactly(sum);
 }
 
 std::uint64_t ScatterModel::block_bytes(std::uint64_t asked, int debug, std::uint64_t page_bytes)
@@ -130,22 +148,22 @@ std::size_t ScatterModel::super_end(std::size_t page) const
     return std::min((page / super_pages_ + 1) * super_pages_, pages_.size());
 }
 
-bool ScatterModel::fits(std::uint64_t bytes) const
+Verdict ScatterModel::fits(std::uint64_t bytes) const
 {
     const std::uint64_t size = block_bytes(bytes, debug_, page_bytes_);
     std::size_t run = 0; // free pages in a row
     for (std::size_t page = 0; page < pages_.size(); page++) {
         run = is_free(page) ? run + 1 : 0;
         if (run * page_bytes_ >= size)
-            return true;
+            return Verdict::yes;
         if (page + 1 == super_end(page))
             run = 0;
         const Page &at = pages_[page];
         if (!at.blocks.empty() && at.chunk <= page_bytes_ && at.chunk >= size &&
             at.blocks.size() < page_bytes_ / at.chunk)
-            return true;
+            return Verdict::yes;
     }
-    return false;
+    return Verdict::no;
 }
 
 std::optional<std::string> ScatterModel::take(kma::Ref ref, std::uint64_t bytes)
@@ -190,23 +208,23 @@ void ScatterModel::give(kma::Ref ref)
         pages_[static_cast<std::size_t>(at / page_bytes_ + i)].in_run = false;
 }
 
-std::uint64_t ScatterModel::count_when_full(std::uint64_t bytes) const
+Range ScatterModel::count_when_full(std::uint64_t bytes) const
 {
     const std::uint64_t size = block_bytes(bytes, debug_, page_bytes_);
     if (size <= page_bytes_)
-        return pages_.size() * (page_bytes_ / size);
+        return exactly(pages_.size() * (page_bytes_ / size));
     std::uint64_t count = 0;
     for (std::size_t page = 0; page < pages_.size(); page = super_end(page))
         count += (super_end(page) - page) * page_bytes_ / size;
-    return count;
+    return exactly(count);
 }
 
-std::uint64_t ScatterModel::used() const
+Range ScatterModel::used() const
 {
     std::uint64_t sum = 0;
     for (const Page &page : pages_)
         sum += page.blocks.size() * page.chunk;
-    return sum;
+    return exactly(sum);
 }
 
 } // namespace conformance

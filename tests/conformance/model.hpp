@@ -22,6 +22,22 @@ struct Room {
     std::vector<std::uint64_t> superblocks;
 };
 
+/// What a model says of a number: in heaps whose blocks lie by rule both are the same.
+struct Range {
+    std::uint64_t least, most;
+};
+
+inline Range exactly(std::uint64_t number)
+{
+    return {number, number};
+}
+
+/// Empty if the number is in the range, else what is wrong.
+std::string outside(std::uint64_t number, Range range);
+
+/// Whether something fits. `maybe`: that depends on what the model does not know.
+enum class Verdict { no, maybe, yes };
+
 /// What KMA_DEBUG has the heap take for a request, and how much of it lies in front of the block.
 std::uint64_t guarded(std::uint64_t bytes, int debug);
 std::uint64_t guard_front(int debug);
@@ -30,15 +46,19 @@ class Model {
 public:
     virtual ~Model() = default;
 
-    /// Whether a lone caller must get a block for `bytes`; if not, it must get NULL.
-    virtual bool fits(std::uint64_t bytes) const = 0;
+    /// Whether a lone caller must get a block for `bytes` (yes), or NULL (no).
+    virtual Verdict fits(std::uint64_t bytes) const = 0;
     /// The heap handed out `ref`. Returns what is wrong with that, or nothing.
     virtual std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) = 0;
     virtual void give(kma::Ref ref) = 0;
+    /// The heap gave NULL, having looked everywhere.
+    virtual void refuse() {}
     /// How many blocks for `bytes` the empty heap has.
-    virtual std::uint64_t count_when_full(std::uint64_t bytes) const = 0;
+    virtual Range count_when_full(std::uint64_t bytes) const = 0;
+    /// How far from a living block, on either side, memory may be kept for others of its size.
+    virtual std::uint64_t beside(std::uint64_t) const { return 0; }
     /// Bytes handed out now, as Heap::stats() counts them.
-    virtual std::uint64_t used() const = 0;
+    virtual Range used() const = 0;
 };
 
 /// One block behind the other; nothing comes back.
@@ -48,11 +68,11 @@ public:
 
     static std::uint64_t block_bytes(std::uint64_t bytes, int debug);
 
-    bool fits(std::uint64_t bytes) const override;
+    Verdict fits(std::uint64_t bytes) const override;
     std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
     void give(kma::Ref) override {}
-    std::uint64_t count_when_full(std::uint64_t bytes) const override;
-    std::uint64_t used() const override { return used_; }
+    Range count_when_full(std::uint64_t bytes) const override;
+    Range used() const override { return exactly(used_); }
 
 private:
     Room room_;
@@ -68,11 +88,11 @@ public:
     /// The smallest class for a request: 16, 32, 48, 64, then four for each power of two.
     static std::uint64_t block_bytes(std::uint64_t bytes, int debug);
 
-    bool fits(std::uint64_t bytes) const override;
+    Verdict fits(std::uint64_t bytes) const override;
     std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
     void give(kma::Ref ref) override;
-    std::uint64_t count_when_full(std::uint64_t bytes) const override;
-    std::uint64_t used() const override;
+    Range count_when_full(std::uint64_t bytes) const override;
+    Range used() const override;
 
 private:
     struct Superblock {
@@ -102,11 +122,11 @@ public:
     /// Up to an eighth of a page as in superblock heaps; then a seventh, a sixth … of a page; then whole pages.
     static std::uint64_t block_bytes(std::uint64_t bytes, int debug, std::uint64_t page_bytes);
 
-    bool fits(std::uint64_t bytes) const override;
+    Verdict fits(std::uint64_t bytes) const override;
     std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
     void give(kma::Ref ref) override;
-    std::uint64_t count_when_full(std::uint64_t bytes) const override;
-    std::uint64_t used() const override;
+    Range count_when_full(std::uint64_t bytes) const override;
+    Range used() const override;
 
 private:
     struct Page {

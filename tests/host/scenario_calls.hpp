@@ -8,6 +8,7 @@
 
 #include "calls.hpp"
 #include "calls_scatter.hpp"
+#include "calls_slab.hpp"
 #include "heap_bump.hpp"
 #include "heap_superblock.hpp"
 
@@ -18,6 +19,7 @@ public:
 
     void after()
     {
+        shim::is_lone = true;
         check_arithmetic();
         check_size_classes();
         check_plans();
@@ -28,6 +30,7 @@ public:
         check_bump_growth();
         check_superblock_growth();
         calls::check_scatter();
+        calls::check_slab();
     }
 
 private:

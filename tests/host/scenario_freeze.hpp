@@ -48,7 +48,7 @@ public:
         add<queue_subject<threads>>();
         add<bitmap_subject<threads>>();
         add<tree_subject<threads>>();
-        add_heaps<KMA_HOST_HEAPS>();
+        add_heaps<KMA_HOST_FROZEN_HEAPS>();
     }
 
 private:

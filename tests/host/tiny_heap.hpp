@@ -17,7 +17,8 @@
 //   room_of(block)                               units that it may grow to where it is
 //   check_block(block)                           whether a block may lie there
 //   check_books(living)                          at rest: every invariant of its metadata
-//   capacity(units, living)                      how many blocks of `units` a lone caller must get, at rest
+//   capacity(units, living)                      how many blocks of `units` a lone caller must get, at rest; or, if
+//   has_room(units)                              that depends on where he gets each, whether he must get one more
 //   least(units, living, held, asked, refused)   the same while a group of lanes is stopped for good: at least that;
 //                                                what its lanes have and ask for, and what lanes that may have come
 //                                                with them did not get
@@ -30,10 +31,10 @@
 struct block {
     uint first = 0; // unit, from the heap's first
     uint units = 0;
-    uint stamp = 0; // of the malloc that gave it, 15 bits if it is handed on, not 0
+    uint stamp = 0; // of the malloc that gave it, 14 bits if it is handed on, not 0
 
-    uint word() const { return stamp << 17 | units << 9 | first; }
-    static block from(uint word) { return {word & 0x1ff, word >> 9 & 0xff, word >> 17}; }
+    uint word() const { return stamp << 18 | units << 9 | first; }
+    static block from(uint word) { return {word & 0x1ff, word >> 9 & 0x1ff, word >> 18}; }
 };
 
 constexpr uint most_units = 448;
@@ -136,6 +137,13 @@ public:
         Kind::free(in.heap, place_of(mine));
     }
 
+    // A block that a test has made of the heap's memory by itself.
+    block adopt(const block &mine)
+    {
+        own(mine);
+        return mine;
+    }
+
     void check_contents(const block &mine)
     {
         for (uint unit = mine.first; unit < mine.first + mine.units; unit++)
@@ -177,6 +185,26 @@ public:
     {
         Kind::free(in.heap, unit_at(0) - KMA_UNIT);
         expect_error(KMA_ERROR_INVALID_FREE);
+    }
+
+    // Alone: takes all blocks of `units` that there are into `living`.
+    void take_all(uint units, block_list &living)
+    {
+        uint left = 0;
+        if constexpr (!requires { in.has_room(units); })
+            left = in.capacity(units, living);
+        const auto must_give = [&] {
+            if constexpr (requires { in.has_room(units); })
+                return in.has_room(units);
+            else
+                return left-- != 0;
+        };
+        for (uint stamp = 1; must_give(); stamp++) {
+            const block one = alloc(units, stamp);
+            shim::check(one.units != 0, "a lone caller gets NULL though there is a free block");
+            living.push(one);
+        }
+        shim::check(alloc(units, 1).units == 0, "more blocks than there are");
     }
 
     // With exactly `living` taken and nobody else about.

@@ -4,6 +4,7 @@
 
 #include "catch.hpp"
 #include "heap_support.hpp"
+#include "layout.hpp"
 
 using kma::HeapKind;
 using test::device;
@@ -49,6 +50,11 @@ std::uint64_t superblock_heap_bytes(std::uint64_t superblocks, unsigned shift)
     return superblocks * (size + size / 128 + 40) + 16384;
 }
 
+std::uint64_t slab_heap_bytes(std::uint64_t chunks)
+{
+    return chunks * 16548 + 65536;
+}
+
 template <class T> std::vector<T> read(const cl::Buffer &buffer, std::size_t count)
 {
     std::vector<T> values(count);
@@ -58,8 +64,8 @@ template <class T> std::vector<T> read(const cl::Buffer &buffer, std::size_t cou
 
 } // namespace
 
-// Prepares a heap by the kernel of a kind, "init" or "init_growing": `sizes` are what it takes of bytes. Superblocks and
-// pages have 4 KiB, super blocks 8 MiB.
+// Prepares a heap by the kernel of a kind, "init" or "init_growing": `sizes` are what it takes of bytes. Superblocks
+// and pages have 4 KiB, super blocks 8 MiB; cursors are as usual.
 template <class... Sizes>
 void prepare(const cl::Program &program, HeapKind kind, const char *how, const cl::Buffer &heap, const Sizes &...sizes)
 {
@@ -68,6 +74,8 @@ void prepare(const cl::Program &program, HeapKind kind, const char *how, const c
         launch(program, kernel, 64, heap, sizes...);
     else if (kind == HeapKind::superblock)
         launch(program, kernel, 64, heap, sizes..., cl_uint{8});
+    else if (kind == HeapKind::slab)
+        launch(program, kernel, 64, heap, sizes..., cl_uint{0});
     else
         launch(program, kernel, 64, heap, sizes..., cl_uint{8}, cl_uint{11});
 }
@@ -82,14 +90,15 @@ TEST_CASE("a single file needs no other, and says how to use it", "[emit]")
         CHECK_THAT(text, contains(std::string("kma emit --heap ") + name_of(kind)) && contains(kma::version()) &&
                              contains("SPDX-License-Identifier: MIT"));
         for (const HeapKind other : kma::heap_kinds)
-            CHECK((text.find(std::string("kma_") + name_of(other) + "_malloc") == std::string::npos) == (kind != other));
-        CHECK(text.size() < 200'000); // each of kma's files once
+            CHECK((text.find(std::string("kma_") + name_of(other) + "_malloc") == std::string::npos) ==
+                  (kind != other));
+        CHECK(text.size() < (kind == HeapKind::slab ? 255'000 : 205'000)); // each of kma's files once
     }
 }
 
 TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[emit]")
 {
-    const HeapKind kind = GENERATE(HeapKind::bump, HeapKind::superblock, HeapKind::scatter);
+    const HeapKind kind = GENERATE(from_range(std::begin(kma::heap_kinds), std::end(kma::heap_kinds)));
     const std::string options = GENERATE("", "-DKMA_DEBUG=1", "-cl-std=CL1.2", "default");
     INFO(name_of(kind) << ", " << options);
     const std::string prefix = std::string("kma_") + name_of(kind);
@@ -97,7 +106,9 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
         build(kma::emit(kind) + user_kernel,
               (options == "default" ? device().language_option() : options) + device().target_options());
     constexpr cl_uint items = 1024; // of 16 bytes: four superblocks of 4 KiB; one more as told
-    const std::uint64_t bytes = kind == HeapKind::bump ? 2688 + items * 32 : superblock_heap_bytes(5, 8);
+    const std::uint64_t bytes = kind == HeapKind::bump   ? 2688 + items * 32
+                                : kind == HeapKind::slab ? slab_heap_bytes(2)
+                                                         : superblock_heap_bytes(5, 8);
     const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
     prepare(program, kind, "init", heap, static_cast<cl_ulong>(bytes));
 
@@ -132,9 +143,10 @@ TEST_CASE("a heap of a single file grows", "[emit]")
     for (const HeapKind kind : kma::heap_kinds) {
         const std::string prefix = std::string("kma_") + name_of(kind);
         const cl::Program program = build(kma::emit(kind) + user_kernel);
-        constexpr cl_uint shift = 8;
-        const std::uint64_t metadata = superblock_heap_bytes(9, shift) - 9 * 4096; // suffice for all kinds
-        const cl_ulong at_first = metadata + 4096, most = metadata + 9 * 4096;
+        const bool is_slab = kind == HeapKind::slab;
+        const std::uint64_t part = is_slab ? 16384 : 4096; // by which it grows; the metadata suffice for all kinds
+        const std::uint64_t metadata = (is_slab ? slab_heap_bytes(9) : superblock_heap_bytes(9, 8)) - 9 * part;
+        const cl_ulong at_first = metadata + part, most = metadata + 9 * part;
         cl_uint none = 0;
         const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
         const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
@@ -151,7 +163,7 @@ TEST_CASE("a heap of a single file grows", "[emit]")
         launch(program, prefix + "_stats_kernel", 64, larger, stats);
         const std::vector<cl_ulong> after = read<cl_ulong>(stats, 18);
         CHECK(after[0] == most);
-        CHECK(after[1] == before[1] + 8 * 4096);
+        CHECK(after[1] == before[1] + 8 * part);
         CHECK(after[2] == 1664 * 16);
         CHECK(std::accumulate(after.begin() + 9, after.end(), cl_ulong{0}) == 0); // errors
         const auto memory = read<cl_uint>(larger, most / sizeof(cl_uint));
@@ -214,6 +226,46 @@ TEST_CASE("a scatter heap without room, or with wrong shifts, refuses every requ
     }
 }
 
+TEST_CASE("a slab heap without room refuses every request", "[emit]")
+{
+    const cl::Program program = build(kma::emit(HeapKind::slab) + user_kernel);
+    const std::uint64_t least = sizeof(kma::layout::kma_slab);
+    const std::uint64_t suffices = kma::Heap::bytes_for(HeapKind::slab, 1);
+    for (const std::uint64_t bytes : {least, std::uint64_t{20000}, suffices - 1}) {
+        INFO(bytes << " bytes");
+        cl_uint none = 0;
+        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
+        launch(program, "kma_slab_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), cl_uint{16});
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_slab_reset_kernel", 64, heap); // which changes nothing
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_slab_stats_kernel", 64, heap, stats);
+        std::vector<cl_ulong> expected(18, 0);
+        expected[0] = bytes;
+        expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
+        CHECK(read<cl_ulong>(stats, 18) == expected);
+        CHECK(read<cl_uint>(list, 1)[0] == 0);
+    }
+}
+
+TEST_CASE("a slab heap has the usual number of cursors if it is given an impossible one", "[emit]")
+{
+    const cl::Program program = build(kma::emit(HeapKind::slab));
+    constexpr std::size_t field = offsetof(kma::layout::kma_slab, plan.cursors) / sizeof(cl_uint);
+    const std::uint64_t bytes = slab_heap_bytes(64 * 40); // enough for more than there may be
+    const struct {
+        cl_uint given, made;
+    } cases[] = {{0, 16}, {1, 1}, {22, 22}, {32, 32}, {33, 16}, {~0u, 16}};
+    for (const auto &[given, made] : cases) {
+        INFO(given << " cursors");
+        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+        launch(program, "kma_slab_init_kernel", 1024, heap, static_cast<cl_ulong>(bytes), given);
+        CHECK(read<cl_uint>(heap, field + 1)[field] == made);
+    }
+}
+
 TEST_CASE("the statistics of a buffer that is no heap are zeros", "[emit]")
 {
     for (const HeapKind kind : kma::heap_kinds) {
@@ -235,6 +287,20 @@ TEST_CASE("the size rule of the superblock heap's single file suffices", "[emit]
             CHECK(superblock_heap_bytes(n, shift) >= exact);
             CHECK(superblock_heap_bytes(n, shift) - exact <= 16384 + exact / 500); // and is not far from it
         }
+}
+
+TEST_CASE("the size rules of the slab heap's single file suffice", "[emit]")
+{
+    for (const std::uint64_t n :
+         {1ull, 2ull, 31ull, 33ull, 64ull, 1000ull, 8192ull, 70000ull, 1ull << 20, 4000000ull}) {
+        INFO(n << " chunks");
+        const std::uint64_t exact = kma::Heap::bytes_for(HeapKind::slab, n * 16384);
+        CHECK(slab_heap_bytes(n) >= exact);
+        CHECK(slab_heap_bytes(n) - exact <= 65536 + exact / 1000); // and are not far from it
+        kma::HeapOptions grows{.kind = HeapKind::slab};
+        grows.max_bytes = kma::Heap::bytes_for(grows, 2 * n * 16384);
+        CHECK(n * 16384 + 2 * n * 164 + 65536 >= kma::Heap::bytes_for(grows, n * 16384));
+    }
 }
 
 TEST_CASE("single files of two kinds in one program are refused, the same one twice is not", "[emit]")

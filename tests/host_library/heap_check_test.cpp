@@ -103,7 +103,7 @@ std::uint64_t place_of(const Heap &heap, kma::Ref ref)
 TEST_CASE("check names damage to guarded blocks and to the quarantine", "[check]")
 {
     for (const std::string &width : test::widths)
-        for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock}) {
+        for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock, HeapKind::slab}) {
             const kma::HeapOptions options{.kind = kind, .debug = 2, .build_options = width};
             CAPTURE(width, kma::name_of(kind));
             Heap heap(test::device(), 1 << 17, options);

@@ -161,7 +161,8 @@ TEST_CASE("with KMA_DEBUG leaks have the sizes that were asked for, and tell who
         int debug;
     };
     for (const Case &one : {Case{HeapKind::bump, 1}, Case{HeapKind::bump, 2}, Case{HeapKind::bump, 3},
-                            Case{HeapKind::superblock, 2}, Case{HeapKind::superblock, 3}}) {
+                            Case{HeapKind::superblock, 2}, Case{HeapKind::superblock, 3}, Case{HeapKind::slab, 2},
+                            Case{HeapKind::slab, 3}}) {
         CAPTURE(kma::name_of(one.kind), one.debug);
         const Heap heap(device(), 1 << 20, {.kind = one.kind, .debug = one.debug});
         const Kernels kernels(heap);

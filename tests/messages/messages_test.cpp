@@ -121,6 +121,7 @@ TEST_CASE("what Heap::check() finds", "[messages]")
 {
     std::vector<Provocation> all = check_provocations();
     std::ranges::move(scatter_check_provocations(), std::back_inserter(all));
+    std::ranges::move(slab_check_provocations(), std::back_inserter(all));
     check_provoked("Heap::check()", all);
 }
 

@@ -23,6 +23,7 @@ std::vector<Provocation> compiler_word_provocations(); ///< what they say in wor
 std::vector<Provocation> opencl_provocations();
 std::vector<Provocation> check_provocations();
 std::vector<Provocation> scatter_check_provocations();
+std::vector<Provocation> slab_check_provocations();
 std::vector<Provocation> build_provocations(); ///< CMake and quickstart
 std::vector<Provocation> graph_provocations();
 std::vector<Provocation> tool_provocations();

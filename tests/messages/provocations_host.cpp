@@ -113,6 +113,7 @@ void add_sizes(std::vector<Provocation> &all)
          thrown("makes a bump heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::bump}); }),
          thrown("makes a superblock heap of 1,000 bytes", [] { Heap(device(), 1000); }),
          thrown("makes a scatter heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::scatter}); }),
+         thrown("makes a slab heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::slab}); }),
          thrown("makes a heap beyond the reach of references", [] { Heap(device(), 65 * gib); }),
          thrown("makes a heap that may grow to less than it has", [] { Heap(device(), 1 << 20, {.max_bytes = 1000}); }),
          thrown("makes a heap that may grow beyond the reach of references",

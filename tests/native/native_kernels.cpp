@@ -125,6 +125,7 @@ inline size_t get_local_size(uint)
 #include "kma/kma.cl"
 #include "kma/kernels/bump_kernels.cl"
 #include "kma/kernels/scatter_kernels.cl"
+#include "kma/kernels/slab_kernels.cl"
 #include "kma/kernels/superblock_kernels.cl"
 
 // What fills a heap, in order, by one work-item: blocks, each with the ref of the one before and its number in it.
@@ -148,6 +149,7 @@ inline size_t get_local_size(uint)
     }
 KMA_NATIVE_USE(bump)
 KMA_NATIVE_USE(scatter)
+KMA_NATIVE_USE(slab)
 KMA_NATIVE_USE(superblock)
 
 #define KMA_NATIVE_KERNEL(name) Call<&name>::named(#name)
@@ -166,6 +168,12 @@ static const native::Registration registration({KMA_HAS_ATOMIC64,
                                                     KMA_NATIVE_KERNEL(kma_scatter_reset_kernel),
                                                     KMA_NATIVE_KERNEL(kma_scatter_clear_errors_kernel),
                                                     KMA_NATIVE_KERNEL(kma_scatter_stats_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_slab_init_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_slab_init_growing_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_slab_grow_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_slab_reset_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_slab_clear_errors_kernel),
+                                                    KMA_NATIVE_KERNEL(kma_slab_stats_kernel),
                                                     KMA_NATIVE_KERNEL(kma_superblock_init_kernel),
                                                     KMA_NATIVE_KERNEL(kma_superblock_init_growing_kernel),
                                                     KMA_NATIVE_KERNEL(kma_superblock_grow_kernel),
@@ -180,6 +188,8 @@ static const native::Registration registration({KMA_HAS_ATOMIC64,
                                                     KMA_NATIVE_KERNEL(native_bump_free),
                                                     KMA_NATIVE_KERNEL(native_scatter_allocate),
                                                     KMA_NATIVE_KERNEL(native_scatter_free),
+                                                    KMA_NATIVE_KERNEL(native_slab_allocate),
+                                                    KMA_NATIVE_KERNEL(native_slab_free),
                                                     KMA_NATIVE_KERNEL(native_superblock_allocate),
                                                     KMA_NATIVE_KERNEL(native_superblock_free),
                                                 }});

@@ -180,6 +180,8 @@ cl_int clGetDeviceInfo(cl_device_id of, cl_device_info what, size_t room, void *
         return give_value(of->has_compiler, room, to, size);
     case CL_DEVICE_ADDRESS_BITS:
         return give_value<cl_uint>(64, room, to, size);
+    case CL_DEVICE_MAX_COMPUTE_UNITS:
+        return give_value<cl_uint>(1, room, to, size);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
         return give_value<cl_ulong>(largest_buffer, room, to, size);
     default:

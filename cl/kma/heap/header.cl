@@ -18,6 +18,7 @@
 #define KMA_KIND_BUMP       1u
 #define KMA_KIND_SUPERBLOCK 2u
 #define KMA_KIND_SCATTER    3u
+#define KMA_KIND_SLAB       4u
 
 // References, and sizes inside, count units of 16 bytes.
 #define KMA_UNIT 16u

@@ -4,6 +4,8 @@
 #ifndef KMA_PLATFORM_LANES_NV_CL
 #define KMA_PLATFORM_LANES_NV_CL
 
+#define KMA_LANES_ALL 0xffffffffu
+
 static inline uint kma_lane_id(void)
 {
     uint lane;

@@ -5,7 +5,8 @@
 //   KMA_LANES        how work-items that run together find and talk to each other        (lanes.cl)
 // and one fact:
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
-// and an attribute for long functions, KMA_OUTLINE.
+// attributes for long functions, KMA_OUTLINE and KMA_COLD; and what spares NVIDIA's compiler registers, KMA_IN_MEMORY and
+// KMA_CALL_ITSELF.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
 
@@ -92,6 +93,55 @@
 #define KMA_OUTLINE __attribute__((noinline))
 #else
 #define KMA_OUTLINE
+#endif
+#endif
+
+// For functions that are rarely called from paths that are often taken, and talk to no other lanes: called on GPUs too, for
+// what they keep in registers would else add to those paths' on NVIDIA, whose compiler also takes a minute for ten thousand
+// lines. Not on Intel's CPUs, as above.
+#if !defined(KMA_COLD)
+#if KMA_IS_NV || defined(__AMDGCN__)
+#define KMA_COLD __attribute__((noinline))
+#else
+#define KMA_COLD KMA_OUTLINE
+#endif
+#endif
+
+// Whether what whole warps mostly need has a short path in line, in front of a cold function for all cases: so on NVIDIA, where
+// every register and instruction of what is rare costs time, and lane operations of a set that is a constant take a tenth of
+// the instructions.
+#if !defined(KMA_SHORT_PATHS)
+#if KMA_IS_NV
+#define KMA_SHORT_PATHS 1
+#else
+#define KMA_SHORT_PATHS 0
+#endif
+#endif
+
+// For variables of functions that are called (KMA_COLD) and call others: kept in memory on NVIDIA, whose compiler adds up what
+// each of a chain of functions keeps in registers, and gives so many to every kernel that might call them.
+#if !defined(KMA_IN_MEMORY)
+#if KMA_IS_NV
+#define KMA_IN_MEMORY volatile
+#else
+#define KMA_IN_MEMORY
+#endif
+#endif
+
+// In a cold function: a call of itself, which is never made, as no buffer is at that address. NVIDIA's assembler (ptxas 13.0)
+// gives each function that is called registers apart from those of its callers, so that a kernel needs as many as all of them
+// together; but to functions that may call themselves, and to those that they call, the same ones, which these save in memory
+// first. A kernel with the slab heap's malloc and free took 50 registers so, and 143 without. (OpenCL C forbids recursion,
+// 6.9 i; NVIDIA's compiler has it.)
+#if !defined(KMA_CALL_ITSELF)
+#if KMA_IS_NV
+#define KMA_CALL_ITSELF(pointer, call)                                                                                 \
+    do {                                                                                                               \
+        if ((ulong)(pointer) == 4096)                                                                                  \
+            call;                                                                                                      \
+    } while (0) // once
+#else
+#define KMA_CALL_ITSELF(pointer, call)
 #endif
 #endif
 

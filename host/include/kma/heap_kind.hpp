@@ -6,10 +6,10 @@
 namespace kma {
 
 /// Which allocator; the file of that name in cl/kma/heap/ has its properties.
-enum class HeapKind : std::uint32_t { bump = 1, superblock = 2, scatter = 3 };
+enum class HeapKind : std::uint32_t { bump = 1, superblock = 2, scatter = 3, slab = 4 };
 
 /// All of them.
-inline constexpr HeapKind heap_kinds[] = {HeapKind::superblock, HeapKind::bump, HeapKind::scatter};
+inline constexpr HeapKind heap_kinds[] = {HeapKind::superblock, HeapKind::bump, HeapKind::scatter, HeapKind::slab};
 
 /// What kma_malloc and HeapOptions mean where nobody says otherwise.
 inline constexpr HeapKind default_heap_kind = HeapKind::superblock;
@@ -24,6 +24,8 @@ constexpr const char *name_of(HeapKind kind) noexcept
         return "superblock";
     case HeapKind::scatter:
         return "scatter";
+    case HeapKind::slab:
+        return "slab";
     }
     return "unknown";
 }

@@ -66,6 +66,8 @@ inline void pause()
         rl::ctx().yield(1, RL_INFO);
 }
 
+inline bool is_lone = false; // of interest to threads only
+
 // Where a test wants to be overtaken: every atomic operation is such a place already.
 inline void linger() {}
 
@@ -76,13 +78,20 @@ struct nap_plan {
     uint operations = 0; // before it
     uint length = 0;
 };
-inline nap_plan nap;
+inline nap_plan naps[2];
+
+// One that a scenario chooses: number 0, and perhaps 1 behind it.
+inline void plan_nap_of(uint which, uint thread, uint operations, uint length)
+{
+    naps[1] = {};
+    naps[which] = {&places[thread], operations, length};
+}
 
 inline void plan_nap(uint threads)
 {
-    nap = {};
+    naps[0] = naps[1] = {};
     if (chosen.bound == 0 && random(2) == 0)
-        nap = {&places[random(threads)], random(1u << (3 + random(5))), 1u << (3 + random(6))};
+        naps[0] = {&places[random(threads)], random(1u << (3 + random(5))), 1u << (3 + random(6))};
 }
 
 // What the caller did is before what any other does who calls this later.
@@ -131,11 +140,13 @@ inline void maybe_nap()
 {
     self().operations++;
     maybe_freeze();
-    if (nap.who != &self() || nap.operations-- != 0)
-        return;
-    nap.who = nullptr;
-    for (uint left = nap.length; left != 0; left--)
-        rl::ctx().sched();
+    for (nap_plan &nap : naps) {
+        if (nap.who != &self() || nap.operations-- != 0)
+            continue;
+        nap.who = nullptr;
+        for (uint left = nap.length; left != 0; left--)
+            rl::ctx().sched();
+    }
 }
 
 #define KMA_SHIM_UNSEEN // for ThreadSanitizer only; see backend_threads.hpp
@@ -199,6 +210,9 @@ public:
         maybe_nap();
         return value_.fetch_and(value, to_model(order), info_of(where));
     }
+
+    // For checks at rest: of no interest to others.
+    T peek(location where) const { return value_.load(rl::mo_relaxed, info_of(where)); }
 
     // For the shim's own words: nobody stops or sleeps here.
     void begin_at(T value, location where) { value_.store(value, rl::mo_relaxed, info_of(where)); }

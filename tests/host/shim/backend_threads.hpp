@@ -45,11 +45,15 @@ inline void pause()
     std::this_thread::yield();
 }
 
+inline bool is_lone = false; // set by scenarios while nobody is there who could overtake
+
 // Mostly nothing; sometimes the other threads run a few operations, rarely many of them.
 inline void linger()
 {
     if (++self().operations > most_operations)
         report_defect("livelock", __FILE__, __LINE__);
+    if (is_lone)
+        return;
     const uint choice = random(128);
     if (choice == 0)
         std::this_thread::sleep_for(std::chrono::microseconds(random(50)));
@@ -61,6 +65,7 @@ inline void linger()
 }
 
 inline void plan_nap(uint) {} // threads do that anyway
+inline void plan_nap_of(uint, uint, uint, uint) {}
 
 // What ThreadSanitizer is not to see, since it takes every lock for an order of memory, which lane operations must not
 // be. Without that tool it means nothing.
@@ -86,6 +91,20 @@ inline std::memory_order to_std(kma_order order)
     return orders[chosen.relaxed ? 0 : order];
 }
 
+// ThreadSanitizer knows no fences: for it all that a thread stores behind a release fence releases. That is what the
+// fence is for, though not only for what came before it, as this has it; Relacy has it exactly.
+inline thread_local bool is_behind_release = false;
+#if defined(__SANITIZE_THREAD__) || (defined(KMA_SANITIZED_THREADS) && KMA_SANITIZED_THREADS)
+constexpr bool has_no_fences = true;
+#else
+constexpr bool has_no_fences = false;
+#endif
+
+inline std::memory_order to_std_store(kma_order order)
+{
+    return to_std(has_no_fences && is_behind_release ? order | KMA_RELEASE : order);
+}
+
 template <class T> class word {
 public:
     T load(kma_order order, location where) const
@@ -99,39 +118,42 @@ public:
     {
         check((order & KMA_ACQUIRE) == 0, "a store cannot acquire", where);
         linger();
-        value_.store(value, to_std(order));
+        value_.store(value, to_std_store(order));
     }
 
     T exchange(T value, kma_order order, location)
     {
         linger();
-        return value_.exchange(value, to_std(order));
+        return value_.exchange(value, to_std_store(order));
     }
 
     T cas(T expected, T desired, kma_order order, location)
     {
         linger();
-        value_.compare_exchange_strong(expected, desired, to_std(order), to_std(order & KMA_ACQUIRE));
+        value_.compare_exchange_strong(expected, desired, to_std_store(order), to_std(order & KMA_ACQUIRE));
         return expected;
     }
 
     T fetch_add(T value, kma_order order, location)
     {
         linger();
-        return value_.fetch_add(value, to_std(order));
+        return value_.fetch_add(value, to_std_store(order));
     }
 
     T fetch_or(T value, kma_order order, location)
     {
         linger();
-        return value_.fetch_or(value, to_std(order));
+        return value_.fetch_or(value, to_std_store(order));
     }
 
     T fetch_and(T value, kma_order order, location)
     {
         linger();
-        return value_.fetch_and(value, to_std(order));
+        return value_.fetch_and(value, to_std_store(order));
     }
+
+    // For checks at rest: nobody is to be overtaken there.
+    T peek(location) const { return value_.load(std::memory_order_relaxed); }
 
     void begin_at(T value, location) { value_.store(value, std::memory_order_relaxed); }
 
@@ -144,7 +166,9 @@ template <class T> using plain = T;
 inline void fence(kma_order order, location)
 {
     linger();
-    std::atomic_thread_fence(to_std(order));
+    is_behind_release = is_behind_release || (order & KMA_RELEASE) != 0;
+    if constexpr (!has_no_fences)
+        std::atomic_thread_fence(to_std(order));
 }
 
 } // namespace shim

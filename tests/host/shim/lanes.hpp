@@ -11,14 +11,17 @@
 #include "objects.hpp"
 
 #define KMA_LANES 0 // KMA_LANES_SUPPLIED
+#define KMA_LANES_ALL (shim::all_lanes())
+#define KMA_SHORT_PATHS 1
 
 namespace shim {
 
 constexpr uint group_lanes = 4;
-constexpr uint lane_numbers[group_lanes] = {2, 31, 32, 63}; // holes, both halves of the 64-bit set, and the last lane
+// Holes, both halves of the 64-bit set, and the last lane; a scenario may number its lanes otherwise before they begin.
+inline uint lane_numbers[group_lanes] = {2, 31, 32, 63};
 
 // Inside, bit s of a set is slot s; outside, bit lane_numbers[s].
-constexpr ulong outside(uint slots)
+inline ulong outside(uint slots)
 {
     ulong lanes = 0;
     for (uint slot = 0; slot < group_lanes; slot++)
@@ -27,7 +30,7 @@ constexpr ulong outside(uint slots)
     return lanes;
 }
 
-constexpr uint inside(ulong lanes)
+inline uint inside(ulong lanes)
 {
     uint slots = 0;
     for (uint slot = 0; slot < group_lanes; slot++)
@@ -203,6 +206,11 @@ inline uint kma_lane_id(void)
     const shim::place &me = shim::self();
     return me.group ? shim::lane_numbers[me.slot] : 0;
 }
+
+namespace shim {
+// All that the caller's group has: a work-item without one is a group of one.
+inline ulong all_lanes() { return self().group ? outside((1u << group_lanes) - 1) : 1; }
+} // namespace shim
 
 inline ulong kma_lanes_active(shim::location site = shim::location::current())
 {

@@ -1,10 +1,13 @@
-// How a buffer becomes a slab heap. For kernels that nothing else overlaps.
+// How a buffer becomes a slab heap, and a larger one. For kernels that nothing else overlaps.
 #ifndef KMA_HEAP_SLAB_INIT_CL
 #define KMA_HEAP_SLAB_INIT_CL
 
 #include "kma/platform/bits.cl"
 #include "kma/heap/error_log.cl"
 #include "kma/heap/slab_lines.cl"
+#if KMA_DEBUG >= 2
+#include "kma/heap/guard.cl"
+#endif
 
 static inline void kma_sl_clear(global kma_atomic_u32 *words, size_t count, size_t me, size_t work_items)
 {
@@ -48,6 +51,47 @@ static inline void kma_slab_init(global kma_slab *heap, ulong bytes, ulong max_b
         kma_store_u32(&heap->looked[c * KMA_SL_CURSOR_STRIDE],
                       plan.chunks - plan.chunks / 4 + plan.chunks / 4 / plan.cursors * (uint)c, KMA_RELAXED);
     kma_sl_clear(kma_sl_at(heap, plan.trees), (size_t)plan.tree_words * KMA_SL_TREES, me, work_items);
+#if KMA_DEBUG >= 2
+    kma_guard_init((global kma_guard *)kma_sl_at(heap, plan.guard), keep_log, me, work_items);
+#endif
+}
+
+// Makes of a buffer of at least sizeof(kma_slab) a heap without lines: every request is too large for it, every block
+// foreign to it. Called as kma_slab_init.
+static inline void kma_slab_init_empty(global kma_slab *heap, ulong bytes, size_t me, size_t work_items)
+{
+    kma_error_log_init(&heap->header.errors, me, work_items);
+    if (me != 0)
+        return;
+    const uint begin = (uint)kma_whole_units(sizeof(kma_slab));
+    ulong end;
+    heap->plan = kma_sl_plan_of(0, 1, 0, &end);
+    heap->plan.begin = begin;
+    heap->plan.limit = begin;
+    kma_heap_header_init(&heap->header, KMA_KIND_SLAB, bytes, bytes, begin, begin, 0);
+}
+
+// The heap's contents were copied into a buffer of `bytes`, this one, and the chunks for which there is room now are free.
+// Fewer bytes than before or more than max_bytes leave the heap as it was. By one work-group of a launch that nothing else
+// overlaps; a barrier is in it.
+static inline void kma_slab_grow(global kma_slab *heap, ulong bytes, size_t me, size_t work_items)
+{
+    kma_sl_heap sl = kma_sl_open(heap);
+    const bool may = sl.plan.chunks != 0 && bytes >= heap->header.bytes && bytes <= heap->header.max_bytes;
+    const uint first = sl.plan.chunks;
+    if (may)
+        sl.plan = kma_sl_plan_within(sl.plan, bytes);
+    for (size_t chunk = first + me; chunk < sl.plan.chunks; chunk += work_items) {
+        kma_store_u32(kma_sl_used(&sl, (uint)chunk), 0, KMA_RELAXED);
+        kma_fetch_or_u32(kma_sl_rooms(&sl, (uint)chunk), 1u << chunk % 32, KMA_RELAXED);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE); // all have read the old plan
+    if (may && me == 0) {
+        heap->plan = sl.plan;
+        heap->header.bytes = bytes;
+        heap->header.limit = sl.plan.limit;
+        kma_store_u32(&heap->scarce, 0, KMA_RELAXED);
+    }
 }
 
 #endif

@@ -17,6 +17,15 @@ static inline KMA_COLD kma_ref kma_sl_make_run(global kma_slab *heap, uint first
     return sl.plan.begin + first * KMA_SL_LINE;
 }
 
+// Makes a run, whose form the caller has as its block is his, longer: whether there were free lines behind it.
+static inline bool kma_sl_extend(const kma_sl_heap *sl, uint first, uint lines, uint longer)
+{
+    if (longer > kma_sl_lines(sl) - first || !kma_sl_take_lines(sl->heap, first + lines, longer - lines))
+        return false;
+    kma_store_u32(kma_sl_word(sl, first + 1), kma_sl_run_header(longer), KMA_RELAXED);
+    return true;
+}
+
 // Whether a class serves blocks at multiples of `align` units.
 static inline bool kma_sl_is_aligned(uint size_class, uint align)
 {
@@ -55,7 +64,7 @@ static inline KMA_COLD kma_ref kma_sl_at_head(global kma_slab *heap, uint size_c
 
 // What a lane alone tries, one after the other, until it has a block.
 #define KMA_SL_STEP_HOLE  0u // of its class
-#define KMA_SL_STEP_NEAR  1u // the slab at the head of its place, or a new one for it; for a run lines near by
+#define KMA_SL_STEP_NEAR  1u // the slab at the head of its place, or a new one for it; for a run the lines that are its turn
 #define KMA_SL_STEP_ENTER 2u // from here on anywhere in the heap. Few go there at a time; the others get nothing.
 #define KMA_SL_STEP_LINES 3u // the fewest lines for a block of the class, or those of a run
 #define KMA_SL_STEP_IDLE  4u // slabs at heads that nobody else uses end
@@ -92,23 +101,29 @@ static inline KMA_COLD void kma_sl_step_lines(kma_sl_search *search)
                            : kma_sl_make_few(search->heap, search->own_class, first, count);
 }
 
-// A run where the caller's place takes lines, or if it is short in a gap.
-static inline KMA_COLD void kma_sl_step_run(kma_sl_search *search)
+// Lines where the caller's place takes some; KMA_SL_NONE if they are taken time and again.
+static inline KMA_COLD uint kma_sl_draw_run(global kma_slab *heap, uint count)
 {
-    const uint count = kma_sl_step_count(search);
-    uint first = KMA_SL_NONE;
-    if (search->align > KMA_SL_LINE || kma_sl_is_scarce(search->heap, count))
-        return;
-    for (uint draws = KMA_SL_DRAWS; draws != 0 && first == KMA_SL_NONE; draws--) {
-        const kma_sl_heap sl = kma_sl_open(search->heap);
+    for (uint draws = KMA_SL_DRAWS; draws != 0; draws--) {
+        const kma_sl_heap sl = kma_sl_open(heap);
         const uint drawn = kma_sl_draw(&sl, kma_sl_band_for(count), count);
         if (drawn == KMA_SL_NONE)
             continue;
-        if (kma_sl_take_lines(search->heap, drawn, count))
-            first = drawn;
-        else
-            kma_sl_move_cursor(search->heap, kma_sl_band_for(count), drawn);
+        if (kma_sl_take_lines(heap, drawn, count))
+            return drawn;
+        kma_sl_move_cursor(heap, kma_sl_band_for(count), drawn);
     }
+    return KMA_SL_NONE;
+}
+
+// A run without a search: where the caller's place takes lines, or if it is long, the next one of the heap; or
+// if it is short, in a gap.
+static inline KMA_COLD void kma_sl_step_run(kma_sl_search *search)
+{
+    const uint count = kma_sl_step_count(search);
+    if (search->align > KMA_SL_LINE || kma_sl_is_scarce(search->heap, count))
+        return;
+    uint first = count <= KMA_SL_DRAWN ? kma_sl_draw_run(search->heap, count) : kma_sl_next_run(search->heap, count);
     if (first == KMA_SL_NONE && count <= KMA_SL_LINE)
         first = kma_sl_look(search->heap, count, count).first;
     if (first != KMA_SL_NONE)
@@ -164,8 +179,9 @@ static inline KMA_COLD kma_ref kma_sl_take_hole(global kma_slab *heap, uint unit
 }
 
 // A block for the caller alone: of `units`, at a multiple of `align` units; of a class, or (KMA_SL_CLASSES) a run. KMA_NULL
-// at out of memory.
-static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint units, uint align, uint size_class)
+// at out of memory. Not `any_size`: no larger one than of its class.
+static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint units, uint align, uint size_class,
+                                                 bool any_size)
 {
     kma_sl_search search;
     search.heap = heap;
@@ -176,8 +192,9 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
     search.size_class = size_class;
     search.tries = KMA_SL_ENTERS;
     search.step = KMA_SL_STEP_HOLE;
-    KMA_CALL_ITSELF(heap, search.block = kma_sl_take_alone(heap, units, align, size_class));
-    while (search.block == KMA_NULL && search.step < KMA_SL_STEP_END) { // a step further each time, or a class
+    KMA_CALL_ITSELF(heap, search.block = kma_sl_take_alone(heap, units, align, size_class, any_size));
+    const uint end = any_size ? KMA_SL_STEP_END : KMA_SL_STEP_HOLES;
+    while (search.block == KMA_NULL && search.step < end) { // a step further each time, or a class
         const bool all_holes = kma_sl_step_looks_for_holes(search.step);
         if (search.step == KMA_SL_STEP_ENTER && !kma_sl_enter(search.heap)) {
             if (search.tries-- == 0 || kma_sl_is_scarce(heap, kma_sl_step_count(&search)))

@@ -117,20 +117,22 @@ static inline KMA_COLD void kma_sl_undo(global kma_slab *heap, uint first, uint 
 
 // Up to `count` slots of the slab at a head, `seen`; none if others changed it meanwhile. If it has none, it is taken off, and
 // slot 0 is the caller's.
-static inline uint kma_sl_share_head(const kma_sl_heap *sl, global kma_atomic_u32 *head, uint seen, uint all_slots, uint count)
+static inline KMA_COLD uint kma_sl_share_head(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint all_slots,
+                                              uint count)
 {
+    const kma_sl_heap sl = kma_sl_open(heap);
     const uint first = seen - 1;
-    global kma_atomic_u32 *const word = kma_sl_word(sl, first);
+    global kma_atomic_u32 *const word = kma_sl_word(&sl, first);
     const uint owners = kma_load_u32(word, KMA_RELAXED);
     const uint last = all_slots & KMA_SL_DATA; // slot 31, if there is one
     uint spare = all_slots & ~owners & ~last;
     if (spare == 0 && (owners & KMA_SL_DATA) == 0)
         spare = last;
     if (owners == 0 || (owners & KMA_SL_DATA) != 0 || spare == 0) {
-        if (!kma_sl_behead(sl->heap, head, seen))
+        if (!kma_sl_behead(heap, head, seen))
             return 0;
         if ((all_slots & ~kma_load_u32(word, KMA_RELAXED)) != 0)
-            kma_sl_list_spare(sl->heap, first);
+            kma_sl_list_spare(heap, first);
         return 1u;
     }
     const uint mine = kma_sl_lowest(spare, count);
@@ -138,7 +140,7 @@ static inline uint kma_sl_share_head(const kma_sl_heap *sl, global kma_atomic_u3
         return 0;
     if (kma_cas_u32(head, seen, seen, KMA_ACQ_REL) == seen)
         return mine;
-    kma_sl_undo(sl->heap, first, mine);
+    kma_sl_undo(heap, first, mine);
     return 0;
 }
 
@@ -157,7 +159,7 @@ static inline KMA_COLD kma_sl_from kma_sl_from_head(global kma_slab *heap, uint 
         if (seen == 0)
             break;
         from.first = seen - 1;
-        from.slots = kma_sl_share_head(&sl, head, seen, all_slots, count);
+        from.slots = kma_sl_share_head(heap, head, seen, all_slots, count);
     }
     if (from.slots != 0 || (!anew && kma_sl_has_holes_for(&sl, size_class)))
         return from;
@@ -184,12 +186,17 @@ static inline KMA_COLD void kma_sl_take_off(global kma_slab *heap, bool idle_one
     }
 }
 
-// For each lane of the group a block of its class (KMA_SL_CLASSES: it wants none), if kma_sl_from_head has one; else, and for
-// those who want none, `block`.
-static inline kma_ref kma_sl_take_shared(global kma_slab *heap, kma_lanes group, uint size_class, kma_ref block)
+// A block of a class, which those who come together with the caller get from one head, if kma_sl_from_head has some; else
+// KMA_NULL.
+static inline KMA_COLD kma_ref kma_sl_take_shared(global kma_slab *heap, uint size_class)
 {
+    kma_ref block = KMA_NULL;
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_shared(heap, size_class));
+    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
+    if (!kma_lane_in(group)) // of another heap than the leader's
+        return block;
     const kma_lanes alike = kma_lanes_match(group, size_class, 6);
-    bool waits = size_class < KMA_SL_CLASSES;
+    bool waits = true;
     for (;;) { // no more rounds than lanes: in each, one lane of each class leaves at least
         const kma_lanes all_waiting = kma_lanes_ballot(group, waits);
         if (all_waiting == 0)

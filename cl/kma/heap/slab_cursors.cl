@@ -97,15 +97,16 @@ static inline uint kma_sl_free_ahead(const kma_sl_heap *sl, uint chunk)
 
 // A chunk that is wholly free, as are if possible those behind it: each look is twice as far from `chunk` as the one before,
 // to either side, so that few lead past whatever is in use. KMA_SL_NONE if none of them finds one.
-static inline uint kma_sl_probe(const kma_sl_heap *sl, uint chunk)
+static inline KMA_COLD uint kma_sl_probe(global kma_slab *heap, uint chunk)
 {
+    const kma_sl_heap sl = kma_sl_open(heap);
     uint found = KMA_SL_NONE;
     uint best = 0;
-    for (uint step = 8; step < sl->plan.chunks && best < 7; step *= 2)
+    for (uint step = 8; step < sl.plan.chunks && best < 7; step *= 2)
         for (uint side = 0; side < 2; side++) {
-            uint at = side == 0 ? chunk + step : chunk + sl->plan.chunks - step;
-            at -= at >= sl->plan.chunks ? sl->plan.chunks : 0;
-            const uint count = kma_sl_free_ahead(sl, at);
+            uint at = side == 0 ? chunk + step : chunk + sl.plan.chunks - step;
+            at -= at >= sl.plan.chunks ? sl.plan.chunks : 0;
+            const uint count = kma_sl_free_ahead(&sl, at);
             found = count > best ? at : found;
             best = max(best, count);
         }
@@ -126,7 +127,7 @@ static inline KMA_COLD void kma_sl_move_cursor(global kma_slab *heap, uint band,
     uint to = kma_load_u32(word + 1, KMA_RELAXED);
     const uint begin = kma_sl_counted_line(&sl, band, cursor, to) >> KMA_SL_LINE_SHIFT;
     if (begin == line >> KMA_SL_LINE_SHIFT || kma_load_u32(kma_sl_used(&sl, begin), KMA_RELAXED) != 0) {
-        const uint whole = kma_sl_probe(&sl, line >> KMA_SL_LINE_SHIFT);
+        const uint whole = kma_sl_probe(heap, line >> KMA_SL_LINE_SHIFT);
         if (whole == KMA_SL_NONE)
             return;
         to = kma_sl_count_to_line(&sl, band, cursor, whole << KMA_SL_LINE_SHIFT);

@@ -127,17 +127,42 @@ static inline void kma_sl_give_in(const kma_sl_heap *sl, uint chunk, uint mask)
     kma_sl_set_scarce(sl->heap, 0);
 }
 
-// Gives back lines side by side, behind the caller's release fence.
+// Sets the bits of the chunks from `from` to in front of `to`, which were full. A release.
+static inline KMA_COLD void kma_sl_set_rooms(global kma_slab *heap, uint from, uint to)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    kma_fence(KMA_RELEASE);
+    for (uint chunk = from; chunk < to; chunk = (chunk / 32 + 1) * 32) // on by a word
+        kma_fetch_or_u32(kma_sl_rooms(&sl, chunk), kma_sl_mask(from, to - from, chunk / 32), KMA_RELAXED);
+}
+
+// Gives back lines side by side: who gets them next comes after all that was done with them. Nothing here waits for anything else
+// but what the first chunk and the last one were; those between are the caller's as a whole, so that nobody else changes them.
 static inline void kma_sl_give(const kma_sl_heap *sl, uint first, uint lines)
 {
-    for (uint line = first; line < first + lines; line = (line / KMA_SL_LINE + 1) * KMA_SL_LINE) // on by a chunk
-        kma_sl_give_in(sl, line >> KMA_SL_LINE_SHIFT, kma_sl_mask(first, lines, line >> KMA_SL_LINE_SHIFT));
+    const uint begin = first >> KMA_SL_LINE_SHIFT;
+    const uint end = (first + lines - 1) >> KMA_SL_LINE_SHIFT;
+    const uint mask = kma_sl_mask(first, lines, begin);
+    uint before, before_end;
+    if (end == begin) { // a release costs less than a fence, which is also an acquire on NVIDIA
+        before = before_end = kma_fetch_and_u32(kma_sl_used(sl, begin), ~mask, KMA_RELEASE);
+    } else {
+        kma_fence(KMA_RELEASE);
+        before = kma_fetch_and_u32(kma_sl_used(sl, begin), ~mask, KMA_RELAXED);
+        for (uint chunk = begin + 1; chunk < end; chunk++)
+            kma_store_u32(kma_sl_used(sl, chunk), 0, KMA_RELAXED);
+        before_end = kma_fetch_and_u32(kma_sl_used(sl, end), ~kma_sl_mask(first, lines, end), KMA_RELAXED);
+    }
+    kma_sl_set_scarce(sl->heap, 0);
+    const uint from = begin + (before == 0xffffffffu ? 0 : 1);
+    const uint to = end + (before_end == 0xffffffffu ? 1 : 0);
+    if (from < to)
+        kma_sl_set_rooms(sl->heap, from, to);
 }
 
 static inline KMA_COLD void kma_sl_give_lines(global kma_slab *heap, uint first, uint lines)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
-    kma_fence(KMA_RELEASE);
     kma_sl_give(&sl, first, lines);
 }
 

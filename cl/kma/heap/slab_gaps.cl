@@ -146,6 +146,17 @@ static inline KMA_COLD uint kma_sl_walk(global kma_slab *heap, uint from, uint t
     return found;
 }
 
+// `count` lines side by side where nobody else is told to take any, before all have gone round the heap: so runs taken at the
+// same time leave nothing between them. KMA_SL_NONE if some of them are taken.
+static inline KMA_COLD uint kma_sl_next_run(global kma_slab *heap, uint count)
+{
+    const uint lines = heap->plan.chunks << KMA_SL_LINE_SHIFT;
+    if (count > lines)
+        return KMA_SL_NONE;
+    const uint first = kma_fetch_add_u32(&heap->next_run, count, KMA_RELAXED) % lines;
+    return first <= lines - count && kma_sl_take_lines(heap, first, count) ? first : KMA_SL_NONE;
+}
+
 // `count` lines side by side, whose first one's number `align` divides, by a walk through the heap; KMA_SL_NONE at out of
 // memory. A lone caller finds lines if there are any.
 static inline KMA_COLD uint kma_sl_seek(global kma_slab *heap, uint count, uint align)
@@ -153,7 +164,8 @@ static inline KMA_COLD uint kma_sl_seek(global kma_slab *heap, uint count, uint 
     const uint chunks = heap->plan.chunks;
     if (count > chunks << KMA_SL_LINE_SHIFT)
         return KMA_SL_NONE;
-    const uint start = kma_load_u32(&heap->next_run, KMA_RELAXED) % chunks;
+    const uint next = kma_load_u32(&heap->next_run, KMA_RELAXED);
+    const uint start = (next >> KMA_SL_LINE_SHIFT) % chunks;
     const uint rest = min(chunks, start + (count >> KMA_SL_LINE_SHIFT) + 2); // those that reach over the start, too
     uint found = KMA_SL_LOST;
     for (uint passes = KMA_SL_PASSES; passes != 0 && found == KMA_SL_LOST; passes--) {
@@ -162,7 +174,7 @@ static inline KMA_COLD uint kma_sl_seek(global kma_slab *heap, uint count, uint 
         found = found == KMA_SL_LOST && behind == KMA_SL_NONE ? found : behind;
     }
     if (found < KMA_SL_LOST) {
-        kma_store_u32(&heap->next_run, (found + count) >> KMA_SL_LINE_SHIFT, KMA_RELAXED);
+        kma_cas_u32(&heap->next_run, next, found + count, KMA_RELAXED); // unless others moved it
         kma_sl_set_scarce(heap, 0);
     } else if (align == 1 && !kma_sl_is_scarce(heap, count)) {
         kma_sl_set_scarce(heap, count);

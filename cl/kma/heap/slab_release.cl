@@ -138,6 +138,31 @@ static inline kma_sl_spot kma_sl_no_spot(uint error)
     return at;
 }
 
+static inline KMA_COLD kma_sl_spot kma_sl_spot_of(global kma_slab *heap, global void *ptr)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    uint error;
+    const kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
+    if (point.first == KMA_SL_NONE)
+        return kma_sl_no_spot(error);
+    return kma_sl_spot_at(&sl, point, kma_sl_has_header(point.mark) ? kma_sl_header_at(&sl, point) : 0);
+}
+
+// Whether the heap gave somebody the block at a place without error.
+static inline bool kma_sl_is_taken(const kma_sl_heap *sl, kma_sl_spot at)
+{
+    return (kma_load_u32(kma_sl_word(sl, at.first), KMA_RELAXED) >> at.slot & 1u) != 0;
+}
+
+// Units of the block at such a place.
+static inline uint kma_sl_units_at(const kma_sl_heap *sl, kma_sl_spot at)
+{
+    if (at.units != 0)
+        return at.units;
+    const kma_sl_form form = kma_sl_form_of(sl, at.first, at.mark);
+    return kma_sl_room(&form, at.slot);
+}
+
 // Clears `slots` of a slab, one of which is the caller's, and mostly not all that it ever had at once; returns those that
 // were set. If they were the last, the slab ends.
 static inline KMA_COLD uint kma_sl_release_some(global kma_slab *heap, uint first, uint slots)
@@ -160,57 +185,91 @@ static inline KMA_COLD uint kma_sl_release_some(global kma_slab *heap, uint firs
     return mine;
 }
 
-// Clears `slots` of a slab, of which at least one is the caller's; returns those that were set.
-static inline uint kma_sl_release(const kma_sl_heap *sl, kma_sl_spot at, uint slots)
+// Ends a slab all of whose slots the caller has. Not if others freed some of these, wrongly, or somebody has set bits who took
+// it for a head's slab (slab_heads.cl): who clears the last of these ends it.
+static inline bool kma_sl_end(const kma_sl_heap *sl, kma_sl_spot at)
 {
-    // Not if others freed some of these, wrongly, or somebody has set bits who took it for a head's slab (slab_heads.cl):
-    // who clears the last of these ends it.
-    if (slots != at.slots || (at.mark & KMA_SL_MARK_HOLEY) != 0 ||
-        kma_cas_u32(kma_sl_word(sl, at.first), slots, 0, KMA_RELAXED) != slots)
-        return kma_sl_release_some(sl->heap, at.first, slots);
+    if (kma_cas_u32(kma_sl_word(sl, at.first), at.slots, 0, KMA_RELAXED) != at.slots)
+        return false;
     kma_sl_unmark(sl, at.first);
-    kma_fence(KMA_RELEASE); // who gets the lines comes after all that was done with the blocks, and finds no mark in them
-    kma_sl_give(sl, at.first, at.lines);
-    return slots;
+    kma_sl_give(sl, at.first, at.lines); // whose next owner finds no mark in them
+    return true;
+}
+
+#if KMA_SHORT_PATHS
+// Ends the slab of a block if all of its slots are freed by lanes that are here together, which are all; whether it did.
+static inline bool kma_sl_end_together(global kma_slab *heap, global void *ptr)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    uint error;
+    const kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
+    const bool is_there = point.first != KMA_SL_NONE;
+    // Who has not seen that the slab has holes frees for himself, as no look at pins would follow for the others.
+    const uint slab = is_there ? point.first << 1 | (point.mark & KMA_SL_MARK_HOLEY) / KMA_SL_MARK_HOLEY : KMA_SL_NONE;
+    const kma_lanes together = kma_lanes_match(KMA_LANES_ALL, slab, 32);
+    uint header = 0; // of whom the slab begins at, often, so that nobody has to wait for it
+    if (is_there && kma_sl_has_header(point.mark) && kma_lane_leads(together))
+        header = kma_sl_header_at(&sl, point);
+    header = kma_lanes_shuffle(KMA_LANES_ALL, header, kma_lowest_bit(together));
+    const kma_sl_spot at = is_there ? kma_sl_spot_at(&sl, point, header) : kma_sl_no_spot(error);
+    const uint slots = kma_lanes_or(KMA_LANES_ALL, together, at.error == KMA_ERROR_CODES ? 1u << at.slot : 0);
+    kma_lanes_sync(KMA_LANES_ALL); // a leader's release stands for all who free with it
+    // Not if two free one block, or one none.
+    const bool whole = slots != 0 && slots == at.slots && (uint)popcount(slots) == kma_lanes_count(together) &&
+                       (at.mark & KMA_SL_MARK_HOLEY) == 0;
+    uint ended = 0;
+    if (whole && kma_lane_leads(together))
+        ended = kma_sl_end(&sl, at) ? 1 : 0;
+    return kma_lanes_shuffle(KMA_LANES_ALL, ended, kma_lowest_bit(together)) != 0;
+}
+#endif
+
+// Clears `slots` of a slab, of which at least one is the caller's; returns those that were set.
+static inline KMA_COLD uint kma_sl_release(global kma_slab *heap, kma_sl_spot at, uint slots)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    if (slots == at.slots && (at.mark & KMA_SL_MARK_HOLEY) == 0 && kma_sl_end(&sl, at))
+        return slots;
+    return kma_sl_release_some(heap, at.first, slots);
+}
+
+// kma_slab_release, of what need not be all of a slab.
+static inline KMA_COLD void kma_slab_release_anyhow(global kma_slab *heap, global void *ptr)
+{
+    KMA_CALL_ITSELF(heap, kma_slab_release_anyhow(heap, ptr));
+    kma_sl_spot at = kma_sl_spot_of(heap, ptr);
+    const uint mine = at.error == KMA_ERROR_CODES ? 1u << at.slot : 0;
+    uint given = 0;
+    bool alone = mine != 0;
+    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
+    if (kma_lane_in(group)) { // else it is of another heap than the leader's
+        // Who has not seen that the slab has holes frees for himself, as no look at pins would follow for the others.
+        const uint slab = mine != 0 ? at.first << 1 | (at.mark & KMA_SL_MARK_HOLEY) / KMA_SL_MARK_HOLEY : KMA_SL_NONE;
+        const kma_lanes together = kma_lanes_match(group, slab, 32);
+        const uint slots = kma_lanes_or(group, together, mine);
+        kma_lanes_sync(group); // a leader's release stands for all who free with it
+        alone = mine != 0 && (uint)popcount(slots) != kma_lanes_count(together); // two free one block: each for himself
+        if (mine != 0 && !alone && kma_lane_leads(together))
+            given = kma_sl_release(heap, at, slots);
+        given = kma_lanes_shuffle(group, given, kma_lowest_bit(together));
+    }
+    if (alone)
+        given = kma_sl_release(heap, at, mine);
+    if (mine != 0 && (given & mine) == 0)
+        at.error = KMA_ERROR_DOUBLE_FREE;
+    if (at.error != KMA_ERROR_CODES)
+        kma_report(&heap->header, at.error, kma_wrong_ref(&heap->header, ptr), 0);
 }
 
 // Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free already.
 static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
 {
-    const kma_sl_heap sl = kma_sl_open(heap);
-    uint error;
-    const kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
-    kma_sl_spot at = kma_sl_no_spot(error);
-    uint given = 0;
-    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
-    if (kma_lane_in(group)) {
-        // Who has not seen that the slab has holes frees for himself, as no look at pins would follow for the others.
-        const uint slab = point.first == KMA_SL_NONE ? KMA_SL_NONE : point.first << 1 | (point.mark & KMA_SL_MARK_HOLEY) / KMA_SL_MARK_HOLEY;
-        const kma_lanes together = kma_lanes_match(group, slab, 32);
-        const bool has_header = point.first != KMA_SL_NONE && kma_sl_has_header(point.mark);
-        uint header = 0; // of whom the slab begins at, often, so that nobody has to wait for it
-        if (has_header && kma_lane_leads(together))
-            header = kma_sl_header_at(&sl, point);
-        header = kma_lanes_shuffle(group, header, kma_lowest_bit(together));
-        if (point.first != KMA_SL_NONE)
-            at = kma_sl_spot_at(&sl, point, header);
-        const bool is_start = at.error == KMA_ERROR_CODES;
-        const uint bit = is_start ? 1u << at.slot : 0;
-        const uint bits = kma_lanes_or(group, together, bit);
-        kma_lanes_sync(group); // a leader's release stands for all who free with it
-        const bool clash = (uint)popcount(bits) != kma_lanes_count(together); // two free one block, or one none: each for himself
-        if (is_start && (clash || kma_lane_leads(together)))
-            given = kma_sl_release(&sl, at, clash ? bit : bits);
-        given = kma_lanes_shuffle(group, given, clash ? kma_lane_id() : kma_lowest_bit(together));
-    } else if (point.first != KMA_SL_NONE) {
-        at = kma_sl_spot_at(&sl, point, kma_sl_has_header(point.mark) ? kma_sl_header_at(&sl, point) : 0);
-        if (at.error == KMA_ERROR_CODES)
-            given = kma_sl_release(&sl, at, 1u << at.slot);
-    }
-    if (at.error == KMA_ERROR_CODES && (given >> at.slot & 1u) == 0)
-        at.error = KMA_ERROR_DOUBLE_FREE;
-    if (at.error != KMA_ERROR_CODES)
-        kma_report(&heap->header, at.error, kma_wrong_ref(&heap->header, ptr), 0);
+#if KMA_SHORT_PATHS
+    if (kma_lanes_active() == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL &&
+        kma_sl_end_together(heap, ptr))
+        return;
+#endif
+    kma_slab_release_anyhow(heap, ptr);
 }
 
 #endif

@@ -1,5 +1,5 @@
-// The slab heap in memory. Types and sizes only. The including side has kma_highest_bit
-// and popcount.
+// The slab heap in memory. Types and sizes only, shared with the host library like header.cl; the including side also
+// has kma_highest_bit and popcount.
 //
 //   0                                                                                                 begin        limit
 //   | kma_slab | heads      | used     | rooms    | pins     | marks    | trees     | words    | pad  | line 0 | line 1 | … |
@@ -27,54 +27,14 @@
 //
 // Plane p has in bit s the bit p of slot s's size, for slots 0 to 30; slot 31 has what is left. So a slot's offset is a sum
 // of popcounts. Lanes that ask together get one slab, whatever their sizes; each plane is one ballot.
+//
+// From KMA_DEBUG 2 on there is a kma_guard between trees and words.
 #ifndef KMA_HEAP_SLAB_LAYOUT_CL
 #define KMA_HEAP_SLAB_LAYOUT_CL
 
 #include "kma/heap/guard_layout.cl"
 #include "kma/heap/header.cl"
 #include "kma/lockfree/bit_tree_layout.cl"
-
-#ifndef KMA_KIND_SLAB
-#define KMA_KIND_SLAB 4u
-#endif
-
-// For functions that are rarely called from paths that are often taken, and talk to no other lanes: called on GPUs too, for
-// what they keep in registers would else add to those paths' on NVIDIA, whose compiler also takes a minute for ten thousand
-// lines. Not on Intel's CPUs, whose compiler computes wrong values around calls (platform/target.cl).
-#if !defined(KMA_COLD)
-#if KMA_IS_NV || defined(__AMDGCN__)
-#define KMA_COLD __attribute__((noinline))
-#else
-#define KMA_COLD KMA_OUTLINE
-#endif
-#endif
-
-// For variables of functions that are called (KMA_COLD) and call others: kept in memory on NVIDIA, whose compiler adds up what
-// each of a chain of functions keeps in registers, and gives so many to every kernel that might call them.
-#if !defined(KMA_IN_MEMORY)
-#if KMA_IS_NV
-#define KMA_IN_MEMORY volatile
-#else
-#define KMA_IN_MEMORY
-#endif
-#endif
-
-// In a cold function: a call of itself, which is never made, as no buffer is at that address. NVIDIA's assembler (ptxas 13.0)
-// gives each function that is called registers apart from those of its callers, so that a kernel needs as many as all of them
-// together; but to functions that may call themselves, and to those that they call, the same ones, which these save in memory
-// first. A kernel with malloc and free took 50 registers so, and 143 without. (OpenCL C forbids recursion, 6.9 i; NVIDIA's
-// compiler has it.)
-#if !defined(KMA_CALL_ITSELF)
-#if KMA_IS_NV
-#define KMA_CALL_ITSELF(pointer, call)                                                                                 \
-    do {                                                                                                               \
-        if ((ulong)(pointer) == 4096)                                                                                  \
-            call;                                                                                                      \
-    } while (0) // once
-#else
-#define KMA_CALL_ITSELF(pointer, call)
-#endif
-#endif
 
 #define KMA_SL_NONE 0xffffffffu // no line, no slot
 
@@ -344,6 +304,11 @@ static inline uint kma_sl_first_back(uint first)
 #define KMA_SL_FEW_SHIFT  8u
 #define KMA_SL_MANY_SHIFT 11u
 #endif
+// The most lines that a run takes at a cursor: 64 KiB. Of longer ones too few would fit into what a cursor has side by side.
+#ifndef KMA_SL_DRAWN
+#define KMA_SL_DRAWN (1u << (KMA_SL_MANY_SHIFT - 4))
+#endif
+#define KMA_SL_USUAL_CURSORS 16u
 
 // Lanes that want a block together: so many get a slab even if there are holes for them.
 #ifndef KMA_SL_MANY
@@ -385,7 +350,7 @@ typedef struct kma_slab {
     uint pad[37];
     kma_atomic_u32 cursors[KMA_SL_BANDS * KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE];
     kma_atomic_u32 looked[KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE]; // chunks where places looked last for a gap
-    kma_atomic_u32 next_run; // chunk near which the next long run is looked for
+    kma_atomic_u32 next_run; // line from which on the next long run is looked for, once round the heap and so on
     kma_atomic_u32 seekers;  // who look at all of the heap
     kma_atomic_u32 headed;   // at most so many heads have a slab
     kma_atomic_u32 scarce;   // so many lines side by side, or more, a walk through the heap did not find; 0: it did

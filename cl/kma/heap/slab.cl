@@ -1,0 +1,262 @@
+// The slab heap: what lanes take together is one slab, side by side, of any sizes; what they take alone comes from slabs
+// that they share.
+//
+// Memory is lines of 512 bytes. Lanes that ask together add what they want to a cursor of their place, which tells them
+// lines that nobody else is told of, and claim these; sizes are noted as bit planes, so that blocks lie as close as 16
+// bytes allow. Free finds the slab from the block by one look, and clears the blocks' bits in one word; who clears the last
+// one gives the lines back, which may serve any size.
+//
+//   slab_layout.cl    the picture in memory, forms of slabs, and sizes
+//   slab_lines.cl     lines: claims, and chunks with room
+//   slab_cursors.cl   where lanes together claim lines
+//   slab_gaps.cl      how free lines are found elsewhere
+//   slab_form.cl      what a slab's mark and data say: where its slots are
+//   slab_holes.cl     its life: slots become free, are filled again, and it ends
+//   slab_heads.cl     lanes alone: shared slabs
+//   slab_take.cl      lanes together: a slab of their own
+//   slab_runs.cl      large blocks, and those for which there is no room elsewhere
+//   slab_release.cl   free
+//   slab_init.cl      what a heap begins with, and how it grows
+//   slab_guard.cl     red zones and quarantine of KMA_DEBUG 2
+//
+// Own work, on the thesis's list of what a KMA-2 should be (7.2); docs/slab-design.md has what it was chosen from. A word
+// of bits for slots that are taken, and hashing groups of lanes by their wish, are ScatterAlloc's.
+#ifndef KMA_HEAP_SLAB_CL
+#define KMA_HEAP_SLAB_CL
+
+#include "kma/heap/blocks.cl"
+#include "kma/heap/error_log.cl"
+#include "kma/heap/ref.cl"
+#include "kma/heap/slab_init.cl"
+#include "kma/heap/slab_release.cl"
+#include "kma/heap/slab_runs.cl"
+#include "kma/heap/slab_take.cl"
+#if KMA_DEBUG >= 2
+#include "kma/heap/guard.cl"
+#include "kma/heap/slab_guard.cl"
+#endif
+
+// What a request needs.
+typedef struct kma_sl_need {
+    uint units; // 0: nothing
+    uint align; // in units
+    uint size_class; // KMA_SL_CLASSES: of none, a run
+    uint error;      // why it cannot be, or what it is if there is no room
+} kma_sl_need;
+
+// For `bytes` at a multiple of `align`; nothing for no bytes, and for what cannot be.
+static inline kma_sl_need kma_slab_need(const kma_sl_heap *sl, size_t align, size_t bytes)
+{
+    kma_sl_need need;
+    need.units = 0;
+    need.align = 1;
+    need.size_class = KMA_SL_CLASSES;
+    need.error = KMA_ERROR_OUT_OF_MEMORY;
+    if (!kma_is_power_of_two(align) || align > KMA_SL_ALIGN)
+        need.error = KMA_ERROR_BAD_ALIGNMENT;
+    if (bytes == 0 || need.error != KMA_ERROR_OUT_OF_MEMORY)
+        return need;
+    ulong room = bytes;
+#if KMA_DEBUG >= 2
+    room = kma_guarded_bytes(align, bytes); // in which there is a place so aligned
+    align = KMA_UNIT;
+#endif
+    if (room > ((ulong)sl->plan.room << (2 * KMA_SL_LINE_SHIFT)) * KMA_UNIT) {
+        need.error = KMA_ERROR_TOO_LARGE;
+        return need;
+    }
+    need.units = (uint)kma_whole_units(room);
+    need.align = align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT;
+    const uint least = max(need.units, need.align);
+    if (least > KMA_SL_MOST_MIXED || need.align > KMA_SL_LINE)
+        return need;
+    need.size_class = kma_sl_class_of(least);
+    while (!kma_sl_is_aligned(need.size_class, need.align)) // a power of two is, among the next eight
+        need.size_class++;
+    return need;
+}
+
+// kma_slab_aligned_alloc by all ways there are.
+static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap, size_t align, size_t bytes)
+{
+    KMA_CALL_ITSELF(heap, bytes = (size_t)kma_slab_alloc_anyhow(heap, align, bytes));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const kma_sl_need need = kma_slab_need(&sl, align, bytes);
+    kma_ref block = KMA_NULL;
+    if (need.size_class < KMA_SL_CLASSES && need.align == 1 && kma_sl_has_holes_for(&sl, need.size_class) &&
+        kma_lanes_count(kma_lanes_active()) < KMA_SL_MANY) // a slab of few blocks is a waste while others have holes
+        block = kma_sl_take_hole(heap, need.units);
+    if (block == KMA_NULL && need.units != 0 && need.align == 1)
+        block = kma_sl_take_together(heap, need.units);
+    if (block == KMA_NULL && need.size_class < KMA_SL_CLASSES)
+        block = kma_sl_take_shared(heap, need.size_class);
+    if (block == KMA_NULL && need.units != 0) // with a quarantine larger blocks serve only after that is empty
+        block = kma_sl_take_alone(heap, need.units, need.align, need.size_class, KMA_DEBUG < 2);
+#if KMA_DEBUG >= 2
+    for (uint tries = 3; block == KMA_NULL && need.units != 0 && tries != 0; tries--) {
+        kma_slab_empty_quarantine(heap); // what others took out before me they may be about to free: not once only
+        block = kma_sl_take_alone(heap, need.units, need.align, need.size_class, tries == 1);
+    }
+    if (block != KMA_NULL)
+        block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT, bytes);
+#endif
+    if (block == KMA_NULL && bytes != 0)
+        kma_report(&heap->header, need.error, KMA_NULL, need.error == KMA_ERROR_BAD_ALIGNMENT ? align : bytes);
+    return kma_deref_in(heap, block);
+}
+
+// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0 bytes,
+// or with a record if there is no room, or `align` is not a power of two up to 4,096. Alignments below 16 are 16; above
+// CL_DEVICE_MEM_BASE_ADDR_ALIGN only the offset is aligned, since the buffer itself may not be. Any work-item, converged or
+// not; for all lanes that come together one atomic for where their blocks shall be, and one for each 16 KiB of them.
+static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t align, size_t bytes)
+{
+#if KMA_DEBUG
+    if (!kma_heap_is(heap, KMA_KIND_SLAB))
+        return (global void *)0;
+#endif
+#if KMA_SHORT_PATHS && KMA_DEBUG < 2
+    if (kma_lanes_active() == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
+        const bool can = align == KMA_UNIT && bytes <= KMA_SL_MOST_EQUAL * KMA_UNIT;
+        const kma_sl_share share =
+            kma_sl_take_drawn(heap, KMA_LANES_ALL, can ? (uint)kma_whole_units(bytes) : 0, KMA_SL_MANY);
+        kma_lanes_sync(KMA_LANES_ALL); // what the others acquired and wrote, all need
+        if (share.block != KMA_NULL)
+            return kma_deref_in(heap, share.block);
+        if (share.lost)
+            kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
+    }
+#endif
+    return kma_slab_alloc_anyhow(heap, align, bytes);
+}
+
+// kma_slab_aligned_alloc to 16 bytes.
+static inline global void *kma_slab_malloc(global kma_slab *heap, size_t bytes)
+{
+    return kma_slab_aligned_alloc(heap, KMA_UNIT, bytes);
+}
+
+// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
+static inline global void *kma_slab_calloc(global kma_slab *heap, size_t count, size_t size)
+{
+    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
+    global void *ptr = bytes <= ~(size_t)0 ? kma_slab_malloc(heap, (size_t)bytes) : (global void *)0;
+    if (ptr)
+        kma_zero_block(ptr, bytes);
+    return ptr;
+}
+
+// Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
+// is no block start, or whose block is free already, goes into the error log and nothing else happens. For lanes
+// that come together: one atomic for those with blocks of one slab.
+static inline void kma_slab_free(global kma_slab *heap, global void *ptr)
+{
+#if KMA_DEBUG
+    if (ptr && !kma_heap_is(heap, KMA_KIND_SLAB))
+        return;
+#endif
+    if (!ptr)
+        return;
+#if KMA_DEBUG >= 2
+    kma_slab_retire(heap, ptr);
+#else
+    kma_slab_release(heap, ptr);
+#endif
+}
+
+// The bytes that a block of this heap may use, at least those asked for; 0 for what is no living block.
+static inline size_t kma_slab_usable_size(global kma_slab *heap, global void *ptr)
+{
+#if KMA_DEBUG
+    if (!ptr || !kma_heap_is(heap, KMA_KIND_SLAB))
+        return 0;
+#endif
+#if KMA_DEBUG >= 2
+    const kma_ref ref = kma_slab_living(heap, ptr);
+    return ref != KMA_NULL ? (size_t)kma_guard_block_of(&heap->header, ref)->bytes : 0;
+#else
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const kma_sl_spot at = kma_sl_spot_of(heap, ptr);
+    if (at.error != KMA_ERROR_CODES || !kma_sl_is_taken(&sl, at))
+        return 0;
+    return (size_t)kma_sl_units_at(&sl, at) * KMA_UNIT;
+#endif
+}
+
+// Makes a block that is a run longer where it is.
+static inline bool kma_slab_extend(global kma_slab *heap, global void *ptr, size_t bytes)
+{
+#if KMA_DEBUG >= 2
+    (void)heap;
+    (void)ptr;
+    (void)bytes;
+    return false; // a red zone is in the way
+#else
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const kma_sl_spot at = kma_sl_spot_of(heap, ptr);
+    return at.units == at.lines * KMA_SL_LINE && bytes / KMA_UNIT <= kma_sl_lines(&sl) * (ulong)KMA_SL_LINE &&
+           kma_sl_extend(&sl, at.first, at.lines, kma_sl_whole_lines((uint)kma_whole_units(bytes)));
+#endif
+}
+
+// Gives a block the size `bytes`: in place if it has room for them, or, of a large one, the memory behind it is free; else
+// the contents move to a new block. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes
+// it malloc. A pointer that is no living block gives NULL and a record.
+static inline global void *kma_slab_realloc(global kma_slab *heap, global void *ptr, size_t bytes)
+{
+#if KMA_DEBUG
+    if (!kma_heap_is(heap, KMA_KIND_SLAB))
+        return (global void *)0;
+#endif
+    const size_t usable = ptr ? kma_slab_usable_size(heap, ptr) : 0;
+    if (ptr && usable == 0) {
+        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
+        return (global void *)0;
+    }
+    if (bytes != 0 && bytes <= usable) {
+#if KMA_DEBUG >= 2
+        kma_guard_resize(&heap->header, kma_ref_in(heap, ptr), bytes);
+#endif
+        return ptr;
+    }
+    if (ptr && bytes != 0 && kma_slab_extend(heap, ptr, bytes))
+        return ptr;
+    global void *moved = kma_slab_malloc(heap, bytes);
+    if (ptr && moved)
+        kma_copy_block(moved, ptr, usable);
+    if (moved || bytes == 0)
+        kma_slab_free(heap, ptr);
+    return moved;
+}
+
+// The same, for programs that run on heaps which do not know their blocks' sizes as well.
+static inline global void *kma_slab_realloc_sized(global kma_slab *heap, global void *ptr, size_t old_bytes,
+                                                        size_t bytes)
+{
+    (void)old_bytes;
+    return kma_slab_realloc(heap, ptr, bytes);
+}
+
+static inline kma_ref kma_slab_ref_of(global kma_slab *heap, global void *place)
+{
+    return kma_ref_in(heap, place);
+}
+
+static inline global void *kma_slab_deref(global kma_slab *heap, kma_ref ref)
+{
+    return kma_deref_in(heap, ref);
+}
+
+#if KMA_DEBUG >= 3
+#define kma_slab_malloc(heap, bytes) kma_guard_tagged(kma_slab_malloc(heap, bytes), __FILE__, __LINE__)
+#define kma_slab_calloc(heap, count, size)                                                                       \
+    kma_guard_tagged(kma_slab_calloc(heap, count, size), __FILE__, __LINE__)
+#define kma_slab_aligned_alloc(heap, align, bytes)                                                               \
+    kma_guard_tagged(kma_slab_aligned_alloc(heap, align, bytes), __FILE__, __LINE__)
+#define kma_slab_realloc(heap, ptr, bytes)                                                                       \
+    kma_guard_tagged(kma_slab_realloc(heap, ptr, bytes), __FILE__, __LINE__)
+#define kma_slab_realloc_sized(heap, ptr, old_bytes, bytes)                                                      \
+    kma_guard_tagged(kma_slab_realloc_sized(heap, ptr, old_bytes, bytes), __FILE__, __LINE__)
+#endif
+
+#endif

@@ -1,0 +1,306 @@
+// Blocks for lanes that come together: one slab for all of them, whatever their sizes, with one claim of lines.
+//
+// A lane's slot is its number, or its rank if all want the same size; so what a warp takes lies side by side, in the order
+// of its lanes. Groups of more than 32 lanes are halves.
+//
+// A slab for few small blocks would be mostly empty: where less than half would be used, or no lines are to be had, neither at
+// the cursor nor in gaps, everybody is left to himself.
+#ifndef KMA_HEAP_SLAB_TAKE_CL
+#define KMA_HEAP_SLAB_TAKE_CL
+
+#include "kma/platform/lanes.cl"
+#include "kma/heap/slab_cursors.cl"
+#include "kma/heap/slab_gaps.cl"
+#include "kma/heap/slab_heads.cl"
+
+// What the lanes of a half want together.
+typedef struct kma_sl_order {
+    uint mates;  // those who want something, one bit for each lane of the half
+    uint lines;  // of the slab; 0: none is to be made
+    uint mark;
+    uint header; // 0: none
+    uint offset; // units in front of my block
+    bool mixed;  // planes tell
+} kma_sl_order;
+
+// The first lane of my half; 0 where no group has more than 32 lanes.
+static inline uint kma_sl_base(void)
+{
+    return sizeof(kma_lanes) * 8 > KMA_SL_SLOTS ? kma_lane_id() / KMA_SL_SLOTS * KMA_SL_SLOTS : 0;
+}
+
+// My half's part of a ballot.
+static inline uint kma_sl_half(kma_lanes lanes, uint base)
+{
+    return (uint)(lanes >> base);
+}
+
+// All want `units`.
+static inline uint kma_sl_order_equal(kma_sl_order *order, uint lane, uint units)
+{
+    const uint count = (uint)popcount(order->mates);
+    order->mixed = false;
+    order->offset = (uint)popcount(order->mates & ((1u << lane) - 1u)) * units;
+    order->lines = units != 1 ? kma_sl_lines_for(units, count) : count == KMA_SL_SLOTS ? 1 : 0;
+    order->mark = units != 1 ? KMA_SL_MARK_HEADER : KMA_SL_MARK_FINE;
+    order->header = units != 1 ? kma_sl_equal_header(units, count) : 0;
+    return count * units;
+}
+
+// What planes say of a lane that wants `units`.
+static inline uint kma_sl_plane_value(const kma_sl_order *order, uint units)
+{
+    const bool fits = units != 0 && units <= KMA_SL_MOST_MIXED;
+    const bool is_coarse = (order->header & KMA_SL_HEADER_COARSE) != 0;
+    return !fits ? 0 : is_coarse ? (units + 3) >> KMA_SL_COARSE_SHIFT : order->header == 0 ? units - 1 : units;
+}
+
+// The lanes want different sizes: one ballot for each bit of these.
+static inline uint kma_sl_order_mixed(kma_sl_order *order, kma_lanes group, uint base, uint lane, uint units)
+{
+    const bool fits = units != 0 && units <= KMA_SL_MOST_MIXED;
+    const uint mates = kma_sl_half(kma_lanes_ballot(group, fits), base);
+    const bool is_coarse = kma_sl_half(kma_lanes_ballot(group, fits && units >> KMA_SL_PLANES != 0), base) != 0;
+    const uint large = kma_sl_half(kma_lanes_ballot(group, units > 4), base);
+    const bool is_small = mates == 0xffffffffu && large == 0;
+    order->header = is_small ? 0 : kma_sl_mixed_header(0, is_coarse, (mates & KMA_SL_DATA) != 0, 0);
+    const uint value = kma_sl_plane_value(order, units);
+    uint total = is_small ? KMA_SL_SLOTS : 0;
+    uint last = is_small ? 1 : 0; // what slot 31 wants
+    uint before = is_small ? lane : 0;
+    uint count = 0;
+    for (uint p = 0; p < KMA_SL_PLANES; p++) {
+        const uint plane = kma_sl_half(kma_lanes_ballot(group, (value >> p & 1u) != 0), base);
+        total += (uint)popcount(plane) << p;
+        before += (uint)popcount(plane & ((1u << lane) - 1u)) << p;
+        last += plane >> (KMA_SL_SLOTS - 1) << p;
+        count = plane != 0 ? p + 1 : count;
+    }
+    const uint shift = is_coarse ? KMA_SL_COARSE_SHIFT : 0;
+    order->mixed = true;
+    order->mates = mates;
+    order->offset = before << shift;
+    order->mark = is_small ? KMA_SL_MARK_SMALL : KMA_SL_MARK_HEADER;
+    order->lines = is_small ? kma_sl_small_lines(total - last) : max(kma_sl_whole_lines(total << shift), 2 + count);
+    if (!is_small)
+        order->header |= order->lines << 8 | count;
+    return total << shift;
+}
+
+// What the lanes of the group want, 0 units being nothing.
+static inline kma_sl_order kma_sl_order_of(kma_lanes group, uint base, uint lane, uint units)
+{
+    const bool wants = units != 0 && units <= KMA_SL_MOST_EQUAL;
+    kma_sl_order order;
+    const uint mates = kma_sl_half(kma_lanes_ballot(group, wants), base);
+    const uint its = kma_lanes_shuffle(group, units, mates != 0 ? base + kma_sl_first_bit(mates) : kma_lane_id());
+    const kma_lanes differ = kma_lanes_ballot(group, wants && units != its);
+    uint total = 0;
+    if (differ != 0) // of either half
+        total = kma_sl_order_mixed(&order, group, base, lane, units);
+    if (kma_sl_half(differ, base) == 0) {
+        order.mates = mates;
+        total = kma_sl_order_equal(&order, lane, its);
+    }
+    if (((order.mates - 1) & order.mates) == 0 || total * 2 < order.lines * KMA_SL_LINE) // nobody, one alone, or a waste
+        order.lines = 0;
+    return order;
+}
+
+// What a lane got of lines that its half wants: all of its chunks, or those in front of `chunk`, and of that `mask`.
+typedef struct kma_sl_part {
+    uint chunk; // KMA_SL_NONE: it did not fail
+    uint mask;
+} kma_sl_part;
+
+// Takes a share of the lines [first, first + lines): the caller is number `me` of `many` who do so.
+static inline kma_sl_part kma_sl_take_part(const kma_sl_heap *sl, uint first, uint lines, uint me, uint many)
+{
+    kma_sl_part part;
+    part.chunk = KMA_SL_NONE;
+    part.mask = 0;
+    const uint last = (first + lines - 1) >> KMA_SL_LINE_SHIFT;
+    for (uint chunk = (first >> KMA_SL_LINE_SHIFT) + me; chunk <= last && part.chunk == KMA_SL_NONE; chunk += many) {
+        const uint mask = kma_sl_mask(first, lines, chunk);
+        const uint taken = kma_sl_set_in(sl, chunk, mask);
+        if (taken != 0) {
+            part.chunk = chunk;
+            part.mask = mask & ~taken;
+        }
+    }
+    return part;
+}
+
+// The cursor led a half to lines of others: number `me` of `many` gives back what he got, the first one moves the cursor, too.
+static inline KMA_COLD void kma_sl_lose(global kma_slab *heap, uint first, uint lines, uint me, uint many,
+                                        kma_sl_part part)
+{
+    KMA_CALL_ITSELF(heap, kma_sl_lose(heap, first, lines, me, many, part));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const uint last = min((first + lines - 1) >> KMA_SL_LINE_SHIFT, part.chunk);
+    kma_fence(KMA_RELEASE);
+    for (uint chunk = (first >> KMA_SL_LINE_SHIFT) + me; chunk <= last; chunk += many) {
+        const uint mask = chunk < part.chunk ? kma_sl_mask(first, lines, chunk) : part.mask;
+        if (mask != 0)
+            kma_sl_give_in(&sl, chunk, mask);
+    }
+    if (me == 0)
+        kma_sl_move_cursor(heap, kma_sl_band_for(lines), first);
+}
+
+// Writes what tells of a new slab, before anybody is told of a block of it.
+static inline void kma_sl_write_slab(const kma_sl_heap *sl, kma_lanes group, const kma_sl_order *order, bool got, uint first,
+                                     uint units)
+{
+    const uint base = kma_sl_base();
+    const uint me = (uint)popcount(order->mates & ((1u << kma_lane_id() % KMA_SL_SLOTS) - 1u));
+    const uint many = (uint)popcount(order->mates);
+    global kma_atomic_u32 *const words = kma_sl_word(sl, got ? first : 0);
+    if (kma_lanes_ballot(group, order->mixed) != 0) { // the planes once more: they were not kept until now
+        const uint value = kma_sl_plane_value(order, units);
+        for (uint p = 0; p < KMA_SL_PLANES; p++) {
+            const uint plane = kma_sl_half(kma_lanes_ballot(group, (value >> p & 1u) != 0), base);
+            if (got && order->mixed && me == min(p, many - 1) && p < (order->header != 0 ? order->header & 7u : 2u))
+                kma_store_u32(&words[p + (order->header != 0 ? 2 : 1)], KMA_SL_DATA | plane, KMA_RELAXED);
+        }
+    }
+    if (!got)
+        return;
+    if (me == 0) {
+        kma_store_u32(&words[0], !order->mixed && order->header != 0 ? kma_sl_all_slots(many) : order->mates, KMA_RELAXED);
+        if (order->header != 0)
+            kma_store_u32(&words[1], order->header, KMA_RELAXED);
+        kma_sl_put_mark(sl, first, order->mark);
+    }
+    if (order->lines > KMA_SL_BACK)
+        kma_sl_put_backs(sl, first, order->lines, me, many);
+}
+
+// What a lane got of a slab that its half wanted.
+typedef struct kma_sl_share {
+    kma_ref block; // KMA_NULL: none
+    bool failed;   // the half came to the end of a cursor's share, or to lines of others:
+    bool lost;     // then what it got of them must be given back, by kma_sl_lose with what follows
+    uint first;
+    uint lines;
+    uint me;
+    uint many;
+    kma_sl_part part;
+} kma_sl_share;
+
+// For each lane of the group a block of so many units (0: it wants none) in a slab of lines at the cursor, for halves in which
+// at least `least` lanes want one.
+static inline kma_sl_share kma_sl_take_drawn(global kma_slab *heap, kma_lanes group, uint units, uint least)
+{
+    const uint base = kma_sl_base();
+    const uint lane = kma_lane_id() % KMA_SL_SLOTS;
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const uint scarce = kma_sl_scarce(heap); // soon, so that nobody waits for it
+    const kma_sl_order order = kma_sl_order_of(group, base, lane, units);
+    const bool makes = order.lines != 0 && (uint)popcount(order.mates) >= least;
+    const uint mates = makes ? order.mates : 0;
+    const bool waits = (mates >> lane & 1u) != 0;
+    const uint me = (uint)popcount(mates & ((1u << lane) - 1u));
+    uint first = KMA_SL_NONE;
+    if (waits && me == 0)
+        first = order.lines > scarce ? KMA_SL_LOST : kma_sl_draw(&sl, kma_sl_band_for(order.lines), order.lines);
+    first = kma_lanes_shuffle(group, first, makes ? base + kma_sl_first_bit(mates) : kma_lane_id());
+    kma_sl_share share;
+    share.first = first;
+    share.lines = order.lines;
+    share.me = me;
+    share.many = (uint)popcount(mates);
+    share.part.chunk = KMA_SL_NONE;
+    share.part.mask = 0;
+    if (waits && first < KMA_SL_LOST)
+        share.part = kma_sl_take_part(&sl, first, order.lines, me, share.many);
+    const uint losers = kma_sl_half(kma_lanes_ballot(group, share.part.chunk != KMA_SL_NONE), base);
+    share.lost = waits && losers != 0;
+    const bool got = waits && first < KMA_SL_LOST && !share.lost;
+    kma_sl_write_slab(&sl, group, &order, got, first, units);
+    share.block = got ? sl.plan.begin + first * KMA_SL_LINE + order.offset : KMA_NULL;
+    share.failed = waits && !got && first != KMA_SL_LOST; // of which there are none to be had
+    return share;
+}
+
+// Makes of what the lanes of a half want, `units` each (0: nothing), the order of those, in the order of their numbers, for whom a
+// slab of `lines` lines has room; `order` is that of all. Whether the caller is one of them.
+static inline bool kma_sl_fits(kma_sl_order *order, kma_lanes group, uint units, uint lines)
+{
+    const uint lane = kma_lane_id() % KMA_SL_SLOTS;
+    bool is_beyond = false;
+    for (;;) { // a lane less each time
+        const bool waits = order->lines != 0 && (order->mates >> lane & 1u) != 0;
+        const bool goes = waits && order->offset + units > lines * KMA_SL_LINE;
+        if (kma_lanes_ballot(group, goes) == 0)
+            return waits && order->lines <= lines;
+        is_beyond = is_beyond || goes;
+        *order = kma_sl_order_of(group, kma_sl_base(), lane, is_beyond ? 0 : units);
+    }
+}
+
+// A block of so many units in a slab of lines of a gap, for as many of those who come together with the caller as it has room
+// for, then of another one, and so on; KMA_NULL if they get none.
+static inline KMA_COLD kma_ref kma_sl_take_in_gaps(global kma_slab *heap, uint size)
+{
+    KMA_IN_MEMORY kma_ref block = KMA_NULL;
+    KMA_IN_MEMORY uint units = size;
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_in_gaps(heap, size));
+    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
+    if (!kma_lane_in(group)) // of another heap than the leader's
+        return block;
+    const uint base = kma_sl_base();
+    const uint lane = kma_lane_id() % KMA_SL_SLOTS;
+    for (KMA_IN_MEMORY uint tries = KMA_SL_TRIES; tries != 0; tries--) {
+        const uint wanted = block == KMA_NULL ? units : 0;
+        if (kma_lanes_ballot(group, wanted != 0) == 0)
+            break;
+        kma_sl_order order = kma_sl_order_of(group, base, lane, wanted);
+        kma_sl_lines_taken taken;
+        taken.first = KMA_SL_NONE;
+        taken.count = 0;
+        const bool leads = order.lines != 0 && lane == kma_sl_first_bit(order.mates);
+        if (leads) { // for two lanes at least, if they want as much as this one
+            const uint most = min(order.lines, KMA_SL_LINE);
+            taken = kma_sl_look(heap, min(kma_sl_whole_lines(2 * units), most), most);
+        }
+        const uint leader = order.lines != 0 ? base + kma_sl_first_bit(order.mates) : kma_lane_id();
+        KMA_IN_MEMORY const uint first = kma_lanes_shuffle(group, taken.first, leader);
+        KMA_IN_MEMORY const uint lines = kma_lanes_shuffle(group, taken.count, leader);
+        const bool got = kma_sl_fits(&order, group, wanted, lines);
+        const kma_sl_heap sl = kma_sl_open(heap);
+        kma_sl_write_slab(&sl, group, &order, got, first, got ? wanted : 0);
+        if (got)
+            block = sl.plan.begin + first * KMA_SL_LINE + order.offset;
+        const bool serves = kma_sl_half(kma_lanes_ballot(group, got), base) != 0;
+        const uint used = serves ? order.lines : 0;
+        if (leads && lines > used)
+            kma_sl_give_lines(heap, first + used, lines - used);
+        units = serves ? units : 0;
+    }
+    kma_lanes_sync(group); // what the others acquired and wrote, all need
+    return block;
+}
+
+// A block of so many units in a slab with those who come together with the caller; KMA_NULL if they get none. Where the cursor
+// leads to lines of others, it is moved a few times before they go to gaps.
+static inline KMA_COLD kma_ref kma_sl_take_together(global kma_slab *heap, uint units)
+{
+    KMA_IN_MEMORY kma_ref block = KMA_NULL;
+    KMA_IN_MEMORY bool failed = true;
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_together(heap, units));
+    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
+    if (!kma_lane_in(group)) // of another heap than the leader's
+        return block;
+    for (KMA_IN_MEMORY uint draws = KMA_SL_DRAWS; draws != 0 && kma_lanes_ballot(group, failed) != 0; draws--) {
+        const kma_sl_share share = kma_sl_take_drawn(heap, group, block == KMA_NULL && failed ? units : 0, 2);
+        if (share.lost)
+            kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
+        block = share.block != KMA_NULL ? share.block : block;
+        failed = share.failed;
+    }
+    kma_lanes_sync(group); // what the others acquired and wrote, all need
+    return block == KMA_NULL && failed ? kma_sl_take_in_gaps(heap, units) : block;
+}
+
+#endif
