@@ -79,12 +79,13 @@ static inline kma_sl_need kma_slab_need(const kma_sl_heap *sl, size_t align, siz
 // kma_slab_aligned_alloc by all ways there are.
 static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap, size_t align, size_t bytes)
 {
-    KMA_CALL_ITSELF(heap, bytes = (size_t)kma_slab_alloc_anyhow(heap, align, bytes));
+    KMA_CALL_ITSELF(heap, kma_slab_alloc_anyhow(heap, align, bytes));
+    // For whom a slab of their own would be a waste, while others have holes.
+    const bool are_few = kma_lanes_count(kma_lanes_active()) < KMA_SL_MANY;
     const kma_sl_heap sl = kma_sl_open(heap);
     const kma_sl_need need = kma_slab_need(&sl, align, bytes);
     kma_ref block = KMA_NULL;
-    if (need.size_class < KMA_SL_CLASSES && need.align == 1 && kma_sl_has_holes_for(&sl, need.size_class) &&
-        kma_lanes_count(kma_lanes_active()) < KMA_SL_MANY) // a slab of few blocks is a waste while others have holes
+    if (are_few && need.size_class < KMA_SL_CLASSES && need.align == 1 && kma_sl_has_holes_for(&sl, need.size_class))
         block = kma_sl_take_hole(heap, need.units);
     if (block == KMA_NULL && need.units != 0 && need.align == 1)
         block = kma_sl_take_together(heap, need.units);
@@ -120,11 +121,13 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
         const bool can = align == KMA_UNIT && bytes <= KMA_SL_MOST_EQUAL * KMA_UNIT;
         const kma_sl_share share =
             kma_sl_take_drawn(heap, KMA_LANES_ALL, can ? (uint)kma_whole_units(bytes) : 0, KMA_SL_MANY);
+        const kma_lanes left = kma_lanes_ballot(KMA_LANES_ALL, share.block == KMA_NULL);
         kma_lanes_sync(KMA_LANES_ALL); // what the others acquired and wrote, all need
         if (share.block != KMA_NULL)
             return kma_deref_in(heap, share.block);
         if (share.lost)
             kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
+        kma_lanes_sync(left); // that they go on together
     }
 #endif
     return kma_slab_alloc_anyhow(heap, align, bytes);

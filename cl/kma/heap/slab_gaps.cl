@@ -146,14 +146,15 @@ static inline KMA_COLD uint kma_sl_walk(global kma_slab *heap, uint from, uint t
     return found;
 }
 
-// `count` lines side by side where nobody else is told to take any, before all have gone round the heap: so runs taken at the
-// same time leave nothing between them. KMA_SL_NONE if some of them are taken.
+// `count` lines from a multiple of `count` on, which no other who wants as many is told of before all have gone round the heap: so
+// runs of a size that are taken at the same time leave nothing between them. KMA_SL_NONE if some of the lines are taken.
 static inline KMA_COLD uint kma_sl_next_run(global kma_slab *heap, uint count)
 {
     const uint lines = heap->plan.chunks << KMA_SL_LINE_SHIFT;
     if (count > lines)
         return KMA_SL_NONE;
-    const uint first = kma_fetch_add_u32(&heap->next_run, count, KMA_RELAXED) % lines;
+    uint first = kma_fetch_add_u32(&heap->next_run, count, KMA_RELAXED) % lines;
+    first -= first % count;
     return first <= lines - count && kma_sl_take_lines(heap, first, count) ? first : KMA_SL_NONE;
 }
 

@@ -304,7 +304,7 @@ static inline uint kma_sl_first_back(uint first)
 #define KMA_SL_FEW_SHIFT  8u
 #define KMA_SL_MANY_SHIFT 11u
 #endif
-// The most lines that a run takes at a cursor: 64 KiB. Of longer ones too few would fit into what a cursor has side by side.
+// The most lines that a run takes at a cursor: 64 KiB. Too few longer ones would fit into what a cursor has side by side.
 #ifndef KMA_SL_DRAWN
 #define KMA_SL_DRAWN (1u << (KMA_SL_MANY_SHIFT - 4))
 #endif

@@ -116,14 +116,16 @@ static inline KMA_COLD uint kma_sl_draw_run(global kma_slab *heap, uint count)
     return KMA_SL_NONE;
 }
 
-// A run without a search: where the caller's place takes lines, or if it is long, the next one of the heap; or
-// if it is short, in a gap.
+// A run without a search through the heap: the next one of it, or if that is taken, and it is not long, where the caller's place
+// takes lines, or if it is short, in a gap.
 static inline KMA_COLD void kma_sl_step_run(kma_sl_search *search)
 {
     const uint count = kma_sl_step_count(search);
     if (search->align > KMA_SL_LINE || kma_sl_is_scarce(search->heap, count))
         return;
-    uint first = count <= KMA_SL_DRAWN ? kma_sl_draw_run(search->heap, count) : kma_sl_next_run(search->heap, count);
+    uint first = kma_sl_next_run(search->heap, count);
+    if (first == KMA_SL_NONE && count <= KMA_SL_DRAWN)
+        first = kma_sl_draw_run(search->heap, count);
     if (first == KMA_SL_NONE && count <= KMA_SL_LINE)
         first = kma_sl_look(search->heap, count, count).first;
     if (first != KMA_SL_NONE)
