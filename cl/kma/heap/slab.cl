@@ -19,6 +19,12 @@
 //   slab_init.cl      what a heap begins with, and how it grows
 //   slab_guard.cl     red zones and quarantine of KMA_DEBUG 2
 //
+// A malloc, read aloud: a whole warp adds up what its lanes want, draws so many lines at the cursor of its place, claims them,
+// notes the sizes, and each lane has its offset (kma_sl_take_drawn). Who gets none that way, or is not with a whole warp, tries
+// holes, if few are together; lines drawn a few times more, and gaps; heads; and at last the whole heap
+// (kma_slab_alloc_anyhow). A free: lanes that free all of a slab end it by one compare-and-swap of its owners, take its mark
+// away, and give back the lines (kma_sl_end); others clear bits of the owners (kma_sl_release_some).
+//
 // Own work, on the thesis's list of what a KMA-2 should be (7.2); docs/slab-design.md has what it was chosen from. A word
 // of bits for slots that are taken, and hashing groups of lanes by their wish, are ScatterAlloc's.
 #ifndef KMA_HEAP_SLAB_CL

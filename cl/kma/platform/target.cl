@@ -5,8 +5,8 @@
 //   KMA_LANES        how work-items that run together find and talk to each other        (lanes.cl)
 // and one fact:
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
-// attributes for long functions, KMA_OUTLINE and KMA_COLD; and what spares NVIDIA's compiler registers, KMA_IN_MEMORY and
-// KMA_CALL_ITSELF.
+// attributes for long functions, KMA_OUTLINE and KMA_COLD; and what spares NVIDIA's compiler registers, KMA_SHORT_PATHS,
+// KMA_IN_MEMORY and KMA_CALL_ITSELF.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
 
@@ -96,9 +96,10 @@
 #endif
 #endif
 
-// For functions that are rarely called from paths that are often taken, and talk to no other lanes: called on GPUs too, for
-// what they keep in registers would else add to those paths' on NVIDIA, whose compiler also takes a minute for ten thousand
-// lines. Not on Intel's CPUs, as above.
+// For functions that are rarely called from paths that are often taken: called on GPUs too, for what they keep in registers
+// would else add to those paths' on NVIDIA, whose compiler also takes a minute for ten thousand lines. Not on Intel's CPUs, as
+// above. If they talk to other lanes, they ask themselves who is there: a set that is passed to them NVIDIA's assembler takes
+// for the same in all lanes (lanes_nv.cl).
 #if !defined(KMA_COLD)
 #if KMA_IS_NV || defined(__AMDGCN__)
 #define KMA_COLD __attribute__((noinline))
