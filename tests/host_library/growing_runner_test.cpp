@@ -24,7 +24,7 @@ kma::HeapOptions growing(HeapKind kind, std::uint64_t max_bytes)
 
 // A launch that can be repeated: who has a block already does not ask for another.
 struct Job {
-    std::vector<kma::Ref> refs = std::vector<kma::Ref>(1700);
+    std::vector<kma::Ref> refs = std::vector<kma::Ref>(1500);
 
     void run(const Kernels &kernels)
     {
@@ -68,7 +68,7 @@ TEST_CASE("a runner launches again until all were served", "[grow]")
         });
         CHECK(result == Growth::enough);
         CHECK(job.done());
-        CHECK(runner.growths() == 2); // 60, 120, 240 KB for 1,700 times 112 bytes
+        CHECK(runner.growths() == 2); // 60, 120, 240 KB for 1,500 times 112 bytes, in a slab heap up to 128
         CHECK(repetitions == std::vector<unsigned>{0, 1, 2});
         CHECK(runner.refused() > 0);
         CHECK(heap.bytes() == 240000);
