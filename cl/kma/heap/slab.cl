@@ -123,7 +123,8 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
         return (global void *)0;
 #endif
 #if KMA_SHORT_PATHS && KMA_DEBUG < 2
-    if (kma_lanes_active() == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
+    const kma_lanes active = kma_lanes_active();
+    if (active == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
         const bool can = align == KMA_UNIT && bytes <= KMA_SL_MOST_EQUAL * KMA_UNIT;
         const kma_sl_share share =
             kma_sl_take_drawn(heap, KMA_LANES_ALL, can ? (uint)kma_whole_units(bytes) : 0, KMA_SL_MANY);
@@ -134,6 +135,11 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
         if (share.lost)
             kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
         kma_lanes_sync(left); // that they go on together
+    }
+    if (kma_lanes_count(active) == 1 && align == KMA_UNIT) {
+        const kma_ref block = kma_sl_take_one(heap, bytes);
+        if (block != KMA_NULL)
+            return kma_deref_in(heap, block);
     }
 #endif
     return kma_slab_alloc_anyhow(heap, align, bytes);

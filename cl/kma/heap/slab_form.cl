@@ -47,7 +47,7 @@ static inline kma_sl_form kma_sl_form_of(const kma_sl_heap *sl, uint first, uint
 }
 
 // The first line of the slab that a line belongs to, if it belongs to one: where the last slab begins that begins there or
-// before. KMA_SL_NONE if none is seen from there.
+// before. KMA_SL_NONE if none is seen from there. Of one that begins far away the mark is KMA_SL_MARK_UNSEEN.
 static inline uint kma_sl_first_of(const kma_sl_heap *sl, uint line, uint *mark)
 {
     const uint group = line / KMA_SL_MARKS * KMA_SL_MARKS;
@@ -69,8 +69,8 @@ static inline uint kma_sl_first_of(const kma_sl_heap *sl, uint line, uint *mark)
     const uint distance = back & KMA_SL_VALUE;
     if ((back & KMA_SL_DATA) == 0 || distance > group)
         return KMA_SL_NONE;
-    *mark = kma_sl_mark(sl, group - distance);
-    return (*mark & KMA_SL_MARK_FORM) != 0 ? group - distance : KMA_SL_NONE;
+    *mark = KMA_SL_MARK_UNSEEN;
+    return group - distance;
 }
 
 // ------ where data stand in a slab that is being made ---------------------------------------------------------------

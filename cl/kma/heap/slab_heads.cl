@@ -170,6 +170,39 @@ static inline KMA_COLD kma_sl_from kma_sl_from_head(global kma_slab *heap, uint 
     return from;
 }
 
+#if KMA_SHORT_PATHS
+// A block of `bytes` for a lane alone, from the head of its place, if that has a slab with free slots besides 31 and there are no
+// holes, and nobody comes between; else KMA_NULL. Five steps that wait for one another: the plan; the head; its slab's owners;
+// a slot; and the head again.
+static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t bytes)
+{
+    kma_ref block = KMA_NULL;
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_one(heap, bytes));
+    if (bytes == 0 || bytes > KMA_SL_MOST_MIXED * KMA_UNIT)
+        return block;
+    const uint size_class = kma_sl_class_of((uint)kma_whole_units(bytes));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const kma_sl_size size = heap->sizes[size_class];
+    global kma_atomic_u32 *const head = kma_sl_head(&sl, kma_place(), size_class);
+    const bool has_holes = kma_sl_has_holes(&sl, size_class);
+    const bool has_smaller = kma_sl_has_holes(&sl, size_class != 0 ? size_class - 1 : 0);
+    const uint seen = kma_load_u32(head, KMA_ACQUIRE);
+    if (seen == 0 || has_holes || has_smaller)
+        return block;
+    global kma_atomic_u32 *const word = kma_sl_word(&sl, seen - 1);
+    const uint owners = kma_load_u32(word, KMA_RELAXED);
+    const uint mine = kma_sl_lowest(kma_sl_all_slots(size.slots) & ~owners & ~KMA_SL_DATA, 1);
+    if (owners == 0 || (owners & KMA_SL_DATA) != 0 || mine == 0 ||
+        kma_cas_u32(word, owners, owners | mine, KMA_ACQUIRE) != owners)
+        return block;
+    if (kma_cas_u32(head, seen, seen, KMA_ACQ_REL) == seen)
+        block = sl.plan.begin + (seen - 1) * KMA_SL_LINE + kma_sl_first_bit(mine) * size.units;
+    else
+        kma_sl_undo(heap, seen - 1, mine);
+    return block;
+}
+#endif
+
 // Takes slabs off their heads: those that nobody else uses, so that they end; or all, so that the free slots of the others are
 // holes.
 static inline KMA_COLD void kma_sl_take_off(global kma_slab *heap, bool idle_ones)

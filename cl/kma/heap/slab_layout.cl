@@ -55,6 +55,7 @@
 #define KMA_SL_MARK_HEADER 2u
 #define KMA_SL_MARK_SMALL  3u
 #define KMA_SL_MARK_CLOSED 4u // it ended while somebody had pinned the chunk (slab_holes.cl)
+#define KMA_SL_MARK_UNSEEN 16u // none of a line: nobody has looked yet
 #define KMA_SL_MARK_HOLEY  8u // it has, or had, a free slot: others than the owners of its blocks look at it
 
 // ------ words of lines behind a slab's first: data ------------------------------------------------------------------

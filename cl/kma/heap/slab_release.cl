@@ -83,6 +83,15 @@ static inline kma_sl_point kma_sl_point_of(const kma_sl_heap *sl, global void *p
     return point;
 }
 
+// Looks at the mark of the slab at a point, if nobody has; there may be no slab.
+static inline void kma_sl_see(const kma_sl_heap *sl, kma_sl_point *point)
+{
+    if (point->first != KMA_SL_NONE && point->mark == KMA_SL_MARK_UNSEEN)
+        point->mark = kma_sl_mark(sl, point->first);
+    if ((point->mark & KMA_SL_MARK_FORM) == 0)
+        point->first = KMA_SL_NONE;
+}
+
 static inline bool kma_sl_has_header(uint mark)
 {
     return (mark & KMA_SL_MARK_FORM) == KMA_SL_MARK_HEADER;
@@ -142,7 +151,8 @@ static inline KMA_COLD kma_sl_spot kma_sl_spot_of(global kma_slab *heap, global 
 {
     const kma_sl_heap sl = kma_sl_open(heap);
     uint error;
-    const kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
+    kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
+    kma_sl_see(&sl, &point);
     if (point.first == KMA_SL_NONE)
         return kma_sl_no_spot(error);
     return kma_sl_spot_at(&sl, point, kma_sl_has_header(point.mark) ? kma_sl_header_at(&sl, point) : 0);
@@ -187,12 +197,12 @@ static inline KMA_COLD uint kma_sl_release_some(global kma_slab *heap, uint firs
 
 // Ends a slab all of whose slots the caller has. Not if others freed some of these, wrongly, or somebody has set bits who took
 // it for a head's slab (slab_heads.cl): who clears the last of these ends it.
-static inline bool kma_sl_end(const kma_sl_heap *sl, kma_sl_spot at)
+static inline bool kma_sl_end(const kma_sl_heap *sl, uint first, uint slots, uint lines)
 {
-    if (kma_cas_u32(kma_sl_word(sl, at.first), at.slots, 0, KMA_RELAXED) != at.slots)
+    if (kma_cas_u32(kma_sl_word(sl, first), slots, 0, KMA_RELAXED) != slots)
         return false;
-    kma_sl_unmark(sl, at.first);
-    kma_sl_give(sl, at.first, at.lines); // whose next owner finds no mark in them
+    kma_sl_unmark(sl, first);
+    kma_sl_give(sl, first, lines); // whose next owner finds no mark in them
     return true;
 }
 
@@ -202,43 +212,79 @@ static inline bool kma_sl_end_together(global kma_slab *heap, global void *ptr)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
     uint error;
-    const kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
-    const bool is_there = point.first != KMA_SL_NONE;
-    // Who has not seen that the slab has holes frees for himself, as no look at pins would follow for the others.
-    const uint slab = is_there ? point.first << 1 | (point.mark & KMA_SL_MARK_HOLEY) / KMA_SL_MARK_HOLEY : KMA_SL_NONE;
-    const kma_lanes together = kma_lanes_match(KMA_LANES_ALL, slab, 32);
-    uint header = 0; // of whom the slab begins at, often, so that nobody has to wait for it
-    if (is_there && kma_sl_has_header(point.mark) && kma_lane_leads(together))
-        header = kma_sl_header_at(&sl, point);
+    // The leader's release stands for all who free with it; and if one of them knows that the slab has, or had, holes, as he filled
+    // one, the leader sees so.
+    kma_lanes_sync(KMA_LANES_ALL);
+    kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
+    const kma_lanes together = kma_lanes_match(KMA_LANES_ALL, point.first, 32);
+    uint header = 0;
+    if (kma_lane_leads(together)) { // the slab begins at his line, often: then he has seen all, and nobody has to wait
+        kma_sl_see(&sl, &point);
+        header = point.first != KMA_SL_NONE && kma_sl_has_header(point.mark) ? kma_sl_header_at(&sl, point) : 0;
+    }
     header = kma_lanes_shuffle(KMA_LANES_ALL, header, kma_lowest_bit(together));
+    point.mark = kma_lanes_shuffle(KMA_LANES_ALL, point.mark, kma_lowest_bit(together));
+    const bool is_there = point.first != KMA_SL_NONE && (point.mark & KMA_SL_MARK_FORM) != 0;
     const kma_sl_spot at = is_there ? kma_sl_spot_at(&sl, point, header) : kma_sl_no_spot(error);
     const uint slots = kma_lanes_or(KMA_LANES_ALL, together, at.error == KMA_ERROR_CODES ? 1u << at.slot : 0);
-    kma_lanes_sync(KMA_LANES_ALL); // a leader's release stands for all who free with it
     // Not if two free one block, or one none.
     const bool whole = slots != 0 && slots == at.slots && (uint)popcount(slots) == kma_lanes_count(together) &&
                        (at.mark & KMA_SL_MARK_HOLEY) == 0;
     uint ended = 0;
     if (whole && kma_lane_leads(together))
-        ended = kma_sl_end(&sl, at) ? 1 : 0;
+        ended = kma_sl_end(&sl, at.first, slots, at.lines) ? 1 : 0;
     return kma_lanes_shuffle(KMA_LANES_ALL, ended, kma_lowest_bit(together)) != 0;
 }
 #endif
 
 // Clears `slots` of a slab, of which at least one is the caller's; returns those that were set.
-static inline KMA_COLD uint kma_sl_release(global kma_slab *heap, kma_sl_spot at, uint slots)
+static inline KMA_COLD uint kma_sl_release(global kma_slab *heap, uint first, uint slots)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
-    if (slots == at.slots && (at.mark & KMA_SL_MARK_HOLEY) == 0 && kma_sl_end(&sl, at))
+    const uint mark = kma_sl_mark(&sl, first);
+    const kma_sl_form form = kma_sl_form_of(&sl, first, mark);
+    if (slots == form.slots && (mark & KMA_SL_MARK_HOLEY) == 0 && kma_sl_end(&sl, first, slots, form.lines))
         return slots;
-    return kma_sl_release_some(heap, at.first, slots);
+    return kma_sl_release_some(heap, first, slots);
 }
+
+#if KMA_SHORT_PATHS
+// Takes back the block of a lane alone, one of equal ones of a slab that has holes: whether it did.
+static inline KMA_COLD bool kma_sl_release_one(global kma_slab *heap, global void *ptr)
+{
+    bool done = false;
+    KMA_CALL_ITSELF(heap, done = kma_sl_release_one(heap, ptr));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    uint error;
+    kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
+    kma_sl_see(&sl, &point);
+    if (point.first == KMA_SL_NONE || (point.mark & KMA_SL_MARK_HOLEY) == 0)
+        return done;
+    const uint header = kma_sl_has_header(point.mark) ? kma_sl_header_at(&sl, point) : 0;
+    if ((point.mark & KMA_SL_MARK_FORM) == KMA_SL_MARK_SMALL || (header & KMA_SL_MIXED) != 0)
+        return done;
+    const kma_sl_spot at = kma_sl_spot_at(&sl, point, header);
+    const uint mine = at.error == KMA_ERROR_CODES ? 1u << at.slot : 0;
+    if (mine == 0)
+        return done;
+    const uint before = kma_fetch_and_u32(kma_sl_word(&sl, at.first), ~mine, KMA_ACQ_REL);
+    done = (before & mine) != 0; // else it was free, and nothing has changed
+    if (before == mine)
+        kma_sl_close(heap, at.first);
+    else if (done && (before & at.slots) == at.slots)
+        kma_sl_tree_put(heap, kma_sl_class_within(at.units), at.first >> KMA_SL_LINE_SHIFT); // it has its first hole
+    return done;
+}
+#endif
 
 // kma_slab_release, of what need not be all of a slab.
 static inline KMA_COLD void kma_slab_release_anyhow(global kma_slab *heap, global void *ptr)
 {
     KMA_CALL_ITSELF(heap, kma_slab_release_anyhow(heap, ptr));
-    kma_sl_spot at = kma_sl_spot_of(heap, ptr);
+    const kma_sl_spot at = kma_sl_spot_of(heap, ptr);
     const uint mine = at.error == KMA_ERROR_CODES ? 1u << at.slot : 0;
+    KMA_IN_MEMORY const uint first = at.first;
+    KMA_IN_MEMORY uint error = at.error;
     uint given = 0;
     bool alone = mine != 0;
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
@@ -250,23 +296,26 @@ static inline KMA_COLD void kma_slab_release_anyhow(global kma_slab *heap, globa
         kma_lanes_sync(group); // a leader's release stands for all who free with it
         alone = mine != 0 && (uint)popcount(slots) != kma_lanes_count(together); // two free one block: each for himself
         if (mine != 0 && !alone && kma_lane_leads(together))
-            given = kma_sl_release(heap, at, slots);
+            given = kma_sl_release(heap, first, slots);
         given = kma_lanes_shuffle(group, given, kma_lowest_bit(together));
     }
     if (alone)
-        given = kma_sl_release(heap, at, mine);
+        given = kma_sl_release(heap, first, mine);
     if (mine != 0 && (given & mine) == 0)
-        at.error = KMA_ERROR_DOUBLE_FREE;
-    if (at.error != KMA_ERROR_CODES)
-        kma_report(&heap->header, at.error, kma_wrong_ref(&heap->header, ptr), 0);
+        error = KMA_ERROR_DOUBLE_FREE;
+    if (error != KMA_ERROR_CODES)
+        kma_report(&heap->header, error, kma_wrong_ref(&heap->header, ptr), 0);
 }
 
 // Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free already.
 static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
 {
 #if KMA_SHORT_PATHS
-    if (kma_lanes_active() == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL &&
+    const kma_lanes active = kma_lanes_active();
+    if (active == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL &&
         kma_sl_end_together(heap, ptr))
+        return;
+    if (kma_lanes_count(active) == 1 && kma_sl_release_one(heap, ptr))
         return;
 #endif
     kma_slab_release_anyhow(heap, ptr);
