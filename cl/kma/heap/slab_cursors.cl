@@ -9,7 +9,7 @@
 #include "kma/platform/place.cl"
 #include "kma/heap/slab_lines.cl"
 
-// How often lanes together ask their cursor, before they look for gaps; and how often they try to get a slab, for each of them.
+// How often lanes together ask their cursor, before they look for gaps; and how many of these they look for at most.
 #ifndef KMA_SL_DRAWS
 #define KMA_SL_DRAWS 4u
 #endif

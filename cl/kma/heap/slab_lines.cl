@@ -136,8 +136,9 @@ static inline KMA_COLD void kma_sl_set_rooms(global kma_slab *heap, uint from, u
         kma_fetch_or_u32(kma_sl_rooms(&sl, chunk), kma_sl_mask(from, to - from, chunk / 32), KMA_RELAXED);
 }
 
-// Gives back lines side by side: who gets them next comes after all that was done with them. Nothing here waits for anything else
-// but what the first chunk and the last one were; those between are the caller's as a whole, so that nobody else changes them.
+// Gives back lines side by side: who gets them next comes after all that was done with them, as each claim acquires (kma_sl_set_in,
+// kma_sl_claim, kma_sl_take_gap). Of the chunks' words only the first and the last one are waited for; those between are the
+// caller's as a whole, so that nobody else changes them.
 static inline void kma_sl_give(const kma_sl_heap *sl, uint first, uint lines)
 {
     const uint begin = first >> KMA_SL_LINE_SHIFT;
