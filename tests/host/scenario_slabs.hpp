@@ -17,6 +17,9 @@
 //   undoes  as aliens; while the first one clears his bits again, that other slab ends, too, and the line behind its
 //   first
 //           becomes a slab's first
+//   refills one has pinned a chunk and read the owners of a slab with a hole, and sleeps; another fills that hole, all
+//   who
+//           have its blocks free them together, and one makes of its lines another slab with the owners that were read
 //   frees   two free the same block, a third its neighbour in the same slab: each is free once, and one is told
 //
 // Checked: as in scenario_heap.hpp.
@@ -32,10 +35,10 @@ public:
         variant_ = shim::random(shim::chosen.bound != 0 ? 2u : 1u << 16);
         draw_ = variant_ * 0x9e3779b9u + 1;
         is_wide_ = threads > shim::group_lanes;
-        mode_ = draw(15);
+        mode_ = draw(is_wide_ ? 17 : 15);
         const uint which = draw(std::size(shapes));
         shape_ = mode_ == planes   ? heap_shape{5, 6, 0, 0, 3, {3, 1, 40}}
-                 : mode_ == undoes ? heap_shape{5, 2, 0, 0, 3, {16, 24, 1}}
+                 : mode_ >= undoes ? heap_shape{5, 2, 0, 0, 3, {16, 24, 1}}
                  : mode_ >= unpins ? heap_shape{5, 2, 0, 0, 3, {16, 24, 36}}
                  : mode_ >= data   ? heap_shape{5, 2, 0, 0, 3, {1, 36, 2}}
                  : mode_ >= aliens ? heap_shape{5, 2, 0, 0, 3, {16, 36, 24}}
@@ -45,6 +48,8 @@ public:
         block_list blocks;
         if (mode_ == planes)
             take_planes(blocks);
+        else if (mode_ >= refills)
+            take_three();
         else if (mode_ == unpins || mode_ == unpins_again)
             take_two(held_[1]);
         else if (mode_ == data || mode_ == data_again)
@@ -67,6 +72,8 @@ public:
     {
         if (mode_ == frees)
             return free_same(me);
+        if (mode_ >= refills)
+            return me < shim::group_lanes ? refill(me) : take_from_head(me);
         if (mode_ == undoes)
             return me == 1 ? replace_twice(me) : take_from_head(me);
         if (mode_ >= unpins)
@@ -130,7 +137,9 @@ private:
         data_again,
         unpins,
         unpins_again,
-        undoes
+        undoes,
+        refills, // this and more: with a group of lanes only
+        refills_again
     };
     static constexpr uint actors = min(threads, 3u);
     static constexpr uint sleeper = threads > shim::group_lanes ? threads - 1 : 0;
@@ -206,6 +215,8 @@ private:
         const uint few = shim::random(threads > shim::group_lanes ? 8 : 4) + shim::random(2) * shim::random(20);
         if (mode_ < unpins)
             return shim::plan_nap_of(0, sleeper, few, 48 + shim::random(200));
+        if (mode_ >= refills)
+            return shim::plan_nap_of(0, sleeper, 4 + shim::random(24), 100 + shim::random(400));
         if (mode_ == undoes) {
             shim::plan_nap_of(0, sleeper, few, 150 + shim::random(400));
             return shim::plan_nap_of(1, sleeper, few + 2 + shim::random(4), 50 + shim::random(200));
@@ -259,6 +270,45 @@ private:
         for (uint slot = 0; slot < 2; slot++)
             blocks.push(heap_.adopt({slot * 16, 16, ++prelude_stamp_}));
         kma_sl_tree_put(heap_.in.heap, kma_sl_class_of(36), first / KMA_SL_LINE);
+    }
+
+    // Three slots of the four of a slab, one for each of three lanes.
+    void take_three()
+    {
+        const kma_sl_heap sl = kma_sl_open(heap_.in.heap);
+        const uint first = heap_.in.first_line();
+        shim::check(kma_sl_take_lines(heap_.in.heap, first, 2), "no lines for a slab");
+        kma_sl_make(&sl, first, 2, 16, 4, 15u);
+        kma_sl_let_go(heap_.in.heap, first, 8u, true);
+        for (uint lane = 0; lane < 3; lane++)
+            held_[lane].push(heap_.adopt({lane * 16, 16, ++prelude_stamp_}));
+    }
+
+    // The lanes of a group: the last one takes the hole, all free what they have, and the first one makes a slab of 32
+    // small slots there, the first three of which are taken.
+    void refill(uint me)
+    {
+        const uint last = shim::group_lanes - 1;
+        block_list &mine = held_[me];
+        if (me == last) {
+            come_later(variant_ % 64);
+            if (const block one = heap_.alloc(shape_.kinds[0], stamp(me)); one.units != 0)
+                mine.push(one);
+        }
+        kma_lanes_sync(KMA_LANES_ALL);
+        while (mine.count != 0)
+            heap_.free(mine.pop(0));
+        const kma_sl_heap sl = kma_sl_open(heap_.in.heap);
+        const uint first = heap_.in.first_line();
+        if (me != 0 || !kma_sl_take_lines(heap_.in.heap, first, 1))
+            return;
+        kma_sl_make(&sl, first, 1, 1, KMA_SL_SLOTS, 15u);
+        for (uint slot = 0; slot < 3; slot++)
+            mine.push(heap_.adopt({slot, 1, stamp(me)}));
+        kma_sl_let_go(heap_.in.heap, first, 8u, true); // so that the free ones are listed
+        come_later(variant_ / 64 % 128);
+        while (mine.count != 0)
+            heap_.free(mine.pop(0));
     }
 
     // One of the class, who may sleep before he sets a bit; one of the other.
