@@ -13,6 +13,7 @@
 #define KMA_SL_PLACE_CHUNKS 1u
 #define KMA_SL_CURSORS 2u
 #define KMA_SL_CURSOR_STRIDE 2u
+#define KMA_SL_LOOKED_STRIDE 1u
 #define KMA_SL_FEW_SHIFT 3u
 #define KMA_SL_MANY_SHIFT 5u
 #define KMA_SL_DRAWN 16u // runs of a chunk are longer

@@ -9,7 +9,7 @@
 //   planes  a slab whose slots have different sizes, as 32 lanes get it, is freed piece by piece, and its holes filled
 //   aliens  one has read a head and its slab's owners, and sleeps; another takes all of that slab, so that it is taken
 //           off, ends it, and makes of its lines another with the same owners: the first one's bits are in a slab that
-//           no head has, whose owner may end it meanwhile
+//           no head has, whose owner may end it meanwhile; that one is a lane's alone, or two lanes' together
 //   data    one has read the owners of a slab of 32 slots with holes, and sleeps; another ends it, and its line's word
 //           becomes a header that is the same number
 //   unpins  one has looked for holes in vain, and sleeps before he looks for slabs that were closed meanwhile; another
@@ -54,9 +54,11 @@ public:
             take_two(held_[1]);
         else if (mode_ == data || mode_ == data_again)
             take_fine(held_[1]);
-        else if (mode_ >= aliens)
-            heap_.free(heap_.alloc(16, 1)); // a head has a slab with four slots, the first of which is its own
-        else if (mode_ == heads || mode_ == packs)
+        else if (mode_ >= aliens) { // a head has a slab with four slots, the first of which is its own
+            held_[1].push(heap_.alloc(16, ++prelude_stamp_));
+            if (!is_replaced_together())
+                heap_.free(held_[1].pop(0));
+        } else if (mode_ == heads || mode_ == packs)
             take(blocks, draw(3));
         else
             heap_.take_all(shape_.kinds[0], blocks);
@@ -78,6 +80,8 @@ public:
             return me == 1 ? replace_twice(me) : take_from_head(me);
         if (mode_ >= unpins)
             return me == 1 ? replace_two(me) : look_for_hole(me);
+        if (is_replaced_together())
+            return me < shim::group_lanes ? replace_together(me) : take_from_head(me);
         if (mode_ >= aliens)
             return me == 1 ? (mode_ >= data ? replace_by_data(me) : replace_slab(me)) : take_from_head(me);
         if (mode_ == packs || (is_wide_ && me < shim::group_lanes && variant_ % 4 == 0))
@@ -227,6 +231,8 @@ private:
 
     void take_from_head(uint me)
     {
+        if (me == 2 && mode_ == aliens && variant_ % 4 == 1)
+            return take_runs(me);
         if (me != sleeper && (me != 2 || variant_ % 4 != 0))
             return;
         if (const block one = heap_.alloc(shape_.kinds[0], stamp(me)); one.units != 0)
@@ -351,9 +357,42 @@ private:
                     mine.push(one);
             while (mine.count != 0)
                 heap_.free(mine.pop(draw_of(me) % mine.count));
+            if (mode_ == aliens && variant_ % 4 == 1)
+                continue;
             const block other = heap_.alloc(shape_.kinds[1 + draw_of(me) % 2], stamp(me));
             if (other.units != 0)
                 heap_.free(other);
+        }
+    }
+
+    // Two lines as one block, if they are so aligned.
+    void take_runs(uint me)
+    {
+        for (uint round = 0; round < 4; round++)
+            if (const block one = heap_.alloc(24, stamp(me), 2 * KMA_SL_LINE); one.units != 0)
+                heap_.free(one);
+    }
+
+    bool is_replaced_together() const { return is_wide_ && mode_ == aliens_again; }
+
+    // The same by lanes of a group: the second one ends the slab of which two slots were taken, and with the first one
+    // makes another of two.
+    void replace_together(uint me)
+    {
+        block_list &mine = held_[me];
+        if (me == 1) {
+            for (uint slot = 0; slot < 3; slot++)
+                if (const block one = heap_.alloc(shape_.kinds[0], stamp(me)); one.units != 0)
+                    mine.push(one);
+            while (mine.count != 0)
+                heap_.free(mine.pop(draw_of(me) % mine.count));
+        }
+        kma_lanes_sync(KMA_LANES_ALL);
+        if (me >= 2)
+            return;
+        if (const block one = heap_.alloc(shape_.kinds[variant_ / 4 % 2 * 2], stamp(me)); one.units != 0) {
+            come_later(variant_ / 8 % 128);
+            heap_.free(one);
         }
     }
 

@@ -20,10 +20,11 @@
 //   slab_guard.cl     red zones and quarantine of KMA_DEBUG 2
 //
 // A malloc, read aloud: a whole warp adds up what its lanes want, draws so many lines at the cursor of its place, claims them,
-// notes the sizes, and each lane has its offset (kma_sl_take_drawn). Who gets none that way, or is not with a whole warp, tries
-// holes, if few are together; lines drawn a few times more, and gaps; heads; and at last the whole heap
-// (kma_slab_alloc_anyhow). A free: lanes that free all of a slab end it by one compare-and-swap of its owners, take its mark
-// away, and give back the lines (kma_sl_end); others clear bits of the owners (kma_sl_release_some).
+// notes the sizes, and each lane has its offset (kma_sl_take_drawn). Who comes alone sets a bit of the slab that is at the head
+// of his place and size (kma_sl_take_one). Who gets none that way tries holes, if few are together; lines drawn a few times
+// more, and gaps; heads; and at last the whole heap (kma_slab_alloc_anyhow). A free: lanes that free all of a slab end it by one
+// compare-and-swap of its owners, take its mark away, and give back the lines (kma_sl_end); others clear bits of the owners
+// (kma_sl_release_one, kma_sl_release_some).
 //
 // Own work, on the thesis's list of what a KMA-2 should be (7.2); docs/slab-design.md has what it was chosen from. A word
 // of bits for slots that are taken, and hashing groups of lanes by their wish, are ScatterAlloc's.
@@ -122,8 +123,10 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
     if (!kma_heap_is(heap, KMA_KIND_SLAB))
         return (global void *)0;
 #endif
-#if KMA_SHORT_PATHS && KMA_DEBUG < 2
-    if (kma_lanes_active() == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
+#if KMA_LONE_PATHS && KMA_DEBUG < 2
+    const kma_lanes active = kma_lanes_active();
+#if KMA_SHORT_PATHS
+    if (active == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
         const bool can = align == KMA_UNIT && bytes <= KMA_SL_MOST_EQUAL * KMA_UNIT;
         const kma_sl_share share =
             kma_sl_take_drawn(heap, KMA_LANES_ALL, can ? (uint)kma_whole_units(bytes) : 0, KMA_SL_MANY);
@@ -134,6 +137,12 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
         if (share.lost)
             kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
         kma_lanes_sync(left); // that they go on together
+    }
+#endif
+    if (kma_lanes_count(active) == 1 && align == KMA_UNIT) {
+        const kma_ref block = kma_sl_take_one(heap, bytes);
+        if (block != KMA_NULL)
+            return kma_deref_in(heap, block);
     }
 #endif
     return kma_slab_alloc_anyhow(heap, align, bytes);

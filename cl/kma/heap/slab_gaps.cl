@@ -69,7 +69,7 @@ static inline kma_sl_lines_taken kma_sl_take_gap(const kma_sl_heap *sl, uint chu
 // Where the calling place looked last.
 static inline global kma_atomic_u32 *kma_sl_looked(const kma_sl_heap *sl)
 {
-    return &sl->heap->looked[kma_sl_cursor_of(sl) * KMA_SL_CURSOR_STRIDE];
+    return &sl->heap->looked[(kma_place() & (sl->plan.places - 1)) * KMA_SL_LOOKED_STRIDE];
 }
 
 // `least` to `most` lines side by side in one chunk, 1 … 32: near where the place looked last, then anywhere in chunks that are

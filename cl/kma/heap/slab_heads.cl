@@ -10,13 +10,14 @@
 // Between reading owners and setting bits the slab may be taken off, end, and its line's word become anything.
 //   - It is never data: of these bit 31 is set, and here owners are changed only while it is not. (Slot 31 is the last one
 //     to be taken. A slab whose slot 31 is taken while others are free is taken off; its holes are in their tree.)
-//   - It may be another slab's owners. So who set the bits looks at the head again, by a read-modify-write that releases: had
-//     the slab been taken off before, he sees it. If the head still names the slab, it did all the time, for no slab can be
-//     taken off and come back while somebody has a slot of it. (It can: taken off, and by another put at that same head, if it
-//     ended meanwhile. Then it is of the right class all the same; and he acquires what was released with that.)
-//     If not, he clears the bits again, and begins anew. If the slab that they are of has free slots, it is marked HOLEY
-//     since before its owners were released, so that he sees it, and lists them: others may have missed them. If it has none,
-//     it is one that lanes took together; those free it piecemeal then, since its owners are not just theirs.
+//   - It may be another slab's owners. So who set the bits looks at the head again. Whoever makes a slab whose owners are no
+//     data releases these, and comes after the end of the slab before, and that after it was taken off; who set bits acquires:
+//     so if they are another slab's, he sees that the head has changed. (Or it names that line once more, for another slab;
+//     that is of the right class all the same, and the bits are in its owners.) Whom the head still names the old slab, though
+//     it was just taken off, has a slot of a slab that lives, as if he had been there before.
+//     If it has changed, he clears the bits again, and begins anew. If the slab that they are of has free slots, it is marked
+//     HOLEY since before its owners were released, so that he sees it, and lists them: others may have missed them. If it has
+//     none, it is one that lanes took together; those free it piecemeal then, since its owners are not just theirs.
 //
 // A work-item stopped for ever in here costs its request, and a slab or a slot.
 #ifndef KMA_HEAP_SLAB_HEADS_CL
@@ -104,7 +105,7 @@ static inline KMA_COLD void kma_sl_undo(global kma_slab *heap, uint first, uint 
     const kma_sl_heap sl = kma_sl_open(heap);
     // Until the bits are cleared the slab lives, and what tells of it stays.
     const uint mark = kma_load_u32(kma_sl_marks(&sl, first), KMA_ACQUIRE) >> kma_sl_mark_shift(first) & 15u;
-    kma_sl_form form;
+    kma_sl_form form = kma_sl_form_with(0, 0);
     form.slots = 0;
     if ((mark & KMA_SL_MARK_HOLEY) != 0) // else it had no free slot when they were set
         form = kma_sl_form_of(&sl, first, mark);
@@ -138,7 +139,7 @@ static inline KMA_COLD uint kma_sl_share_head(global kma_slab *heap, global kma_
     const uint mine = kma_sl_lowest(spare, count);
     if (kma_cas_u32(word, owners, owners | mine, KMA_ACQUIRE) != owners)
         return 0;
-    if (kma_cas_u32(head, seen, seen, KMA_ACQ_REL) == seen)
+    if (kma_load_u32(head, KMA_RELAXED) == seen)
         return mine;
     kma_sl_undo(heap, first, mine);
     return 0;
@@ -169,6 +170,39 @@ static inline KMA_COLD kma_sl_from kma_sl_from_head(global kma_slab *heap, uint 
         from.slots = kma_sl_open_head(heap, kma_place(), size_class, from.first, count);
     return from;
 }
+
+#if KMA_LONE_PATHS
+// A block of `bytes` for a lane alone, from the head of its place, if that has a slab with free slots besides 31 and there are no
+// holes, and nobody comes between; else KMA_NULL. Steps that wait for one another: the plan; the head; its slab's owners; a
+// slot; and the head again.
+static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t bytes)
+{
+    kma_ref block = KMA_NULL;
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_one(heap, bytes));
+    if (bytes == 0 || bytes > KMA_SL_MOST_MIXED * KMA_UNIT)
+        return block;
+    const uint size_class = kma_sl_class_of((uint)kma_whole_units(bytes));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const kma_sl_size size = heap->sizes[size_class];
+    global kma_atomic_u32 *const head = kma_sl_head(&sl, kma_place(), size_class);
+    const bool has_holes = kma_sl_has_holes_for(&sl, size_class);
+    const uint seen = kma_load_u32(head, KMA_ACQUIRE);
+    if (seen == 0 || has_holes)
+        return block;
+    global kma_atomic_u32 *const word = kma_sl_word(&sl, seen - 1);
+    const uint owners = kma_load_u32(word, KMA_RELAXED);
+    const uint spare = kma_sl_all_slots(size.slots) & ~owners & ~KMA_SL_DATA;
+    const uint mine = spare & (0 - spare);
+    if (owners == 0 || (owners & KMA_SL_DATA) != 0 || mine == 0 ||
+        kma_cas_u32(word, owners, owners | mine, KMA_ACQUIRE) != owners)
+        return block;
+    if (kma_load_u32(head, KMA_RELAXED) == seen)
+        block = sl.plan.begin + (seen - 1) * KMA_SL_LINE + kma_sl_first_bit(mine) * size.units;
+    else
+        kma_sl_undo(heap, seen - 1, mine);
+    return block;
+}
+#endif
 
 // Takes slabs off their heads: those that nobody else uses, so that they end; or all, so that the free slots of the others are
 // holes.

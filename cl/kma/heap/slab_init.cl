@@ -47,9 +47,9 @@ static inline void kma_slab_init(global kma_slab *heap, ulong bytes, ulong max_b
         kma_store_u32(kma_sl_at(heap, plan.rooms) + word,
                       (uint)kma_bits_below(plan.chunks < word * 32 ? 0 : min(plan.chunks - (uint)word * 32, 32u)),
                       KMA_RELAXED);
-    for (size_t c = me; c < plan.cursors; c += work_items) // in the last quarter, away from where cursors begin
-        kma_store_u32(&heap->looked[c * KMA_SL_CURSOR_STRIDE],
-                      plan.chunks - plan.chunks / 4 + plan.chunks / 4 / plan.cursors * (uint)c, KMA_RELAXED);
+    for (size_t place = me; place < plan.places; place += work_items) // in the last quarter, away from where cursors begin
+        kma_store_u32(&heap->looked[place * KMA_SL_LOOKED_STRIDE],
+                      plan.chunks - plan.chunks / 4 + plan.chunks / 4 / plan.places * (uint)place, KMA_RELAXED);
     kma_sl_clear(kma_sl_at(heap, plan.trees), (size_t)plan.tree_words * KMA_SL_TREES, me, work_items);
 #if KMA_DEBUG >= 2
     kma_guard_init((global kma_guard *)kma_sl_at(heap, plan.guard), keep_log, me, work_items);

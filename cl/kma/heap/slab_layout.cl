@@ -288,6 +288,9 @@ static inline uint kma_sl_first_back(uint first)
 #ifndef KMA_SL_PLACES
 #define KMA_SL_PLACES 128u // numbers of places, at most
 #endif
+#ifndef KMA_SL_LOOKED_STRIDE
+#define KMA_SL_LOOKED_STRIDE 8u // words between those of two places, which so are not written side by side
+#endif
 #ifndef KMA_SL_CURSORS
 #define KMA_SL_CURSOR_STRIDE 32u // words between two cursors: a line of the cache each
 #define KMA_SL_CURSORS       32u // of each band, at most
@@ -349,7 +352,7 @@ typedef struct kma_slab {
     kma_sl_size sizes[KMA_SL_CLASSES];
     uint pad[37];
     kma_atomic_u32 cursors[KMA_SL_BANDS * KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE];
-    kma_atomic_u32 looked[KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE]; // chunks where places looked last for a gap
+    kma_atomic_u32 looked[KMA_SL_PLACES * KMA_SL_LOOKED_STRIDE]; // chunks where places looked last for a gap
     kma_atomic_u32 next_run; // line from which on the next long run is looked for, once round the heap and so on
     kma_atomic_u32 seekers;  // who look at all of the heap
     kma_atomic_u32 headed;   // at most so many heads have a slab

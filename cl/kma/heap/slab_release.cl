@@ -233,6 +233,45 @@ static inline KMA_COLD uint kma_sl_release(global kma_slab *heap, kma_sl_spot at
     return kma_sl_release_some(heap, at.first, slots);
 }
 
+#if KMA_LONE_PATHS
+// Takes back the block of a lane alone, one of equal ones of a slab that has, or had, holes: whether it did. If not, it has done
+// nothing.
+static inline KMA_COLD bool kma_sl_release_one(global kma_slab *heap, global void *ptr)
+{
+    bool done = false;
+    KMA_CALL_ITSELF(heap, done = kma_sl_release_one(heap, ptr));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
+    if (offset % KMA_UNIT != 0 || offset / KMA_UNIT < sl.plan.begin || offset / KMA_UNIT >= sl.plan.limit)
+        return done;
+    const uint unit = (uint)(offset / KMA_UNIT) - sl.plan.begin;
+    uint mark;
+    const uint first = kma_sl_first_of(&sl, unit >> KMA_SL_LINE_SHIFT, &mark);
+    if (first == KMA_SL_NONE || (mark & KMA_SL_MARK_HOLEY) == 0 || (mark & KMA_SL_MARK_FORM) == KMA_SL_MARK_SMALL)
+        return done;
+    uint units = 1, count = KMA_SL_SLOTS;
+    uint slot = unit - first * KMA_SL_LINE;
+    if (kma_sl_has_header(mark)) {
+        const uint header = kma_load_u32(kma_sl_word(&sl, first + 1), KMA_RELAXED);
+        units = (header & KMA_SL_VALUE) >> 6;
+        count = header & 63u;
+        if ((header & (KMA_SL_RUN | KMA_SL_MIXED)) != 0 || slot % units != 0)
+            return done;
+        slot /= units;
+    }
+    if (slot >= count)
+        return done;
+    const uint mine = 1u << slot;
+    const uint before = kma_fetch_and_u32(kma_sl_word(&sl, first), ~mine, KMA_ACQ_REL);
+    done = (before & mine) != 0; // else it was free
+    if (before == mine)
+        kma_sl_close(heap, first);
+    else if (done && before == kma_sl_all_slots(count)) // its first hole
+        kma_sl_tree_put(heap, kma_sl_class_within(units), first >> KMA_SL_LINE_SHIFT);
+    return done;
+}
+#endif
+
 // kma_slab_release, of what need not be all of a slab.
 static inline KMA_COLD void kma_slab_release_anyhow(global kma_slab *heap, global void *ptr)
 {
@@ -264,9 +303,14 @@ static inline KMA_COLD void kma_slab_release_anyhow(global kma_slab *heap, globa
 // Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free already.
 static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
 {
+#if KMA_LONE_PATHS
+    const kma_lanes active = kma_lanes_active();
 #if KMA_SHORT_PATHS
-    if (kma_lanes_active() == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL &&
+    if (active == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL &&
         kma_sl_end_together(heap, ptr))
+        return;
+#endif
+    if (kma_lanes_count(active) == 1 && kma_sl_release_one(heap, ptr))
         return;
 #endif
     kma_slab_release_anyhow(heap, ptr);

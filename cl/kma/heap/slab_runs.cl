@@ -12,7 +12,7 @@ static inline KMA_COLD kma_ref kma_sl_make_run(global kma_slab *heap, uint first
 {
     const kma_sl_heap sl = kma_sl_open(heap);
     kma_store_u32(kma_sl_word(&sl, first + 1), kma_sl_run_header(lines), KMA_RELAXED);
-    kma_store_u32(kma_sl_word(&sl, first), 1u, KMA_RELAXED);
+    kma_store_u32(kma_sl_word(&sl, first), 1u, KMA_RELEASE); // others may take that for a head's slab (slab_heads.cl)
     kma_sl_put_mark(&sl, first, KMA_SL_MARK_HEADER);
     return sl.plan.begin + first * KMA_SL_LINE;
 }

@@ -167,7 +167,11 @@ static inline void kma_sl_write_slab(const kma_sl_heap *sl, kma_lanes group, con
     if (!got)
         return;
     if (me == 0) {
-        kma_store_u32(&words[0], !order->mixed && order->header != 0 ? kma_sl_all_slots(many) : order->mates, KMA_RELAXED);
+        const uint owners = !order->mixed && order->header != 0 ? kma_sl_all_slots(many) : order->mates;
+        if ((owners & KMA_SL_DATA) != 0)
+            kma_store_u32(&words[0], owners, KMA_RELAXED);
+        else // others may take them for those of a head's slab (slab_heads.cl)
+            kma_store_u32(&words[0], owners, KMA_RELEASE);
         if (order->header != 0)
             kma_store_u32(&words[1], order->header, KMA_RELAXED);
         kma_sl_put_mark(sl, first, order->mark);

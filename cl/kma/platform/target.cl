@@ -119,6 +119,15 @@
 #endif
 #endif
 
+// Whether a lane that comes alone has one, too: not where lanes mostly come together, and the path would be in line.
+#if !defined(KMA_LONE_PATHS)
+#if KMA_SHORT_PATHS || KMA_LANES == KMA_LANES_SINGLE
+#define KMA_LONE_PATHS 1
+#else
+#define KMA_LONE_PATHS 0
+#endif
+#endif
+
 // For variables of functions that are called (KMA_COLD) and call others: kept in memory on NVIDIA, whose compiler adds up what
 // each of a chain of functions keeps in registers, and gives so many to every kernel that might call them.
 #if !defined(KMA_IN_MEMORY)
