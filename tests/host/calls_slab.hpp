@@ -235,7 +235,15 @@ inline void check_slab_empty()
         kma_slab_init_empty(heap, bytes - me * KMA_UNIT, me, 3);
     slab_log log{heap};
     log.works(heap->header.bytes == bytes && kma_heap_exists(&heap->header, KMA_KIND_SLAB));
+    // What lies behind is no heap's, though it looks like heads with slabs.
+    constexpr uint foreign = 512;
+    auto *const behind = reinterpret_cast<uint *>(base() + bytes);
+    const uint words = heap->plan.words * KMA_UNIT / sizeof(uint) - static_cast<uint>(bytes / sizeof(uint));
+    for (uint n = 0; n < foreign; n++)
+        behind[n] = n < KMA_SL_CLASSES ? 1 : n >= words ? 2 : 0;
     log.fails(!kma_slab_malloc(heap, 16), KMA_ERROR_TOO_LARGE);
+    for (uint n = 0; n < foreign; n++)
+        shim::check(behind[n] == (n < KMA_SL_CLASSES ? 1u : n >= words ? 2u : 0u), "a heap wrote behind its end");
     kma_slab_free(heap, base() + bytes);
     log.fails(true, KMA_ERROR_INVALID_FREE);
     heap->header.max_bytes = 4 * bytes;

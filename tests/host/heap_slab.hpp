@@ -16,8 +16,10 @@
 #define KMA_SL_LOOKED_STRIDE 1u
 #define KMA_SL_FEW_SHIFT 3u
 #define KMA_SL_MANY_SHIFT 5u
+#define KMA_SL_FEW 2u
 #define KMA_SL_DRAWN 16u // runs of a chunk are longer
 #define KMA_SL_DRAWS 2u
+#define KMA_SL_REDRAWS 3u
 #define KMA_SL_LOOKS 2u
 #define KMA_SL_TRIES 8u
 #define KMA_SL_MANY 3u // of groups of four

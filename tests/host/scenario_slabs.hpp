@@ -17,6 +17,7 @@
 //   undoes  as aliens; while the first one clears his bits again, that other slab ends, too, and the line behind its
 //   first
 //           becomes a slab's first
+//   hides   as aliens; while the first one's bit is in that other slab, of fewer slots, this has its first hole
 //   refills one has pinned a chunk and read the owners of a slab with a hole, and sleeps; another fills that hole, all
 //   who
 //           have its blocks free them together, and one makes of its lines another slab with the owners that were read
@@ -35,7 +36,7 @@ public:
         variant_ = shim::random(shim::chosen.bound != 0 ? 2u : 1u << 16);
         draw_ = variant_ * 0x9e3779b9u + 1;
         is_wide_ = threads > shim::group_lanes;
-        mode_ = draw(is_wide_ ? 17 : 15);
+        mode_ = draw(is_wide_ ? 18 : 16);
         const uint which = draw(std::size(shapes));
         shape_ = mode_ == planes   ? heap_shape{5, 6, 0, 0, 3, {3, 1, 40}}
                  : mode_ >= undoes ? heap_shape{5, 2, 0, 0, 3, {16, 24, 1}}
@@ -56,7 +57,7 @@ public:
             take_fine(held_[1]);
         else if (mode_ >= aliens) { // a head has a slab with four slots, the first of which is its own
             held_[1].push(heap_.alloc(16, ++prelude_stamp_));
-            if (!is_replaced_together())
+            if (!is_replaced_together() && mode_ != hides)
                 heap_.free(held_[1].pop(0));
         } else if (mode_ == heads || mode_ == packs)
             take(blocks, draw(3));
@@ -76,6 +77,8 @@ public:
             return free_same(me);
         if (mode_ >= refills)
             return me < shim::group_lanes ? refill(me) : take_from_head(me);
+        if (mode_ == hides)
+            return me == 1 ? hide_hole(me) : take_from_head(me);
         if (mode_ == undoes)
             return me == 1 ? replace_twice(me) : take_from_head(me);
         if (mode_ >= unpins)
@@ -142,6 +145,7 @@ private:
         unpins,
         unpins_again,
         undoes,
+        hides,
         refills, // this and more: with a group of lanes only
         refills_again
     };
@@ -221,7 +225,7 @@ private:
             return shim::plan_nap_of(0, sleeper, few, 48 + shim::random(200));
         if (mode_ >= refills)
             return shim::plan_nap_of(0, sleeper, 4 + shim::random(24), 100 + shim::random(400));
-        if (mode_ == undoes) {
+        if (mode_ == undoes || mode_ == hides) {
             shim::plan_nap_of(0, sleeper, few, 150 + shim::random(400));
             return shim::plan_nap_of(1, sleeper, few + 2 + shim::random(4), 50 + shim::random(200));
         }
@@ -371,6 +375,23 @@ private:
         for (uint round = 0; round < 4; round++)
             if (const block one = heap_.alloc(24, stamp(me), 2 * KMA_SL_LINE); one.units != 0)
                 heap_.free(one);
+    }
+
+    // The same, with another slab of two slots there, whose hole is filled, looked for in vain, and free again.
+    void hide_hole(uint me)
+    {
+        block_list &mine = held_[1];
+        for (uint slot = 0; slot < 3; slot++)
+            if (const block one = heap_.alloc(shape_.kinds[0], stamp(me)); one.units != 0)
+                mine.push(one);
+        while (mine.count != 0)
+            heap_.free(mine.pop(0));
+        for (uint slot = 0; slot < 3; slot++)
+            if (const block one = heap_.alloc(shape_.kinds[1], stamp(me)); one.units != 0)
+                mine.push(one);
+        come_later(variant_ % 64);
+        if (mine.count == 2)
+            heap_.free(mine.pop(1));
     }
 
     bool is_replaced_together() const { return is_wide_ && mode_ == aliens_again; }

@@ -123,9 +123,10 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
     if (!kma_heap_is(heap, KMA_KIND_SLAB))
         return (global void *)0;
 #endif
-#if KMA_LONE_PATHS && KMA_DEBUG < 2
+#if (KMA_SHORT_PATHS || KMA_LONE_PATHS) && KMA_DEBUG < 2
     const kma_lanes active = kma_lanes_active();
-#if KMA_SHORT_PATHS
+#endif
+#if KMA_SHORT_PATHS && KMA_DEBUG < 2
     if (active == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
         const bool can = align == KMA_UNIT && bytes <= KMA_SL_MOST_EQUAL * KMA_UNIT;
         const kma_sl_share share =
@@ -139,6 +140,7 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
         kma_lanes_sync(left); // that they go on together
     }
 #endif
+#if KMA_LONE_PATHS && KMA_DEBUG < 2
     if (kma_lanes_count(active) == 1 && align == KMA_UNIT) {
         const kma_ref block = kma_sl_take_one(heap, bytes);
         if (block != KMA_NULL)

@@ -9,9 +9,13 @@
 #include "kma/platform/place.cl"
 #include "kma/heap/slab_lines.cl"
 
-// How often lanes together ask their cursor, before they look for gaps; and how many of these they look for at most.
+// How often lanes together ask their cursor, before they look for gaps: so often if it leads to lines of others, so often at
+// most if it also comes to the ends of shares; and how often they try to get a slab in gaps.
 #ifndef KMA_SL_DRAWS
 #define KMA_SL_DRAWS 4u
+#endif
+#ifndef KMA_SL_REDRAWS
+#define KMA_SL_REDRAWS 12u
 #endif
 #ifndef KMA_SL_TRIES
 #define KMA_SL_TRIES 64u
@@ -32,7 +36,7 @@ static inline global kma_atomic_u32 *kma_sl_cursor(global kma_slab *heap, uint b
 // The band for lanes together that want so many lines.
 static inline uint kma_sl_band_for(uint count)
 {
-    return count <= 1u << (KMA_SL_FEW_SHIFT - 2) ? KMA_SL_BAND_FEW : KMA_SL_BAND_MANY;
+    return count <= KMA_SL_FEW ? KMA_SL_BAND_FEW : KMA_SL_BAND_MANY;
 }
 
 static inline uint kma_sl_share_shift(uint band)

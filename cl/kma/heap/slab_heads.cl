@@ -179,10 +179,10 @@ static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t byt
 {
     kma_ref block = KMA_NULL;
     KMA_CALL_ITSELF(heap, block = kma_sl_take_one(heap, bytes));
-    if (bytes == 0 || bytes > KMA_SL_MOST_MIXED * KMA_UNIT)
+    const kma_sl_heap sl = kma_sl_open(heap);
+    if (bytes == 0 || bytes > KMA_SL_MOST_MIXED * KMA_UNIT || sl.plan.chunks == 0) // without lines there are no heads
         return block;
     const uint size_class = kma_sl_class_of((uint)kma_whole_units(bytes));
-    const kma_sl_heap sl = kma_sl_open(heap);
     const kma_sl_size size = heap->sizes[size_class];
     global kma_atomic_u32 *const head = kma_sl_head(&sl, kma_place(), size_class);
     const bool has_holes = kma_sl_has_holes_for(&sl, size_class);

@@ -307,6 +307,10 @@ static inline uint kma_sl_first_back(uint first)
 #define KMA_SL_FEW_SHIFT  8u
 #define KMA_SL_MANY_SHIFT 11u
 #endif
+// The most lines that are few: 8 KiB. What does not fit into the end of a share stays free, for those who look for gaps.
+#ifndef KMA_SL_FEW
+#define KMA_SL_FEW (1u << (KMA_SL_FEW_SHIFT - 4))
+#endif
 // The most lines that a run takes at a cursor: 64 KiB. Too few longer ones would fit into what a cursor has side by side.
 #ifndef KMA_SL_DRAWN
 #define KMA_SL_DRAWN (1u << (KMA_SL_MANY_SHIFT - 4))

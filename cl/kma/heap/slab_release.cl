@@ -116,7 +116,7 @@ static inline kma_sl_spot kma_sl_spot_at(const kma_sl_heap *sl, kma_sl_point poi
         at.slot = within == 0 ? 0 : KMA_SL_NONE;
     } else {
         if (has_header) {
-            at.units = value >> 6;
+            at.units = max(value >> 6, 1u); // which only a block that is free already can have less
             at.lines = kma_sl_lines_for(at.units, value & 63u);
             at.slots = kma_sl_all_slots(value & 63u);
             at.slot = within / at.units;
@@ -196,6 +196,13 @@ static inline bool kma_sl_end(const kma_sl_heap *sl, kma_sl_spot at)
     return true;
 }
 
+// Lanes free the blocks of a slab together if this is the same for them: who has not seen that the slab has holes frees for
+// himself, as no look at pins would follow for the others.
+static inline uint kma_sl_freed_as(uint first, uint mark)
+{
+    return first << 1 | (mark & KMA_SL_MARK_HOLEY) / KMA_SL_MARK_HOLEY;
+}
+
 #if KMA_SHORT_PATHS
 // Ends the slab of a block if all of its slots are freed by lanes that are here together, which are all; whether it did.
 static inline bool kma_sl_end_together(global kma_slab *heap, global void *ptr)
@@ -204,8 +211,7 @@ static inline bool kma_sl_end_together(global kma_slab *heap, global void *ptr)
     uint error;
     const kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
     const bool is_there = point.first != KMA_SL_NONE;
-    // Who has not seen that the slab has holes frees for himself, as no look at pins would follow for the others.
-    const uint slab = is_there ? point.first << 1 | (point.mark & KMA_SL_MARK_HOLEY) / KMA_SL_MARK_HOLEY : KMA_SL_NONE;
+    const uint slab = is_there ? kma_sl_freed_as(point.first, point.mark) : KMA_SL_NONE;
     const kma_lanes together = kma_lanes_match(KMA_LANES_ALL, slab, 32);
     uint header = 0; // of whom the slab begins at, often, so that nobody has to wait for it
     if (is_there && kma_sl_has_header(point.mark) && kma_lane_leads(together))
@@ -255,18 +261,20 @@ static inline KMA_COLD bool kma_sl_release_one(global kma_slab *heap, global voi
         const uint header = kma_load_u32(kma_sl_word(&sl, first + 1), KMA_RELAXED);
         units = (header & KMA_SL_VALUE) >> 6;
         count = header & 63u;
-        if ((header & (KMA_SL_RUN | KMA_SL_MIXED)) != 0 || slot % units != 0)
+        // Of a block that is free already this may be anything by now.
+        if ((header & (KMA_SL_RUN | KMA_SL_MIXED)) != 0 || units == 0 || count > KMA_SL_SLOTS || slot % units != 0)
             return done;
         slot /= units;
     }
     if (slot >= count)
         return done;
+    const uint all = kma_sl_all_slots(count); // others' bits may be beyond it (kma_sl_undo)
     const uint mine = 1u << slot;
     const uint before = kma_fetch_and_u32(kma_sl_word(&sl, first), ~mine, KMA_ACQ_REL);
     done = (before & mine) != 0; // else it was free
     if (before == mine)
         kma_sl_close(heap, first);
-    else if (done && before == kma_sl_all_slots(count)) // its first hole
+    else if (done && (before & all) == all) // its first hole
         kma_sl_tree_put(heap, kma_sl_class_within(units), first >> KMA_SL_LINE_SHIFT);
     return done;
 }
@@ -282,8 +290,7 @@ static inline KMA_COLD void kma_slab_release_anyhow(global kma_slab *heap, globa
     bool alone = mine != 0;
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (kma_lane_in(group)) { // else it is of another heap than the leader's
-        // Who has not seen that the slab has holes frees for himself, as no look at pins would follow for the others.
-        const uint slab = mine != 0 ? at.first << 1 | (at.mark & KMA_SL_MARK_HOLEY) / KMA_SL_MARK_HOLEY : KMA_SL_NONE;
+        const uint slab = mine != 0 ? kma_sl_freed_as(at.first, at.mark) : KMA_SL_NONE;
         const kma_lanes together = kma_lanes_match(group, slab, 32);
         const uint slots = kma_lanes_or(group, together, mine);
         kma_lanes_sync(group); // a leader's release stands for all who free with it
@@ -303,13 +310,15 @@ static inline KMA_COLD void kma_slab_release_anyhow(global kma_slab *heap, globa
 // Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free already.
 static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
 {
-#if KMA_LONE_PATHS
+#if KMA_SHORT_PATHS || KMA_LONE_PATHS
     const kma_lanes active = kma_lanes_active();
+#endif
 #if KMA_SHORT_PATHS
     if (active == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL &&
         kma_sl_end_together(heap, ptr))
         return;
 #endif
+#if KMA_LONE_PATHS
     if (kma_lanes_count(active) == 1 && kma_sl_release_one(heap, ptr))
         return;
 #endif

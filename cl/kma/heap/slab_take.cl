@@ -296,8 +296,12 @@ static inline KMA_COLD kma_ref kma_sl_take_together(global kma_slab *heap, uint 
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
-    for (KMA_IN_MEMORY uint draws = KMA_SL_DRAWS; draws != 0 && kma_lanes_ballot(group, failed) != 0; draws--) {
+    KMA_IN_MEMORY uint draws = KMA_SL_DRAWS;
+    for (KMA_IN_MEMORY uint tries = KMA_SL_REDRAWS; tries != 0 && draws != 0 && kma_lanes_ballot(group, failed) != 0;
+         tries--) {
         const kma_sl_share share = kma_sl_take_drawn(heap, group, block == KMA_NULL && failed ? units : 0, 2);
+        if (kma_lanes_ballot(group, share.lost) != 0)
+            draws--;
         if (share.lost)
             kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
         block = share.block != KMA_NULL ? share.block : block;

@@ -13,6 +13,8 @@
 #define KMA_LANES 0 // KMA_LANES_SUPPLIED
 #define KMA_LANES_ALL (shim::all_lanes())
 #define KMA_SHORT_PATHS 1
+// Not in the forms without 64-bit atomics, so that lanes alone run the long paths, too.
+#define KMA_LONE_PATHS KMA_HAS_ATOMIC64
 
 namespace shim {
 
