@@ -113,6 +113,41 @@ kernel void steady(global kma_heap *heap, global kma_ref *refs, global uint *siz
     }
 }
 
+// The same for large blocks, each as long as any other on a scale of logarithms: 2^shift to 2^(shift + powers) units of 16
+// bytes, `units` the sizes.
+kernel void steady_large(global kma_heap *heap, global kma_ref *refs, global uint *units, uint shift, uint powers,
+                         uint seed, volatile global uint *counts)
+{
+    const uint slot = (uint)get_global_id(0);
+    const uint random = kma_mix32(kma_mix32(slot) + seed);
+    const kma_ref old = refs[slot];
+    if ((random & 1) != 0)
+        return;
+    if (old != KMA_NULL) {
+        kma_free(heap, kma_deref(heap, old));
+        refs[slot] = KMA_NULL;
+    } else {
+        const uint power = shift + (random >> 1) % powers;
+        const uint wanted = (1u << power) + kma_mix32(random) % (1u << power);
+        const kma_ref mine = kma_ref_of(heap, kma_malloc(heap, (size_t)wanted * 16));
+        refs[slot] = mine;
+        units[slot] = wanted;
+        if (mine == KMA_NULL)
+            atomic_inc(&counts[BENCH_NULLS]);
+    }
+}
+
+// A block of so many units of 16 bytes, for one work-item, which writes its first byte and its last one.
+kernel void allocate_units(global kma_heap *heap, global kma_ref *refs, uint slot, uint units)
+{
+    global uchar *const block = (global uchar *)kma_malloc(heap, (size_t)units * 16);
+    if (block) {
+        block[0] = 1;
+        block[(size_t)units * 16 - 1] = 1;
+    }
+    refs[slot] = kma_ref_of(heap, block);
+}
+
 // What each slot's block takes of the heap, as far as the heap tells.
 kernel void taken(global kma_heap *heap, global const kma_ref *refs, global const uint *sizes, global uint *bytes)
 {

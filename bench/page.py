@@ -10,6 +10,7 @@ TITLES = {
     "scaling": "More and more work-items",
     "fill": "How much of the heap is served",
     "steady": "The steady state: time and fragmentation over many kernels",
+    "large": "Large blocks: time and fragmentation over many kernels",
     "access": "Blocks written and read, against a plain array",
     "workgen": "Work generation: malloc against two passes with a prefix sum",
     "init": "A heap made, and reset, by the host's clock",
@@ -72,7 +73,7 @@ def cell(row):
     text = number(row["median"])
     if row["rounds"] > 1 and row["cv"] >= 0.2:
         text += f" ±{100 * row['cv']:.0f} %"
-    if row["nulls"] and row["suite"] not in ("fill", "steady"):
+    if row["nulls"] and row["suite"] not in ("fill", "steady", "large"):
         text += f" ({row['nulls']:,} NULLs)"
     return text + (" **WRONG**" if row["verified"] is False else "")
 
@@ -126,7 +127,7 @@ def suite_text(suite, results, drawn, known):
     text = f"## {suite}\n\n{TITLES[suite]}.\n\n"
     for name, shows in drawn.get(suite, []):
         text += f"![{shows}]({name})\n\n"
-    if suite == "steady":  # of the curves, the table has the ends
+    if suite in ("steady", "large"):  # of the curves, the table has the ends
         last = {}
         for row in rows:
             if "kernel" in row:

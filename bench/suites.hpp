@@ -12,6 +12,7 @@ void latency(Bench &bench);
 void scaling(Bench &bench);
 void fill(Bench &bench);
 void steady(Bench &bench);
+void large(Bench &bench);
 void access(Bench &bench);
 void workgen(Bench &bench);
 void init(Bench &bench);
@@ -25,9 +26,9 @@ struct Suite {
 };
 
 constexpr Suite all_suites[] = {
-    {"uniform", uniform}, {"mixed", mixed}, {"churn", churn},         {"latency", latency},
-    {"scaling", scaling}, {"fill", fill},   {"steady", steady},       {"access", access},
-    {"workgen", workgen}, {"init", init},   {"registers", registers}, {"host", host, true},
+    {"uniform", uniform}, {"mixed", mixed},         {"churn", churn},     {"latency", latency}, {"scaling", scaling},
+    {"fill", fill},       {"steady", steady},       {"large", large},     {"access", access},   {"workgen", workgen},
+    {"init", init},       {"registers", registers}, {"host", host, true},
 };
 
 } // namespace bench

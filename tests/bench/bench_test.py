@@ -12,8 +12,8 @@ import xml.dom.minidom
 
 ROOT = os.environ["KMA_SOURCE_DIR"]
 ALL = os.environ.get("KMA_BENCH_SUITES") == "all"
-SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "access", "workgen", "init", "registers",
-          "host"]
+SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "large", "access", "workgen",
+          "init", "registers", "host"]
 CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "registers", "host"]
 COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int, float), "min": (int, float),
            "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}
@@ -88,7 +88,7 @@ class Battery(unittest.TestCase):
 
     def test_nobody_got_null_where_there_was_room(self):
         for row in self.run_.results:
-            if row["suite"] not in ("fill", "steady") and row.get("state") != "aged":
+            if row["suite"] not in ("fill", "steady", "large") and row.get("state") != "aged":
                 self.assertEqual(row["nulls"], 0, row)
         self.assertTrue(any(row["nulls"] > 0 for row in self.run_.results if row["suite"] == "fill"))
 
@@ -103,6 +103,8 @@ class Battery(unittest.TestCase):
             if suite == "host":
                 self.assertEqual([name.split()[0] for name in sorted(measured)], ["glibc", "mimalloc"],
                                  "install libmimalloc-dev, and configure and build again")
+            elif suite == "large":
+                self.assertEqual(measured & {"superblock", "bump", "slab"}, {"slab"} & heaps)
             elif suite != "registers" and not (suite == "steady" and "bump" in heaps - measured):
                 self.assertEqual(measured, heaps, suite)
             self.assertIn(f"\n{suite}\nheap ", self.run_.text)
@@ -121,6 +123,13 @@ class Battery(unittest.TestCase):
             for name, value in same.items():
                 text = {None: "", True: "true"}.get(value) if value is None or value is True else value
                 self.assertEqual(float(row[name]) if isinstance(text, (int, float)) else row[name], text, name)
+
+    def test_large_blocks_get_all_of_a_slab_heap_once_it_is_empty(self):
+        rows = [row for row in self.run_.results if row["suite"] == "large" and row["heap"] == "slab" and
+                row["metric"] == "largest_when_empty"]
+        self.assertEqual(len(rows), 1 if "large" in CHOSEN else 0)
+        for row in rows:
+            self.assertGreater(row["median"], 0.95, row)
 
     def test_served_bytes_add_up(self):
         for row in self.run_.results:
