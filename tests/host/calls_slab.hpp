@@ -1,6 +1,7 @@
 // Every function of the slab heap by a lone caller, at its edges; see scenario_calls.hpp.
 #pragma once
 
+#include "calls_slab_lines.hpp"
 #include "calls_slab_numbers.hpp"
 
 namespace calls {
@@ -294,6 +295,7 @@ inline void check_slab_growth()
 inline void check_slab()
 {
     check_slab_numbers();
+    check_slab_lines();
     slab_kind::vary(1);
     for (const uint chunks : {1u, 2u, 3u})
         for (const uint work_items : {1u, 4u, 100u}) {
