@@ -2,6 +2,7 @@
 #pragma once
 
 #include "calls_slab_lines.hpp"
+#include "calls_slab_lone.hpp"
 #include "calls_slab_numbers.hpp"
 
 namespace calls {
@@ -317,6 +318,7 @@ inline void check_slab()
     check_slab_planes(heap, log);
     check_slab_empty();
     check_slab_growth();
+    check_slab_lone();
 }
 
 } // namespace calls

@@ -6,14 +6,16 @@
 //           until it is taken off; another needs its lines
 //   packs   lanes take one slab together; some give theirs back and get it again alone; then all free theirs, together
 //           as far as they meet
-//   planes  a slab whose slots have different sizes, as 32 lanes get it, is freed piece by piece, and its holes filled
+//   planes  a slab whose slots have different sizes, as 32 lanes get it, is freed piece by piece, and its holes filled;
+//           or one has lines where another slab was, and makes one of them as lanes together do; others fill its holes
 //   aliens  one has read a head and its slab's owners, and sleeps; another takes all of that slab, so that it is taken
 //           off, ends it, and makes of its lines another with the same owners: the first one's bits are in a slab that
 //           no head has, whose owner may end it meanwhile; that one is a lane's alone, or two lanes' together
 //   data    one has read the owners of a slab of 32 slots with holes, and sleeps; another ends it, and its line's word
 //           becomes a header that is the same number
 //   unpins  one has looked for holes in vain, and sleeps before he looks for slabs that were closed meanwhile; another
-//           has pinned the chunk since, and chosen a hole; a third ends the slab, and makes another of its lines
+//           has pinned the chunk since, and chosen a hole; a third ends the slab, and makes another of its lines; or it
+//           is the third who sleeps, while the chunk that nobody had pinned is pinned
 //   undoes  as aliens; while the first one clears his bits again, that other slab ends, too, and the line behind its
 //   first
 //           becomes a slab's first
@@ -38,7 +40,8 @@ public:
         is_wide_ = threads > shim::group_lanes;
         mode_ = draw(is_wide_ ? 18 : 16);
         const uint which = draw(std::size(shapes));
-        shape_ = mode_ == planes   ? heap_shape{5, 6, 0, 0, 3, {3, 1, 40}}
+        shape_ = is_fresh()        ? heap_shape{5, 6, 0, 0, 3, {18, 1, 40}}
+                 : mode_ == planes ? heap_shape{5, 6, 0, 0, 3, {3, 1, 40}}
                  : mode_ >= undoes ? heap_shape{5, 2, 0, 0, 3, {16, 24, 1}}
                  : mode_ >= unpins ? heap_shape{5, 2, 0, 0, 3, {16, 24, 36}}
                  : mode_ >= data   ? heap_shape{5, 2, 0, 0, 3, {1, 36, 2}}
@@ -47,7 +50,9 @@ public:
         slab_kind::vary(draw(3));
         heap_.init(shape_);
         block_list blocks;
-        if (mode_ == planes)
+        if (is_fresh())
+            take_lines_again();
+        else if (mode_ == planes)
             take_planes(blocks);
         else if (mode_ >= refills)
             take_three();
@@ -64,6 +69,7 @@ public:
         else
             heap_.take_all(shape_.kinds[0], blocks);
         share(blocks, mode_ == frees ? 2 : draw(2) == 0 ? blocks.count : draw(actors + 2));
+        add_seekers(seekers());
         if (mode_ >= aliens && shim::chosen.bound == 0)
             plan_to_sleep();
         else if (shim::chosen.bound == 0)
@@ -75,6 +81,8 @@ public:
     {
         if (mode_ == frees)
             return free_same(me);
+        if (is_fresh() && me == 1)
+            return make_fresh(me);
         if (mode_ >= refills)
             return me < shim::group_lanes ? refill(me) : take_from_head(me);
         if (mode_ == hides)
@@ -108,6 +116,7 @@ public:
     {
         shim::is_lone = true;
         block_list living;
+        add_seekers(0 - seekers());
         if (mode_ == frees)
             held_[0].count = 0;
         for (block_list &each : held_)
@@ -201,6 +210,42 @@ private:
         }
     }
 
+    // Others who look at all of the heap: only one more may.
+    uint seekers() const { return mode_ <= ends_late && variant_ % 8 == 5 ? KMA_SL_SEEKERS - 1 : 0; }
+    void add_seekers(uint count)
+    {
+        if (count != 0)
+            kma_fetch_add_u32(&heap_.in.heap->seekers, count, KMA_RELAXED);
+    }
+
+    bool is_fresh() const { return mode_ == planes && variant_ % 4 >= 2; }
+
+    // Lines of the second thread's, where a slab with slots of 19 units was.
+    void take_lines_again()
+    {
+        const kma_sl_heap sl = kma_sl_open(heap_.in.heap);
+        const uint first = heap_.in.first_line();
+        shim::check(kma_sl_take_lines(heap_.in.heap, first, 2), "no lines for a slab");
+        kma_store_u32(kma_sl_word(&sl, first + 1), kma_sl_equal_header(19, 3), KMA_RELAXED);
+    }
+
+    // A slab with slots of 18 units, a hole of which serves the same requests.
+    void make_fresh(uint me)
+    {
+        const kma_sl_heap sl = kma_sl_open(heap_.in.heap);
+        const uint first = heap_.in.first_line();
+        block_list mine;
+        for (uint slot = 0; slot < 3; slot++)
+            mine.push(heap_.adopt({slot * 18, 18, stamp(me)}));
+        kma_store_u32(kma_sl_word(&sl, first), 7u, KMA_RELEASE);
+        kma_store_u32(kma_sl_word(&sl, first + 1), kma_sl_equal_header(18, 3), KMA_RELAXED);
+        kma_sl_put_mark(&sl, first, KMA_SL_MARK_HEADER);
+        while (mine.count != 0) {
+            heap_.free(mine.pop(mine.count == 3 ? 1 : 0));
+            come_later(variant_ / 4 % 64);
+        }
+    }
+
     // In the order of lanes, so that their blocks are one slab's.
     void use_pack(uint me)
     {
@@ -229,7 +274,9 @@ private:
             shim::plan_nap_of(0, sleeper, few, 150 + shim::random(400));
             return shim::plan_nap_of(1, sleeper, few + 2 + shim::random(4), 50 + shim::random(200));
         }
-        shim::plan_nap_of(0, sleeper, late() + 8 + shim::random(8), 100 + shim::random(200));
+        shim::plan_nap_of(0, sleeper, late() + 8 + shim::random(10), 100 + shim::random(200));
+        if (is_buried_late())
+            return shim::plan_nap_of(1, 1, early() + 14 + shim::random(10), 30 + shim::random(100));
         shim::plan_nap_of(1, 2, 20 + shim::random(16), 50 + shim::random(100));
     }
 
@@ -324,7 +371,7 @@ private:
     // One of the class, who may sleep before he sets a bit; one of the other.
     void look_for_hole(uint me)
     {
-        if (me != sleeper && me != 2)
+        if (me != sleeper && (me != 2 || is_buried_late()))
             return;
         if (me == sleeper)
             come_later(late()); // when the other has looked
@@ -333,6 +380,11 @@ private:
     }
 
     uint late() const { return 16 + variant_ % 32; }
+
+    // Who ends the slab sleeps when he has seen that nobody has pinned it, and before he gives back its lines.
+    bool is_buried_late() const { return mode_ == unpins_again && variant_ / 1024 % 2 != 0; }
+    uint early() const { return variant_ / 32 % 16; }
+
     void come_later(uint operations) const
     {
         for (; operations != 0; operations--)
@@ -343,7 +395,7 @@ private:
     void replace_two(uint me)
     {
         block_list &mine = held_[1];
-        come_later(late() + variant_ / 32 % 32);
+        come_later(is_buried_late() ? early() : late() + variant_ / 32 % 32);
         while (mine.count != 0)
             heap_.free(mine.pop(0));
         for (uint slot = 0; slot < 2; slot++)
