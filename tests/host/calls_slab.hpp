@@ -4,6 +4,7 @@
 #include "calls_slab_lines.hpp"
 #include "calls_slab_lone.hpp"
 #include "calls_slab_numbers.hpp"
+#include "calls_slab_search.hpp"
 
 namespace calls {
 
@@ -298,6 +299,7 @@ inline void check_slab()
     check_slab_numbers();
     check_slab_lines();
     slab_kind::vary(1);
+    check_slab_search();
     for (const uint chunks : {1u, 2u, 3u})
         for (const uint work_items : {1u, 4u, 100u}) {
             const ulong bytes = slab_bytes(chunks);

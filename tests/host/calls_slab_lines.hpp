@@ -323,6 +323,7 @@ inline void check_from_head()
 
 inline void check_take_one()
 {
+#if KMA_LONE_PATHS
     const auto unit_of = [](const headed_slab &made, uint slot) {
         return made.heap->plan.begin + made.first * KMA_SL_LINE + slot * kma_sl_units(made.size_class);
     };
@@ -349,6 +350,7 @@ inline void check_take_one()
     gives_none(holes, 256, 1u); // these are to be filled first
     const headed_slab none(four_slots, 0);
     shim::check(kma_sl_take_one(none.heap, 256) == KMA_NULL && none.lines_taken() == 0, "a block of no slab");
+#endif
 }
 
 inline void check_take_shared()

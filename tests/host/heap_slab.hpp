@@ -20,7 +20,9 @@
 #define KMA_SL_DRAWN 16u // runs of a chunk are longer
 #define KMA_SL_DRAWS 2u
 #define KMA_SL_REDRAWS 3u
+#ifndef KMA_SL_LOOKS
 #define KMA_SL_LOOKS 2u
+#endif
 #define KMA_SL_TRIES 8u
 #define KMA_SL_MANY 3u // of groups of four
 #pragma GCC diagnostic push

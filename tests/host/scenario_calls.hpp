@@ -5,6 +5,7 @@
 #pragma once
 
 #define KMA_BIT_TREE_SHIFT 3u // between the schedules' 1 and the devices' 5
+#define KMA_SL_LOOKS 6u       // near, anywhere, and a last one
 
 #include "calls.hpp"
 #include "calls_scatter.hpp"

@@ -9,6 +9,8 @@
 //   small   the same beside slabs of smaller blocks, which lanes take together
 //   gaps    runs divide what is free, so that lanes together, who want different sizes, get parts of it, some of them
 //   each
+//   draws   lines by numbers alone, of a cursor and of the next run: nobody is told of lines that another was told of
+//   seeks   each looks for the one line that is free, and gives it back; others may be quicker each time
 //
 // Checked: no two owners of half a line at a time, each ordered after the one before; at rest all books
 // (slab_books.hpp), and that a lone caller gets all that is free.
@@ -32,9 +34,13 @@ public:
         for (uint band = 0; band < KMA_SL_BANDS; band++)
             for (uint cursor = 0; cursor < heap_->plan.cursors; cursor++)
                 kma_store_u32(kma_sl_cursor(heap_, band, cursor), draw(100), KMA_RELAXED);
-        if (mode_ >= gaps)
+        if (mode_ == runs && shim::chosen.bound == 0 && draw(4) == 0)
+            mode_ = draw(3) == 0 ? draws : seeks;
+        if (mode_ == seeks)
+            leave_one();
+        else if (is_divided())
             divide();
-        else if (mode_ != runs)
+        else if (mode_ != runs && mode_ != draws)
             prelude();
         if (shim::chosen.bound == 0)
             shim::plan_nap(threads);
@@ -42,8 +48,12 @@ public:
 
     void thread(uint me)
     {
-        if (me >= actors && mode_ == runs)
+        if (me >= actors && (mode_ == runs || mode_ >= draws))
             return;
+        if (mode_ == draws)
+            return draw_lines(me);
+        if (mode_ == seeks)
+            return seek_lines();
         if (mode_ == runs) {
             const piece run = take(me, run_units[draw_of(me) % std::size(run_units)]);
             shim::check(run.units != 0, "no run, though there is one for everybody");
@@ -57,6 +67,10 @@ public:
 
     void after()
     {
+        if (mode_ == draws)
+            check_drawn();
+        if (mode_ == seeks)
+            check_left();
         check();
         for (uint me = 0; me < threads; me++)
             for (piece &mine : held_[me])
@@ -80,7 +94,7 @@ public:
     }
 
 private:
-    enum : uint { runs, chunks, small, gaps, gaps_again };
+    enum : uint { runs, chunks, small, gaps, gaps_again, draws, seeks };
     static constexpr uint actors = min(threads, 3u);
     static constexpr uint part_units = 16;
     static constexpr uint parts = slab_kind::chunks * KMA_SL_LINE * KMA_SL_LINE / part_units;
@@ -106,9 +120,57 @@ private:
     uint draw_of(uint me) { return kma_mix32(variant_ * 64 + me * 8 + (++draws_[me] << 20)); }
     uint units_for(uint choice) const
     {
-        return mode_ >= gaps    ? gap_units[choice % std::size(gap_units)]
+        return is_divided()     ? gap_units[choice % std::size(gap_units)]
                : mode_ == small ? small_units[choice % std::size(small_units)]
                                 : chunk_units[choice % std::size(chunk_units)];
+    }
+
+    bool is_divided() const { return mode_ == gaps || mode_ == gaps_again; }
+
+    // A few pairs of lines by each: fewer than the cursor has before it goes round, and the heap.
+    void draw_lines(uint me)
+    {
+        const kma_sl_heap sl = kma_sl_open(heap_);
+        for (uint n = 0; n < pairs; n++) {
+            drawn_[me][n] = kma_sl_draw(&sl, KMA_SL_BAND_FEW, 2);
+            next_[me][n] = kma_sl_next_run(heap_, 2);
+        }
+    }
+
+    void check_drawn()
+    {
+        uint times[slab_kind::chunks * KMA_SL_LINE] = {};
+        for (uint me = 0; me < actors; me++)
+            for (uint n = 0; n < pairs; n++) {
+                shim::check(next_[me][n] != KMA_SL_NONE, "who was told of lines for a run met others there");
+                kma_sl_give_lines(heap_, next_[me][n], 2);
+                if (drawn_[me][n] != KMA_SL_NONE) // at the end of a share
+                    shim::check(times[drawn_[me][n]]++ == 0, "two were told of the same lines");
+            }
+    }
+
+    void leave_one()
+    {
+        const uint lines = slab_kind::chunks * KMA_SL_LINE;
+        left_ = draw(lines);
+        shim::check(kma_sl_take_lines(heap_, 0, left_) && kma_sl_take_lines(heap_, left_ + 1, lines - left_ - 1),
+                    "no lines in a new heap");
+    }
+
+    void seek_lines()
+    {
+        for (uint round = 0; round < 12; round++) {
+            const uint line = kma_sl_seek(heap_, 1, 1);
+            shim::check(line == KMA_SL_NONE || line == left_, "a line that nobody had given back");
+            if (line != KMA_SL_NONE)
+                kma_sl_give_lines(heap_, line, 1);
+        }
+    }
+
+    void check_left()
+    {
+        shim::check(kma_sl_seek(heap_, 1, 1) == left_, "a lone caller does not find the line that is free");
+        kma_sl_give_lines(heap_, 0, slab_kind::chunks * KMA_SL_LINE);
     }
 
     // The heap is full, or has room in one place.
@@ -208,7 +270,9 @@ private:
     piece held_[max(threads, 3u)][2];
     piece walls_[most_walls];
     uint stamps_[threads] = {}, draws_[threads] = {};
-    uint mode_ = 0, variant_ = 0, draw_ = 0;
+    static constexpr uint pairs = 3;
+    uint drawn_[actors][pairs], next_[actors][pairs]; // lines
+    uint mode_ = 0, variant_ = 0, draw_ = 0, left_ = 0;
     alignas(64) uchar owner_memory_[parts * sizeof(KMA_PLAIN(uint))];
     shim::heap_memory<slab_kind::most_metadata> memory_;
 };

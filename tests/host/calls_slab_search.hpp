@@ -1,0 +1,418 @@
+// Where the slab heap looks for lines: cursors, gaps and walks, each asked directly in heaps whose words are set here.
+#pragma once
+
+#include "calls.hpp"
+#include "heap_slab.hpp"
+
+namespace calls {
+
+// ------ a heap of many chunks, of which there are only the metadata -------------------------------------------------
+
+struct search_heap {
+    kma_slab *heap;
+    kma_sl_heap sl;
+
+    explicit search_heap(uint chunks)
+    {
+        alignas(4096) static uchar memory[640 * 1024];
+        ulong end;
+        const kma_sl_plan plan = kma_sl_plan_of(chunks, KMA_SL_CURSORS, 0, &end);
+        shim::check(size_t{plan.begin} * KMA_UNIT <= sizeof(memory), "too many chunks for this test");
+        heap = reinterpret_cast<kma_slab *>(memory);
+        shim::self().operations = 0;
+        std::memset(static_cast<void *>(heap), 0xa5, size_t{plan.begin} * KMA_UNIT);
+        for (uint me = 0; me < 100; me++) { // each has few operations
+            shim::self().operations = 0;
+            kma_slab_init(heap, end * KMA_UNIT, 0, KMA_SL_CURSORS, false, me, 100);
+        }
+        shim::self().operations = 0;
+        shim::self().id = 0;
+        sl = kma_sl_open(heap);
+        shim::check(sl.plan.chunks == chunks && sl.plan.cursors == 2 && sl.plan.places == 2, "another plan");
+    }
+
+    static void fresh() { shim::self().operations = 0; }
+    uint used(uint chunk) const { return kma_load_u32(kma_sl_used(&sl, chunk), KMA_RELAXED); }
+    bool has_room_bit(uint chunk) const
+    {
+        return (kma_load_u32(kma_sl_rooms(&sl, chunk), KMA_RELAXED) >> chunk % 32 & 1u) != 0;
+    }
+    void put(uint chunk, uint word) const
+    {
+        fresh();
+        kma_store_u32(kma_sl_used(&sl, chunk), word, KMA_RELAXED);
+        if (word == ~0u)
+            kma_fetch_and_u32(kma_sl_rooms(&sl, chunk), ~(1u << chunk % 32), KMA_RELAXED);
+        else
+            kma_fetch_or_u32(kma_sl_rooms(&sl, chunk), 1u << chunk % 32, KMA_RELAXED);
+    }
+    void put_all(uint word) const
+    {
+        for (uint chunk = 0; chunk < sl.plan.chunks; chunk++)
+            put(chunk, word);
+    }
+    bool is_free(uint line) const { return (used(line / 32) >> line % 32 & 1u) == 0; }
+    bool are_free(uint first, uint count) const
+    {
+        for (uint line = first; line < first + count; line++)
+            if (line >= sl.plan.chunks * 32 || !is_free(line))
+                return false;
+        return true;
+    }
+    // The first lines in [from, to) that are free, from a multiple of `align` on.
+    uint first_free(uint from, uint to, uint count, uint align) const
+    {
+        for (uint first = (from + align - 1) / align * align; first + count <= to; first += align)
+            if (are_free(first, count))
+                return first;
+        return KMA_SL_NONE;
+    }
+    uint looked() const { return kma_load_u32(kma_sl_looked(&sl), KMA_RELAXED); }
+    void look_at(uint chunk) const { kma_store_u32(kma_sl_looked(&sl), chunk, KMA_RELAXED); }
+    kma_sl_lines_taken look(uint least, uint most) const
+    {
+        fresh();
+        return kma_sl_look(heap, least, most);
+    }
+};
+
+// ------ cursors -----------------------------------------------------------------------------------------------------
+
+inline void check_search_draws()
+{
+    for (uint count = 1; count <= 32; count++) // few: of which a share has room for four times as many
+        shim::check(kma_sl_band_for(count) == (count * 4 <= 8 ? KMA_SL_BAND_FEW : KMA_SL_BAND_MANY), "the band");
+    shim::check(kma_sl_share_shift(KMA_SL_BAND_FEW) == 3 && kma_sl_share_shift(KMA_SL_BAND_MANY) == 5,
+                "lines of a share");
+    const search_heap in(8);
+    shim::check(kma_sl_band_rounds(&in.sl, KMA_SL_BAND_FEW) == 16 && kma_sl_band_rounds(&in.sl, KMA_SL_BAND_MANY) == 4,
+                "shares of a cursor");
+    for (const uint cursor : {0u, 1u}) {
+        shim::self().id = cursor;
+        // Each second share of eight lines; the third one would reach into a share of the other cursor.
+        for (const uint right : {0u, 3u, KMA_SL_NONE, 17u, 20u, KMA_SL_NONE, 34u, 37u})
+            shim::check(kma_sl_draw(&in.sl, KMA_SL_BAND_FEW, 3) == right + (right == KMA_SL_NONE ? 0 : cursor * 8),
+                        "lines of a cursor");
+        shim::check(kma_sl_draw(&in.sl, KMA_SL_BAND_FEW, 9) == KMA_SL_NONE, "more lines than a share has");
+        // From the middle on: each second chunk, and then from the first one on.
+        for (const uint right : {128u, 192u, 0u, 64u, 128u})
+            shim::check(kma_sl_draw(&in.sl, KMA_SL_BAND_MANY, 32) == right + cursor * 32, "a share as a whole");
+        shim::check(kma_sl_draw(&in.sl, KMA_SL_BAND_MANY, 33) == KMA_SL_NONE, "more lines than a share has");
+    }
+    shim::self().id = 0;
+}
+
+// A chunk counts as free only as a whole.
+inline void check_search_ahead()
+{
+    const search_heap in(200);
+    static constexpr uint distances[] = {0, 1, 3, 7, 15, 31, 63};
+    shim::check(kma_sl_free_ahead(&in.sl, 100) == 7 && kma_sl_free_ahead(&in.sl, 199) == 7, "all is free ahead");
+    in.put(102, ~0u); // none that is looked at
+    shim::check(kma_sl_free_ahead(&in.sl, 100) == 7, "all that is looked at is free");
+    for (uint n = 7; n-- != 0;) { // the nearest one counts
+        in.put(100 + distances[n], 1u << n);
+        shim::check(kma_sl_free_ahead(&in.sl, 100) == n, "free chunks ahead");
+    }
+    in.put(199, 1u); // for looks beyond the end the last one stands
+    shim::check(kma_sl_free_ahead(&in.sl, 197) == 2 && kma_sl_free_ahead(&in.sl, 192) == 3, "free chunks at the end");
+}
+
+inline void check_search_probe()
+{
+    const search_heap in(200);
+    const auto probe = [&in](uint chunk) {
+        search_heap::fresh();
+        return kma_sl_probe(in.heap, chunk);
+    };
+    in.put_all(1u << 31);
+    shim::check(probe(50) == KMA_SL_NONE, "no chunk is free");
+    for (uint step = 8; step < 200; step *= 2) // to both sides, round the end
+        for (const uint chunk : {50u, 150u, 0u, 199u})
+            for (const uint at : {(chunk + step) % 200, (chunk + 200 - step) % 200}) {
+                in.put(at, 0);
+                shim::check(probe(chunk) == at, "the only chunk that is free");
+                in.put(at, 1u << 31);
+            }
+    // How many are free at each of the looks to 8 and 16 chunks to either side, and where it is to be.
+    static constexpr struct {
+        uint free[4], right;
+    } cases[] = {{{1, 0, 0, 2}, 34}, {{2, 0, 0, 1}, 58}, {{1, 2, 0, 0}, 42}, {{2, 1, 0, 0}, 58}, {{3, 1, 2, 0}, 58},
+                 {{1, 3, 2, 0}, 42}, {{0, 2, 3, 1}, 66}, {{0, 3, 1, 2}, 42}, {{1, 0, 2, 3}, 34}};
+    for (const auto &each : cases) {
+        static constexpr uint looks[] = {58, 42, 66, 34}, behind[] = {0, 1, 3};
+        for (const uint word : {0u, 1u << 31}) {
+            for (uint n = 0; n < 4; n++)
+                for (uint free = 0; free < each.free[n]; free++)
+                    in.put(looks[n] + behind[free], word);
+            if (word == 0)
+                shim::check(probe(50) == each.right, "the chunk with most that are free behind it");
+        }
+    }
+    shim::check(kma_sl_probe(search_heap(8).heap, 2) == KMA_SL_NONE, "no look leads elsewhere");
+}
+
+// Where a cursor is that led to lines of others in a chunk, and began in another one.
+inline void check_search_moves()
+{
+    const search_heap in(200);
+    for (const uint band : {KMA_SL_BAND_FEW, KMA_SL_BAND_MANY})
+        for (const uint cursor : {0u, 1u}) {
+            shim::self().id = cursor;
+            kma_atomic_u32 *const word = kma_sl_cursor(in.heap, band, cursor);
+            // Of the many, a chunk is one cursor's as a whole, the first 100 come last.
+            const auto count_at = [band, cursor](uint chunk) {
+                const uint number = (chunk + 100) % 200;
+                return band == KMA_SL_BAND_FEW ? chunk * 16 : (number / 2 + (number % 2 > cursor ? 1 : 0)) * 32;
+            };
+            const auto line_at = [band, cursor](uint chunk) { // the cursor's first one there, or behind it
+                return chunk * 32 + (band == KMA_SL_BAND_FEW ? cursor * 8 : (chunk % 2 != cursor) * 32);
+            };
+            const auto moves = [&](uint seen, uint begin, uint line, uint right, uint right_begin) {
+                search_heap::fresh();
+                kma_store_u32(word, count_at(seen) + 3, KMA_RELAXED);
+                kma_store_u32(word + 1, count_at(begin), KMA_RELAXED);
+                kma_sl_move_cursor(in.heap, band, line);
+                const uint to = kma_load_u32(word, KMA_RELAXED);
+                shim::check(to == count_at(right) + (right == seen ? 3 : 0), "where a cursor is moved to");
+                shim::check(kma_load_u32(word + 1, KMA_RELAXED) == count_at(right_begin), "where a cursor began");
+            };
+            const uint met = 20 + cursor, begin = 40 + cursor, free = 28 + cursor, other = 29 - cursor;
+            in.put_all(1u);
+            moves(met, begin, line_at(met), met, begin); // nothing is free
+            in.put(free, 0);
+            moves(met, begin, line_at(met), free, free); // the place where it began is not
+            in.put(met, 0);
+            moves(met, met, line_at(met), free, free); // it began there: others may be in the next chunk
+            in.put(begin, 0);
+            moves(met, begin, line_at(met), begin, begin); // back
+            moves(met, begin, line_at(120), met, begin);   // another has moved it: it is in front of that line
+            in.put_all(1u);
+            in.put(other, 0); // which is, of many lines, the other cursor's
+            moves(met + 4, begin, (other - 8) * 32, other, other);
+        }
+    shim::self().id = 0;
+}
+
+// ------ gaps --------------------------------------------------------------------------------------------------------
+
+inline void check_search_take_gap()
+{
+    const search_heap in(4);
+    for (uint seed = 0; seed < 600; seed++) {
+        const uint random = kma_mix32(seed);
+        const uint word =
+            seed % 8 == 0 ? ~0u << random % 32 : (random | kma_mix32(seed ^ 0x99)) & ~(0x3fu << seed % 27);
+        const uint most = 1 + seed % 32, least = 1 + (random >> 8) % most;
+        in.put(2, word);
+        uint count = most, first = KMA_SL_NONE; // half as many each time, the last time the least
+        while ((first = in.first_free(64, 96, count, 1)) == KMA_SL_NONE && count != least)
+            count = std::max(count / 2, least);
+        const uint right = first == KMA_SL_NONE ? 0 : count;
+        const kma_sl_lines_taken taken = kma_sl_take_gap(&in.sl, 2, least, most);
+        shim::check(taken.first == first && taken.count == right, "lines of a gap");
+        for (uint line = 64; line < 96; line++)
+            shim::check(in.is_free(line) == ((word >> line % 32 & 1u) == 0 && line - first >= right),
+                        "other lines than were taken");
+        shim::check(in.has_room_bit(2) == (word != ~0u), "a chunk with room");
+    }
+    in.put(2, ~0u);
+    kma_fetch_or_u32(kma_sl_rooms(&in.sl, 2), 4u, KMA_RELAXED);
+    shim::check(kma_sl_take_gap(&in.sl, 2, 1, 1).count == 0, "a line of a full chunk");
+    shim::check(!in.has_room_bit(2) && in.has_room_bit(1) && in.has_room_bit(3),
+                "who meets a full chunk clears its bit");
+}
+
+// Three looks near where the place looked last, two anywhere, and a last one.
+inline void check_search_looks()
+{
+    static constexpr uint tiny = ~(1u << 5); // one free line
+    static constexpr uint gap = 0x0000ffffu;
+    static constexpr uint ids = 32; // each second is of place 0
+    const search_heap in(300);
+    in.look_at(100); // all is free: one chunk after the other
+    for (uint n = 0; n < 20; n++) {
+        const kma_sl_lines_taken taken = in.look(4, 4);
+        shim::check(taken.first == 3200 + n * 4 && taken.count == 4, "lines where the place looked last");
+        shim::check(in.looked() == 100 + n / 8, "where the place looked");
+    }
+    kma_sl_set_scarce(in.heap, 4);
+    shim::check(in.look(4, 4).count == 0 && in.look(3, 4).count == 4, "a look for what is scarce");
+    kma_sl_set_scarce(in.heap, 0);
+
+    in.put_all(tiny);
+    in.put(102, gap);
+    in.look_at(100);
+    shim::check(in.look(4, 8).first == 102 * 32 + 16 && in.looked() == 102, "the next chunks come first");
+    in.put(1, gap);
+    in.look_at(299);
+    shim::check(in.look(4, 8).first == 32 + 16 && in.looked() == 1, "behind the last chunk comes the first one");
+
+    // Nothing near: two looks in chunks that are partly used, which leave the place where it was.
+    uint far = 0;
+    for (uint id = 0; id < ids; id += 2) {
+        shim::self().id = id;
+        in.put_all(gap);
+        for (const uint chunk : {100u, 101u, 102u})
+            in.put(chunk, tiny);
+        in.look_at(100);
+        const kma_sl_lines_taken taken = in.look(4, 4);
+        shim::check(taken.count == 4 && taken.first % 32 == 16 && in.looked() == 103, "a look far away");
+        far += taken.first / 32 < 90 || taken.first / 32 > 113;
+    }
+    shim::check(far > ids / 4, "all look at the same place");
+
+    // Nothing that is partly used: the last look takes what is wholly free, and the place goes on from there.
+    uint served = 0;
+    for (uint id = 0; id < ids; id += 2) {
+        shim::self().id = id;
+        in.put_all(0);
+        for (const uint chunk : {100u, 101u, 102u})
+            in.put(chunk, tiny);
+        in.look_at(100);
+        const kma_sl_lines_taken taken = in.look(4, 4);
+        served += taken.count != 0;
+        shim::check(taken.count == 0 || in.looked() == taken.first / 32, "the place goes on from the last look");
+    }
+    shim::check(served > ids / 4, "a last look finds nothing, though all is free");
+
+    // In vain: where the last look ended, even if the place began there. Most looks anywhere are in front of chunk 289.
+    uint back = 0;
+    for (uint id = 0; id < ids; id += 2) {
+        shim::self().id = id;
+        in.put_all(~0u);
+        in.put(289, tiny);
+        in.put(295, tiny);
+        in.look_at(290);
+        shim::check(in.look(4, 4).count == 0, "lines that there are not");
+        back += in.looked() == 290;
+    }
+    shim::check(back > ids / 4, "the place goes on from elsewhere than the last look");
+    shim::self().id = 0;
+}
+
+// A look passes over so many full chunks, and the next one goes on there.
+inline void check_search_far_looks()
+{
+    const search_heap in(2000);
+    in.put_all(~0u);
+    for (uint id = 0; id < 32; id += 2) {
+        shim::self().id = id;
+        in.put(KMA_SL_FAR, 0);
+        in.look_at(0);
+        shim::check(in.look(4, 4).first == KMA_SL_FAR * 32 && in.looked() == KMA_SL_FAR,
+                    "the first chunk behind a look");
+    }
+    shim::self().id = 0;
+}
+
+// ------ the whole heap ----------------------------------------------------------------------------------------------
+
+// Chunks that are full, free, or with holes of different lengths.
+inline void put_search_state(const search_heap &in, uint seed)
+{
+    for (uint chunk = 0; chunk < in.sl.plan.chunks; chunk++) {
+        const uint random = kma_mix32(seed * 16 + chunk);
+        const uint hole = (~0u >> random / 256 % 32) << random / 8192 % 32;
+        static constexpr uint kinds = 8;
+        in.put(chunk, random % kinds < 2    ? ~0u
+                      : random % kinds == 2 ? 0
+                      : random % kinds < 6  ? ~hole
+                                            : kma_mix32(random));
+        if (random % 64 < 8) // a bit that is left, as nobody has met the full chunk
+            kma_fetch_or_u32(kma_sl_rooms(&in.sl, chunk), 1u << chunk, KMA_RELAXED);
+    }
+}
+
+inline void check_search_walks()
+{
+    const search_heap in(6);
+    for (uint seed = 0; seed < 1500; seed++) {
+        const uint random = kma_mix32(seed ^ 0x5a5a);
+        const uint from = random % 6, to = from + 1 + random / 8 % (6 - from), align = 1u << random / 64 % 4;
+        const uint count = random / 1024 % 2 != 0 ? 1 + random / 2048 % 70 : 1 + random / 2048 % 12;
+        put_search_state(in, seed);
+        const uint right = in.first_free(from * 32, to * 32, count, align);
+        search_heap::fresh();
+        shim::check(kma_sl_walk(in.heap, from, to, count, align) == right, "the first lines of a walk");
+        if (right == KMA_SL_NONE)
+            continue;
+        kma_sl_give_lines(in.heap, right, count);
+        shim::check(in.first_free(from * 32, to * 32, count, align) == right, "lines that were not free");
+    }
+    in.put_all(0);
+    in.put(1, ~0u);
+    kma_fetch_or_u32(kma_sl_rooms(&in.sl, 1), 2u, KMA_RELAXED);
+    shim::check(kma_sl_walk(in.heap, 1, 6, 3, 1) == 64, "lines behind a full chunk");
+    shim::check(!in.has_room_bit(1) && in.has_room_bit(0) && in.has_room_bit(2),
+                "who meets a full chunk clears its bit");
+}
+
+inline void check_search_next_run()
+{
+    const search_heap in(3);
+    kma_store_u32(kma_sl_used(&in.sl, 3), 0, KMA_RELAXED); // of no chunk, though it looks free
+    for (uint first = 0; first <= 84; first += 7)
+        shim::check(kma_sl_next_run(in.heap, 7) == first && !in.is_free(first + 6) && in.is_free(first + 7),
+                    "runs side by side");
+    for (uint n = 0; n < 3; n++) // there would be another at the heap's end; the first ones are taken
+        shim::check(kma_sl_next_run(in.heap, 7) == KMA_SL_NONE, "a run of lines that are taken, or not there");
+    const uint next = kma_load_u32(&in.heap->next_run, KMA_RELAXED);
+    shim::check(kma_sl_next_run(in.heap, 97) == KMA_SL_NONE, "a run longer than the heap");
+    shim::check(kma_load_u32(&in.heap->next_run, KMA_RELAXED) == next, "a run that cannot be moves those to come");
+    in.put_all(0);
+    kma_store_u32(&in.heap->next_run, 50, KMA_RELAXED);
+    shim::check(kma_sl_next_run(in.heap, 96) == 0, "a run as long as the heap");
+}
+
+// From the chunk on where runs are looked for, and then in front of it.
+inline void check_search_seeks()
+{
+    const search_heap in(6);
+    for (uint seed = 0; seed < 1500; seed++) {
+        const uint random = kma_mix32(seed ^ 0x777);
+        const uint align = random % 2 != 0 ? 1 : 1u << random / 4 % 4;
+        const uint count = random / 16 % 2 != 0 ? 1 + random / 32 % 100 : 1 + random / 32 % 12;
+        const uint next = random / 4096 % 400;
+        static constexpr uint before[] = {0, 1, 2, 5, 40, 101};
+        const uint scarce = before[seed % std::size(before)];
+        put_search_state(in, seed + 5000);
+        kma_store_u32(kma_sl_used(&in.sl, 6), 0, KMA_RELAXED); // of no chunk, though it looks free
+        kma_store_u32(&in.heap->next_run, next, KMA_RELAXED);
+        kma_sl_set_scarce(in.heap, scarce);
+        uint right = in.first_free(next / 32 % 6 * 32, 192, count, align);
+        if (right == KMA_SL_NONE)
+            right = in.first_free(0, 192, count, align);
+        search_heap::fresh();
+        shim::check(kma_sl_seek(in.heap, count, align) == right, "the lines that a search finds");
+        const bool is_found = right != KMA_SL_NONE;
+        shim::check(kma_load_u32(&in.heap->next_run, KMA_RELAXED) == (is_found ? right + count : next),
+                    "where the next search begins");
+        const uint least = scarce == 0 || count < scarce ? count : scarce; // of all that was looked for in vain
+        shim::check(kma_load_u32(&in.heap->scarce, KMA_RELAXED) == (is_found     ? 0
+                                                                    : align == 1 ? least
+                                                                                 : scarce),
+                    "what is scarce");
+    }
+    in.put_all(0);
+    shim::check(kma_sl_seek(in.heap, 193, 1) == KMA_SL_NONE && kma_sl_seek(in.heap, 192, 1) == 0, "all lines, or more");
+}
+
+inline void check_slab_search()
+{
+    const uint together = std::exchange(shim::place_items, 1u);
+    check_search_draws();
+    check_search_ahead();
+    check_search_probe();
+    check_search_moves();
+    check_search_take_gap();
+    check_search_looks();
+    check_search_far_looks();
+    check_search_walks();
+    check_search_next_run();
+    check_search_seeks();
+    shim::place_items = together;
+    shim::self().operations = 0;
+}
+
+} // namespace calls
