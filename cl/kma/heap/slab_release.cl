@@ -268,13 +268,13 @@ static inline KMA_COLD bool kma_sl_release_one(global kma_slab *heap, global voi
     }
     if (slot >= count)
         return done;
-    const uint all = kma_sl_all_slots(count); // others' bits may be beyond it (kma_sl_undo)
+    const uint slots = kma_sl_all_slots(count); // others' bits may be beyond these (kma_sl_undo)
     const uint mine = 1u << slot;
     const uint before = kma_fetch_and_u32(kma_sl_word(&sl, first), ~mine, KMA_ACQ_REL);
     done = (before & mine) != 0; // else it was free
     if (before == mine)
         kma_sl_close(heap, first);
-    else if (done && (before & all) == all) // its first hole
+    else if (done && (before & slots) == slots) // its first hole
         kma_sl_tree_put(heap, kma_sl_class_within(units), first >> KMA_SL_LINE_SHIFT);
     return done;
 }

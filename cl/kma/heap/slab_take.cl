@@ -297,8 +297,7 @@ static inline KMA_COLD kma_ref kma_sl_take_together(global kma_slab *heap, uint 
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
     KMA_IN_MEMORY uint draws = KMA_SL_DRAWS;
-    for (KMA_IN_MEMORY uint tries = KMA_SL_REDRAWS; tries != 0 && draws != 0 && kma_lanes_ballot(group, failed) != 0;
-         tries--) {
+    for (KMA_IN_MEMORY uint tries = KMA_SL_REDRAWS; tries != 0 && kma_lanes_ballot(group, failed && draws != 0) != 0; tries--) {
         const kma_sl_share share = kma_sl_take_drawn(heap, group, block == KMA_NULL && failed ? units : 0, 2);
         if (kma_lanes_ballot(group, share.lost) != 0)
             draws--;
