@@ -1,5 +1,6 @@
 // large: kernels one after the other, in each of which half of the work-items take a large block, or give back the one
-// they have: time, and what is left side by side. Then one block of as much of the heap as there is.
+// they have: time, and what is left side by side. Then one block of as much of the heap as there is, and the time that one
+// alone takes, of 64 KiB to 95 % of the heap.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -13,6 +14,7 @@ constexpr std::uint64_t unit = 16;
 constexpr std::uint64_t least_bytes = 64 << 10;
 constexpr std::uint64_t most_bytes = 64 << 20;
 constexpr double load = 0.6; // of the heap, in the mean
+constexpr std::uint64_t most_percent = 95; // of the heap, for one block
 
 class Large {
 public:
@@ -52,6 +54,9 @@ public:
         bench_.time("release", slots_, heap_, refs_, cl_uint{0});
         right_ = right_ && heap_.stats().used == 0 && heap_.check().empty();
         add(parameters_, "largest_when_empty", "of heap", {of_heap(largest())});
+        for (std::uint64_t bytes = least_bytes; bytes < capacity_ / 100 * most_percent; bytes *= 16)
+            alone(bytes);
+        alone(capacity_ / 100 * most_percent);
     }
 
 private:
@@ -80,6 +85,23 @@ private:
         times_.push_back(bench_.time("steady_large", slots_, heap_, refs_, units_, log2_units(least_bytes), powers_,
                                      cl_uint{turn * 0x9e3779b9u}, bench_.no_counts()));
         nulls_ += bench_.counts().nulls;
+    }
+
+    // One block in the heap that is empty.
+    void alone(std::uint64_t bytes)
+    {
+        const cl::Buffer block = bench_.array("alone", 1);
+        const auto units = static_cast<cl_uint>(bytes / unit);
+        std::vector<double> takes, frees;
+        for (int round = 0; round < 5; round++) {
+            takes.push_back(bench_.time("allocate_units", 1, heap_, block, cl_uint{0}, units));
+            right_ = right_ && bench_.read(block, 1)[0] != 0 && heap_.stats().used >= std::uint64_t{units} * unit;
+            frees.push_back(bench_.time("release", 1, heap_, block, cl_uint{0}));
+        }
+        right_ = right_ && heap_.stats().used == 0 && heap_.check().empty();
+        const Parameters at = {{"work_items", 1}, {"KiB", std::to_string(bytes >> 10)}, {"heap_bytes", bench_.heap_bytes()}};
+        add(at, "alloc_time", "ms", takes);
+        add(at, "free_time", "ms", frees);
     }
 
     void look(std::uint32_t kernels)

@@ -18,13 +18,13 @@ kma_sl_form SlabBooks::form(std::uint32_t line) const
     return kma_sl_form_whole(form);
 }
 
-std::vector<bool> SlabBooks::at_heads() const
+std::vector<std::uint32_t> SlabBooks::heads_own() const
 {
-    std::vector<bool> lines(words.size());
+    std::vector<std::uint32_t> slots(words.size());
     for (const std::uint32_t head : heads)
-        if (head != 0 && head - 1 < lines.size())
-            lines[head - 1] = true;
-    return lines;
+        if (kma_sl_head_has_slab(head) && kma_sl_head_line(head) < slots.size())
+            slots[kma_sl_head_line(head)] |= kma_sl_head_own(head);
+    return slots;
 }
 
 namespace {
@@ -56,7 +56,7 @@ bool is_sound(const kma_sl_plan &plan, const kma_sl_form &form, std::uint32_t li
 class Checker {
 public:
     Checker(const kma_sl_plan &plan, const SlabBooks &books, Findings &findings)
-        : plan_(plan), books_(books), findings_(findings), at_head_(books.at_heads()), claimed_(books.used.size()),
+        : plan_(plan), books_(books), findings_(findings), own_(books.heads_own()), claimed_(books.used.size()),
           holes_(std::size_t{KMA_SL_CLASSES} * books.used.size())
     {
     }
@@ -114,7 +114,7 @@ private:
                               ", and the slab at line ", line, " has ", form.lines, " lines");
         for (std::uint32_t i = 0; i < form.lines; i++)
             claimed_[(line + i) / KMA_SL_LINE] |= 1u << (line + i) % KMA_SL_LINE;
-        if (!at_head_[line])
+        if (own_[line] == 0)
             holes(line, form, form.slots & ~owners);
         return form.lines;
     }
@@ -156,33 +156,44 @@ private:
 
     void heads()
     {
-        std::vector<bool> seen(books_.words.size());
-        std::uint32_t count = 0;
+        std::vector<std::uint32_t> seen(books_.words.size()); // slots that heads own
+        std::array<std::uint32_t, KMA_SL_CLASSES> count{};
         for (std::size_t i = 0; i < books_.heads.size(); i++) {
-            const std::uint32_t head = books_.heads[i], size_class = i % KMA_SL_CLASSES;
-            if (head == 0)
+            const std::uint32_t head = books_.heads[i];
+            const std::uint32_t size_class = kma_sl_head_class(plan_.places, static_cast<std::uint32_t>(i));
+            if (head == KMA_SL_HEAD_BUSY)
+                findings_.add("heads", "the head of size class ", size_class,
+                              " is being given a slab, and nobody is there");
+            if (!kma_sl_head_has_slab(head))
                 continue;
-            count++;
-            if (head - 1 >= plan_.chunks << KMA_SL_LINE_SHIFT || !begins(books_, head - 1)) {
-                findings_.add("heads", "the head of size class ", size_class, " says line ", head - 1,
+            count[size_class]++;
+            const std::uint32_t line = kma_sl_head_line(head), own = kma_sl_head_own(head);
+            if (line >= plan_.chunks << KMA_SL_LINE_SHIFT || !begins(books_, line)) {
+                findings_.add("heads", "the head of size class ", size_class, " says line ", line,
                               ", and no slab begins there");
                 continue;
             }
-            const kma_sl_form form = books_.form(head - 1);
-            const kma_sl_size size = kma_sl_size_of(size_class);
-            if (form.units != size.units || form.slots != kma_sl_all_slots(size.slots))
-                findings_.add("heads", "the head of size class ", size_class, " has the slab at line ", head - 1,
-                              ", which is of another size");
-            else if ((books_.words[head - 1] & 1u) == 0)
-                findings_.add("heads", "the head of size class ", size_class, " has the slab at line ", head - 1,
-                              ", and not its first slot");
-            if (seen[head - 1])
-                findings_.add("slabs at two heads", "the slab at line ", head - 1, " is at two heads");
-            seen[head - 1] = true;
+            head_of(size_class, line, own);
+            if ((seen[line] & own) != 0)
+                findings_.add("slots of two heads", "a slot of the slab at line ", line, " is two heads'");
+            seen[line] |= own;
         }
-        if (books_.headed != count)
-            findings_.add("number of slabs at heads", "the heap counts ", books_.headed,
-                          " slabs at heads, and there are ", count);
+        for (std::uint32_t size_class = 0; size_class < KMA_SL_CLASSES; size_class++)
+            if (books_.headed[size_class] != count[size_class])
+                findings_.add("number of slabs at heads", "the heap counts ", books_.headed[size_class],
+                              " heads of size class ", size_class, " with a slab, and there are ", count[size_class]);
+    }
+
+    void head_of(std::uint32_t size_class, std::uint32_t line, std::uint32_t own)
+    {
+        const kma_sl_form form = books_.form(line);
+        const kma_sl_size size = kma_sl_size_of(size_class);
+        if (form.units != size.units || form.slots != kma_sl_all_slots(size.slots))
+            findings_.add("heads", "the head of size class ", size_class, " has the slab at line ", line,
+                          ", which is of another size");
+        else if ((books_.words[line] & own) == 0)
+            findings_.add("heads", "the head of size class ", size_class, " has the slab at line ", line,
+                          ", and not its own slot of it");
     }
 
     const std::uint32_t *tree(std::uint32_t size_class) const
@@ -242,7 +253,7 @@ private:
     const kma_sl_plan &plan_;
     const SlabBooks &books_;
     Findings &findings_;
-    std::vector<bool> at_head_;          // of lines
+    std::vector<std::uint32_t> own_;     // slots that heads own, of lines
     std::vector<std::uint32_t> claimed_; // lines of slabs, as `used` should have them
     std::vector<bool> holes_;            // of each class, one for each chunk
 };
@@ -253,17 +264,16 @@ void for_each_slab_block(const kma_sl_plan &plan, const SlabBooks &books,
                          const std::function<void(std::uint32_t line, std::uint32_t unit, std::uint32_t units)> &visit)
 {
     const std::uint32_t lines = plan.chunks << KMA_SL_LINE_SHIFT;
-    const std::vector<bool> at_head = books.at_heads();
+    const std::vector<std::uint32_t> own = books.heads_own();
     for (std::uint32_t line = 0; line < lines;) {
         const kma_sl_form form = books.form(line);
         if (!begins(books, line) || !is_sound(plan, form, line)) {
             line++;
             continue;
         }
-        for (std::uint32_t left = books.words[line] & form.slots; left != 0; left &= left - 1) {
+        for (std::uint32_t left = books.words[line] & form.slots & ~own[line]; left != 0; left &= left - 1) {
             const std::uint32_t slot = kma_highest_bit(left & (0u - left));
-            if (slot != 0 || !at_head[line])
-                visit(line, line * KMA_SL_LINE + kma_sl_offset(&form, slot), kma_sl_room(&form, slot));
+            visit(line, line * KMA_SL_LINE + kma_sl_offset(&form, slot), kma_sl_room(&form, slot));
         }
         line += form.lines;
     }

@@ -1,6 +1,7 @@
 // The metadata of a slab heap on the host: which slabs there are, and what must hold at rest.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -20,7 +21,7 @@ struct SlabBooks {
     std::vector<std::uint32_t> trees;
     std::vector<std::uint32_t> words; ///< of each line
     std::uint32_t seekers;
-    std::uint32_t headed;
+    std::array<std::uint32_t, KMA_SL_CLASSES> headed; ///< of each class, heads with a slab
 
     std::uint32_t mark(std::uint32_t line) const
     {
@@ -28,8 +29,8 @@ struct SlabBooks {
     }
     /// The form of the slab that begins at a line.
     layout::kma_sl_form form(std::uint32_t line) const;
-    /// For each line, whether a head has the slab that begins there: then slot 0 is nobody's block.
-    std::vector<bool> at_heads() const;
+    /// For each line the slots that heads own of the slab that begins there, which are nobody's blocks; 0 if no head has it.
+    std::vector<std::uint32_t> heads_own() const;
 };
 
 /// Visits each block: the first line of its slab, its first unit behind the heap's begin, its units. Damaged slabs are

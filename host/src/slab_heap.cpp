@@ -121,7 +121,7 @@ std::vector<ByteRange> SlabHeap::metadata() const
 SlabBooks SlabHeap::books() const
 {
     SlabBooks books;
-    books.heads = words(plan_.heads, std::uint64_t{plan_.places} * KMA_SL_CLASSES);
+    books.heads = words(plan_.heads, layout::kma_sl_heads(plan_.places));
     books.used = words(plan_.used, plan_.room);
     books.rooms = words(plan_.rooms, (std::uint64_t{plan_.room} + 31) / 32);
     books.pins = words(plan_.pins, plan_.room);
@@ -129,7 +129,7 @@ SlabBooks SlabHeap::books() const
     books.trees = words(plan_.trees, std::uint64_t{plan_.tree_words} * KMA_SL_TREES);
     books.words = words(plan_.words, std::uint64_t{plan_.room} * KMA_SL_LINE);
     memory().read(device().queue(), offsetof(layout::kma_slab, seekers), sizeof books.seekers, &books.seekers);
-    memory().read(device().queue(), offsetof(layout::kma_slab, headed), sizeof books.headed, &books.headed);
+    memory().read(device().queue(), offsetof(layout::kma_slab, headed), sizeof books.headed, books.headed.data());
     return books;
 }
 

@@ -80,8 +80,26 @@ std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payloa
     return heap_bytes(options, std::max<std::uint64_t>(divide_up(payload, chunk_bytes), 1));
 }
 
-// Slabs as lanes alone share them, and those that heads may have beside them; lanes together may leave a quarter of
-// theirs unused.
+namespace {
+
+// Of slabs as lanes alone share them, and of those that heads of so many places may have beside them; lanes together
+// may leave a quarter of theirs unused.
+std::uint64_t lines_of_slabs(const std::array<std::uint64_t, KMA_SL_CLASSES> &counts, std::uint32_t places)
+{
+    std::uint64_t lines = 0;
+    for (std::uint32_t c = 0; c < KMA_SL_CLASSES; c++) {
+        const layout::kma_sl_size size = layout::kma_sl_size_of(c);
+        const std::uint64_t slabs = divide_up(counts[c], size.slots);
+        lines = add_up(
+            lines,
+            multiply(add_up(slabs, std::min<std::uint64_t>(counts[c], slabs / 3 + layout::kma_sl_places_of(places, c))),
+                     size.lines));
+    }
+    return lines;
+}
+
+} // namespace
+
 std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<BlockDemand> &blocks)
 {
     std::array<std::uint64_t, KMA_SL_CLASSES> counts{};
@@ -98,14 +116,17 @@ std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<Blo
             count = add_up(count, demand.count);
         }
     }
-    for (std::uint32_t c = 0; c < KMA_SL_CLASSES; c++)
-        if (counts[c] != 0) {
-            const layout::kma_sl_size size = layout::kma_sl_size_of(c);
-            const std::uint64_t slabs = divide_up(counts[c], size.slots);
-            lines = add_up(lines, multiply(add_up(slabs, std::min<std::uint64_t>(counts[c], slabs / 3 + KMA_SL_PLACES)),
-                                           size.lines));
-        }
-    return heap_bytes(options, std::max<std::uint64_t>(divide_up(multiply(lines, line_bytes), chunk_bytes), 1));
+    std::uint64_t chunks = 0;
+    for (std::uint32_t places = 0, rounds = 0; rounds < 12; rounds++) { // until so large a heap has no more places
+        const std::uint64_t all = add_up(lines, lines_of_slabs(counts, places));
+        chunks = std::max<std::uint64_t>(divide_up(multiply(all, line_bytes), chunk_bytes), 1);
+        const std::uint32_t has =
+            layout::kma_sl_places(static_cast<std::uint32_t>(std::min<std::uint64_t>(chunks, ~0u)));
+        if (has <= places)
+            break;
+        places = has;
+    }
+    return heap_bytes(options, chunks);
 }
 
 } // namespace kma::slab_plan

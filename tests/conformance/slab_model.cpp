@@ -6,6 +6,7 @@ namespace conformance {
 namespace {
 
 constexpr std::uint64_t unit = 16, line_units = 32, chunk_lines = 32, most_slots = 32;
+constexpr std::uint64_t most_small = 4;       // units of the largest block for which heads get slabs with holes
 constexpr std::uint64_t most_shared = 256;    // units of the largest block from slabs that lone callers share: 4 KiB
 constexpr std::uint64_t most_together = 1024; // of the largest that lanes together get side by side: 16 KiB
 
@@ -156,13 +157,24 @@ bool SlabModel::has_slot(std::uint64_t least_units, std::uint64_t most_units) co
     });
 }
 
-// Slot 0 of a slab that is at a head is in reserve; and it may have been taken off.
+// The own slot of a slab that is at a head is in reserve; and it may have been taken off.
 bool SlabModel::has_sure_slot(std::uint64_t units) const
 {
     return std::ranges::any_of(slabs_, [&](const Slab &slab) {
-        const bool is_reserved = slab.at_head && !slab.taken.contains(0);
-        return slab.units == units && !slab.taken.empty() && slab.taken.size() + (is_reserved ? 1 : 0) < slab.slots;
+        return slab.units == units && !slab.taken.empty() && slab.taken.size() + (slab.at_head() ? 1 : 0) < slab.slots;
     });
+}
+
+// A head that looks for a slab gets one with holes of a small size: its own slot is the first that is free, but not the
+// last of 32.
+void SlabModel::keep(Slab &slab)
+{
+    std::vector<std::uint64_t> spare;
+    for (std::uint64_t slot = 0; slot < std::min(slab.slots, most_slots - 1); slot++)
+        if (!slab.taken.contains(slot))
+            spare.push_back(slot);
+    if (slab.units <= most_small && spare.size() > 1 && !slab.taken.contains(most_slots - 1))
+        slab.own = spare.front();
 }
 
 void SlabModel::end_idle()
@@ -174,7 +186,7 @@ void SlabModel::end_idle()
 void SlabModel::take_off()
 {
     for (Slab &slab : slabs_)
-        slab.at_head = false;
+        slab.own = Slab::none;
     end_idle();
 }
 
@@ -209,7 +221,7 @@ std::optional<std::string> SlabModel::take(kma::Ref ref, std::uint64_t bytes)
         return block + " in a slab of " + std::to_string(slab->units * unit);
     if (slab->units > wanted.units && has_lines(wanted.lines, true))
         return block + " in a slab of " + std::to_string(slab->units * unit) + " though there are free lines";
-    const bool is_larger = slab->units > wanted.units, was_at_head = slab->at_head;
+    const bool is_larger = slab->units > wanted.units, was_at_head = slab->at_head();
     const auto fault = take_slot(*slab, offset, block);
     if (!fault && is_larger && was_at_head)
         take_off(); // before it looked there
@@ -225,13 +237,16 @@ std::optional<std::string> SlabModel::take_slot(Slab &slab, std::uint64_t offset
         return block + " that is no slot of its slab";
     if (!slab.taken.insert(slot).second)
         return block + " that is taken";
-    slab.at_head = slab.at_head && slot != 0; // who gets that slot takes the slab off its head
+    if (slot == slab.own) // who gets that slot takes the slab off its head
+        slab.own = Slab::none;
+    else if (!slab.at_head())
+        keep(slab);
     return {};
 }
 
-// Of a new slab: for the head if a chunk has lines for that, and slot 0 stays in reserve; else of the fewest lines. Slabs that
-// nobody uses may have ended before, when a request was refused or another slab's slots served it; then their lines, too, may
-// have served the head.
+// Of a new slab: for the head if a chunk has lines for that, and slot 0 stays in reserve; else of the fewest lines.
+// Slabs that nobody uses may have ended before, when a request was refused or another slab's slots served it; then
+// their lines, too, may have served the head.
 std::optional<std::string> SlabModel::take_new(std::uint64_t offset, const Want &want, const std::string &block)
 {
     if (want.head_lines != 0 && has_sure_slot(want.units))
@@ -247,7 +262,7 @@ std::optional<std::string> SlabModel::take_new(std::uint64_t offset, const Want 
               for_head ? want.head_lines : want.lines,
               want.units,
               for_head ? want.head_slots : want.slots,
-              for_head,
+              for_head ? 0 : Slab::none,
               {}};
     if (!for_head && !has_lines(want.lines, false))
         end_idle();
@@ -266,7 +281,7 @@ void SlabModel::give(kma::Ref ref)
     for (Slab &slab : slabs_)
         if (const std::uint64_t slot = slab.slot_at(offset); slot != slab.slots)
             slab.taken.erase(slot);
-    std::erase_if(slabs_, [](const Slab &slab) { return slab.taken.empty() && !slab.at_head; });
+    std::erase_if(slabs_, [](const Slab &slab) { return slab.taken.empty() && !slab.at_head(); });
 }
 
 Range SlabModel::used() const

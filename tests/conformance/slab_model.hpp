@@ -34,9 +34,11 @@ private:
     // All in units of 16 bytes, or lines.
     struct Slab {
         std::uint64_t first, lines, units, slots; // line, and so on
-        bool at_head;                             // slot 0 is in reserve, and keeps it alive
+        static constexpr std::uint64_t none = ~std::uint64_t{0};
+        std::uint64_t own; // the slot that its head has, in reserve, and that keeps it alive; or `none`
         std::set<std::uint64_t> taken;
 
+        bool at_head() const { return own != none; }
         std::uint64_t slot_at(std::uint64_t offset) const; // `slots` if none begins there
         bool has_room() const { return taken.size() < slots; }
     };
@@ -60,6 +62,7 @@ private:
     bool has_slot(std::uint64_t least_units, std::uint64_t most_units) const;
     bool has_sure_slot(std::uint64_t units) const;
     void end_idle();
+    static void keep(Slab &slab);
     void take_off();
     std::optional<std::string> take_slot(Slab &slab, std::uint64_t offset, const std::string &block);
     std::optional<std::string> take_new(std::uint64_t offset, const Want &want, const std::string &block);

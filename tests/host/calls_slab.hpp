@@ -1,6 +1,7 @@
 // Every function of the slab heap by a lone caller, at its edges; see scenario_calls.hpp.
 #pragma once
 
+#include "calls_slab_heads.hpp"
 #include "calls_slab_lines.hpp"
 #include "calls_slab_lone.hpp"
 #include "calls_slab_numbers.hpp"
@@ -298,6 +299,7 @@ inline void check_slab()
 {
     check_slab_numbers();
     check_slab_lines();
+    check_slab_heads();
     slab_kind::vary(1);
     check_slab_search();
     for (const uint chunks : {1u, 2u, 3u})

@@ -44,7 +44,13 @@ public:
     }
 
     uint owners(uint first) const { return kma_load_u32(kma_sl_word(&sl, first), KMA_RELAXED); }
-    uint headed() const { return kma_load_u32(&heap->headed, KMA_RELAXED); }
+    uint headed() const
+    {
+        uint heads = 0;
+        for (kma_atomic_u32 &each : heap->headed)
+            heads += kma_load_u32(&each, KMA_RELAXED);
+        return heads;
+    }
     uint unit(uint first, uint within) const { return sl.plan.begin + first * KMA_SL_LINE + within; }
     uint unit(uint first) const { return unit(first, 0); }
 
@@ -78,6 +84,7 @@ public:
         made.units = units;
         made.align = align;
         made.own_class = made.size_class = own_class;
+        made.count = 1;
         made.block = KMA_NULL;
         return made;
     }
@@ -151,20 +158,25 @@ inline void check_lone_letting_go()
 // The first free slot of the class, large enough and aligned.
 inline void check_lone_fitting(const lone_heap &lone, uint first, const uint *rooms, const uint *offsets)
 {
-    const uint mark = kma_sl_mark(&lone.sl, first);
+    const kma_sl_form form = kma_sl_form_of(&lone.sl, first, kma_sl_mark(&lone.sl, first));
     for (uint c = 13; c < 22; c++)
         for (uint units = 15; units < 28; units += 2)
             for (uint align = 1; align <= 64; align *= 2)
                 for (const uint owners : {0u, 1u, 2u, 5u, 0x1fu, 0x7ffu, 0x7fffffffu}) {
-                    uint right = KMA_SL_NONE;
-                    for (uint slot = 31; slot-- != 0;)
+                    uint right = 0;
+                    for (uint slot = 0; slot < 31; slot++)
                         if (rooms[slot] >= units && class_that_fits(rooms[slot]) == c && (owners >> slot & 1u) == 0 &&
                             (first * 32 + offsets[slot]) % align == 0)
-                            right = offsets[slot] * 32 + slot;
-                    shim::self().operations = 0;
-                    kma_sl_search search = lone.search(units, align, 15);
-                    search.size_class = c;
-                    shim::check(kma_sl_fitting(&search, first, mark, owners) == right, "the hole that fits");
+                            right |= 1u << slot;
+                    for (const uint count : {1u, 2u, 32u}) { // one only of those whose sizes differ
+                        shim::self().operations = 0;
+                        kma_sl_search search = lone.search(units, align, 15);
+                        search.size_class = c;
+                        search.count = count;
+                        shim::check(kma_sl_fitting(&search, &form, first, owners) ==
+                                        kma_sl_lowest(right, form.units == 0 ? 1 : count),
+                                    "the holes that fit");
+                    }
                 }
 }
 
@@ -433,22 +445,23 @@ inline void check_lone_order()
 {
     { // a hole before the head's slab
         lone_heap lone;
-        shim::check(kma_sl_from_head(lone.heap, 16, 1, true).slots == 2u && lone.headed() == 1, "no slab at a head");
+        shim::check(kma_sl_from_heads(lone.heap, 16, 1, 1, true).slots == 2u && lone.headed() == 1,
+                    "no slab at a head");
         lone.make_holes(40, 2, 18, 3, 2u);
         shim::check(take_class(lone, 16) == lone.unit(40, 18), "not the hole");
     }
     { // a run where it is its turn before a walk; heads keep their slabs
         lone_heap lone;
-        kma_sl_from_head(lone.heap, 16, 1, true);
+        kma_sl_from_heads(lone.heap, 16, 1, 1, true);
         kma_store_u32(&lone.heap->next_run, 41, KMA_RELAXED);
         shim::check(kma_sl_take_alone(lone.heap, 128, 1, KMA_SL_CLASSES, true) == lone.unit(40), "not the next run");
         shim::check(lone.headed() == 1, "a slab was taken off its head");
     }
     for (const bool any_size : {false, true}) { // lines before idle slabs end
         lone_heap lone;
-        const kma_sl_from from = kma_sl_from_head(lone.heap, 16, 1, true);
-        lone.free_slot(from.first, kma_sl_first_bit(from.slots));
-        shim::check(lone.owners(from.first) == 1u, "no idle slab");
+        const kma_sl_from from = kma_sl_from_heads(lone.heap, 16, 1, 1, true);
+        lone.free_slot(from.unit / KMA_SL_LINE, kma_sl_first_bit(from.slots));
+        shim::check(lone.owners(from.unit / KMA_SL_LINE) == 1u, "no idle slab");
         const kma_ref run = kma_sl_take_alone(lone.heap, 64, 64, KMA_SL_CLASSES, any_size);
         shim::check(run != KMA_NULL && run % 64 == 0 && lone.headed() == 1, "an idle slab ended");
     }
@@ -459,7 +472,7 @@ inline void check_lone_order()
         lone.use(42, 54);
         lone.use(32, 8);
         kma_store_u32(&lone.heap->looked[0], 0, KMA_RELAXED);
-        shim::check(kma_sl_from_head(lone.heap, 0, 1, true).slots == 2u, "no slab at a head");
+        shim::check(kma_sl_from_heads(lone.heap, 0, 1, 1, true).slots == 2u, "no slab at a head");
         lone.use(lone.used(0) == 0x7fffffffu ? 31 : 30, 1);
         shim::check(lone.uses(all_lines, all_lines, all_lines), "lines are free");
         shim::check(take_class(lone, 16, false) == KMA_NULL, "a block of a larger class");

@@ -32,7 +32,7 @@ struct search_heap {
     }
 
     static void fresh() { shim::self().operations = 0; }
-    uint used(uint chunk) const { return kma_load_u32(kma_sl_used(&sl, chunk), KMA_RELAXED); }
+    uint used(uint chunk) const { return kma_sl_used(&sl, chunk)->peek(shim::location::current()); }
     bool has_room_bit(uint chunk) const
     {
         return (kma_load_u32(kma_sl_rooms(&sl, chunk), KMA_RELAXED) >> chunk % 32 & 1u) != 0;
@@ -398,6 +398,195 @@ inline void check_search_seeks()
     shim::check(kma_sl_seek(in.heap, 193, 1) == KMA_SL_NONE && kma_sl_seek(in.heap, 192, 1) == 0, "all lines, or more");
 }
 
+// ------ long runs ---------------------------------------------------------------------------------------------------
+
+// Of `chunks`: runs of up to `most` lines with gaps between them, some chunks as if of small blocks, and chunks without a bit
+// that are full, as runs leave them.
+inline void put_long_state(const search_heap &in, uint seed, uint most)
+{
+    uint state = seed * 0x9e3779b9u;
+    const auto draw = [&state](uint limit) { return (state = kma_mix32(state + 0x9e3779b9u)) % limit; };
+    const uint chunks = in.sl.plan.chunks;
+    in.put_all(0);
+    const uint share = 1 + draw(6);
+    for (uint line = draw(2) * draw(most); line < chunks * 32;) {
+        const uint end = std::min(line + 1 + draw(most), chunks * 32);
+        for (uint at = line; at < end; at++) {
+            const uint bits = kma_sl_mask(at, end - at, at / 32);
+            in.put(at / 32, in.used(at / 32) | bits);
+            at |= 31;
+        }
+        line = end + (draw(6) < share ? draw(most) : draw(3));
+    }
+    for (uint n = draw(4); n != 0; n--)
+        in.put(draw(chunks), kma_mix32(draw(1000)));
+    for (uint n = draw(4); n != 0; n--) // that nobody has met
+        kma_fetch_or_u32(kma_sl_rooms(&in.sl, draw(chunks) / 32 * 32), 1u << draw(std::min(chunks, 32u)), KMA_RELAXED);
+}
+
+// The first lines that are free, wherever they begin and end in their chunks.
+inline void check_search_far_walks()
+{
+    for (const uint chunks : {4u, 70u}) {
+        const search_heap in(chunks);
+        for (uint seed = 0; seed < 600; seed++) {
+            const uint random = kma_mix32(seed ^ 0x1234 ^ chunks << 20);
+            const uint all = in.sl.plan.chunks;
+            const uint from = random % 4 != 0 ? 0 : random / 4 % all;
+            const uint to = random / 256 % 4 != 0 ? all : from + random / 1024 % (all - from + 1);
+            const uint align = random % 3 != 0 ? 1 : 1u << random / 4 % 4;
+            const uint count = 63 + kma_mix32(random) % (chunks == 4 ? 66 : seed % 2 ? 200 : 1400);
+            put_long_state(in, seed, 1 + kma_mix32(seed) % (chunks == 4 ? 60 : seed % 2 ? 300 : 1200));
+            const uint right = in.first_free(from * 32, to * 32, count, align);
+            search_heap::fresh();
+            shim::check(kma_sl_walk_far(in.heap, from, to, count, align, 1, true) == right, "the first lines of a long run");
+            if (right == KMA_SL_NONE)
+                continue;
+            kma_sl_give_lines(in.heap, right, count);
+            shim::check(in.first_free(from * 32, to * 32, count, align) == right, "lines that were not free");
+        }
+    }
+}
+
+// Whom others beat, or who hopes for chunks that have no room: where he goes on, and what he leaves.
+inline void check_search_claims()
+{
+    const search_heap in(70);
+    for (uint seed = 0; seed < 400; seed++) {
+        const uint random = kma_mix32(seed ^ 0x4321);
+        const uint first = random % 1000, count = 1 + kma_mix32(random) % 1200, end = first + count;
+        const uint taken = first - first % 2 + kma_mix32(random ^ 1) % (count + 40);
+        in.put_all(0);
+        if (seed % 8 != 0)
+            in.put(taken / 32, in.used(taken / 32) | 1u << taken % 32);
+        if (seed % 8 == 1) // full, and no search need have met it
+            in.put(first / 32 + 1, ~0u);
+        const bool is_free = in.are_free(first, count);
+        uint before[70];
+        for (uint chunk = 0; chunk < 70; chunk++)
+            before[chunk] = in.used(chunk);
+        search_heap::fresh();
+        const uint met = kma_sl_claim(in.heap, first, count);
+        shim::check((met == KMA_SL_NONE) == is_free, "whether lines were taken");
+        shim::check(is_free || (met >= first / 32 && met <= (end - 1) / 32 &&
+                                (before[met] & kma_sl_mask(first, count, met)) != 0),
+                    "the chunk in which others have lines");
+        for (uint chunk = 0; chunk < 70; chunk++) {
+            const bool touches = chunk >= first / 32 && chunk <= (end - 1) / 32;
+            const bool is_whole = chunk > first / 32 && chunk < (end - 1) / 32;
+            shim::check(in.used(chunk) == (before[chunk] | (is_free && touches ? kma_sl_mask(first, count, chunk) : 0)),
+                        "lines that were claimed, or given back");
+            shim::check(in.has_room_bit(chunk) == (before[chunk] != ~0u && !(is_free && is_whole)),
+                        "what is hidden, or shown again");
+        }
+        if (is_free) {
+            kma_sl_give_lines(in.heap, first, count);
+            for (uint chunk = 0; chunk < 70; chunk++)
+                shim::check(in.used(chunk) == before[chunk] && (in.has_room_bit(chunk) || before[chunk] == ~0u),
+                            "lines that were given back");
+        }
+    }
+}
+
+// By rooms alone, and by words.
+inline void check_search_hopes()
+{
+    const search_heap in(200);
+    for (uint seed = 0; seed < 500; seed++) {
+        const uint random = kma_mix32(seed ^ 0x2468);
+        const uint from = random % 5 != 0 ? random % 60 : 0, to = random / 64 % 3 != 0 ? 200 : from + 1 + random / 256 % (200 - from);
+        const uint count = 1 + kma_mix32(random) % (seed % 2 ? 8 : 80);
+        bool full[200];
+        for (uint chunk = 0; chunk < 200; chunk++) {
+            full[chunk] = kma_mix32(seed * 256 + chunk) % (2 + seed % 30) == 0;
+            in.put(chunk, full[chunk] ? ~0u : 0);
+        }
+        uint right = to, length = 0, next = from;
+        for (uint chunk = from; chunk < to && right == to; chunk++)
+            if ((length = full[chunk] ? 0 : length + 1) == count)
+                right = chunk + 1 - count;
+        search_heap::fresh();
+        shim::check(kma_sl_next_hope(in.heap, from, to, count) == right, "the first chunks that may be free");
+        const uint look = std::min((from / 32 + KMA_SL_FAR_SIGHT) * 32, to);
+        while (next < look && !full[next])
+            next++;
+        shim::check(kma_sl_next_full(in.heap, from, to) == next, "the next chunk without room");
+    }
+    in.put_all(0);
+    for (uint chunk = 20; chunk < 28; chunk++)
+        in.put(chunk, chunk == 22 ? 0xfffffffeu : chunk == 26 ? 0 : ~0u);
+    kma_fetch_or_u32(kma_sl_rooms(&in.sl, 0), ~0u, KMA_RELAXED);
+    search_heap::fresh();
+    shim::check(kma_sl_see(in.heap, 20, 24) == 0 && kma_sl_see(in.heap, 24, 27) == 4, "the chunks that are free");
+    for (uint chunk = 18; chunk < 30; chunk++)
+        shim::check(in.has_room_bit(chunk) == (in.used(chunk) != ~0u || chunk == 27), "which chunks that are full show room");
+}
+
+// Draws, and the places in front of them and behind them.
+inline void check_search_long()
+{
+    const search_heap in(70);
+    const auto set_next = [&in](uint line) { kma_store_u32(&in.heap->next_long, line, KMA_RELAXED); };
+    const auto next = [&in] { return kma_load_u32(&in.heap->next_long, KMA_RELAXED); };
+    const auto seek = [&in](uint count, uint align) {
+        search_heap::fresh();
+        return kma_sl_seek_long(in.heap, count, align);
+    };
+    for (uint seed = 0; seed < 600; seed++) { // wherever draws lead, a lone caller gets lines if there are some
+        const uint random = kma_mix32(seed ^ 0x1357);
+        const uint count = 63 + random % (seed % 2 ? 150 : 1200), align = random / 4096 % 3 != 0 ? 1 : 8;
+        put_long_state(in, seed + 777, 1 + kma_mix32(random) % (seed % 2 ? 200 : 900));
+        set_next(kma_mix32(random ^ 7));
+        const uint right = in.first_free(0, 2240, count, align);
+        uint before[70];
+        for (uint chunk = 0; chunk < 70; chunk++)
+            before[chunk] = in.used(chunk);
+        const uint first = seek(count, align);
+        shim::check((first == KMA_SL_NONE) == (right == KMA_SL_NONE), "a lone caller and a place for a long run");
+        for (uint line = 0; line < 2240; line++) {
+            const bool is_its = first != KMA_SL_NONE && line >= first && line < first + count;
+            shim::check(in.is_free(line) == ((before[line / 32] >> line % 32 & 1u) == 0 && !is_its),
+                        "the lines of a long run");
+        }
+        shim::check(first == KMA_SL_NONE || first % align == 0, "where a long run begins");
+        shim::check(kma_load_u32(&in.heap->scarce, KMA_RELAXED) == (first == KMA_SL_NONE && align == 1 ? count : 0),
+                    "what is scarce");
+        kma_sl_set_scarce(in.heap, 0);
+    }
+    in.put_all(0);
+    set_next(1000);
+    shim::check(seek(100, 1) == 0 && next() == 1000, "not the first place in front of the draws");
+    in.put_all(0);
+    for (uint chunk = 0; chunk < 31; chunk++)
+        in.put(chunk, 1u << 9);
+    shim::check(seek(100, 1) == 1000 && next() == 1100, "not what is drawn");
+    shim::check(kma_sl_draw_long(in.heap, 70) == 1100 && next() == 1170, "not the next draw");
+    in.put(37, 1u);
+    shim::check(kma_sl_draw_long(in.heap, 70) == KMA_SL_NONE && next() == 1240, "lines of others were drawn");
+    set_next(1150); // these are taken, too: the first place behind them
+    in.put(38, 1u << 31);
+    shim::check(seek(100, 1) == 39 * 32 && next() == 39 * 32 + 100, "not the first place behind the draws");
+    shim::check(kma_sl_draw_long(in.heap, 2241) == KMA_SL_NONE && seek(2241, 1) == KMA_SL_NONE, "more lines than there are");
+    in.put_all(0);
+    set_next(0);
+    shim::check(seek(2240, 1) == 0, "a run as long as the heap");
+}
+
+// Who found a place moves those who draw behind it, if they are between where he began and its end.
+inline void check_search_long_moves()
+{
+    const search_heap in(10);
+    for (const uint from : {0u, 64u, 300u})
+        for (const uint end : {1u, 70u, 299u, 300u, 310u, 320u})
+            for (const uint next : {0u, 1u, 63u, 64u, 69u, 70u, 298u, 299u, 300u, 309u, 319u, 320u, 325u, 640u}) {
+                kma_store_u32(&in.heap->next_long, next, KMA_RELAXED);
+                kma_sl_move_long(in.heap, from, end);
+                const bool is_between = (next + 640 - from) % 320 < (end + 640 - from) % 320;
+                shim::check(kma_load_u32(&in.heap->next_long, KMA_RELAXED) == (is_between ? end : next),
+                            "where long runs are drawn next");
+            }
+}
+
 inline void check_slab_search()
 {
     const uint together = std::exchange(shim::place_items, 1u);
@@ -411,6 +600,11 @@ inline void check_slab_search()
     check_search_walks();
     check_search_next_run();
     check_search_seeks();
+    check_search_far_walks();
+    check_search_claims();
+    check_search_hopes();
+    check_search_long();
+    check_search_long_moves();
     shim::place_items = together;
     shim::self().operations = 0;
 }

@@ -11,6 +11,8 @@
 #define KMA_SL_ALIGN 1024u
 #define KMA_SL_PLACES 2u
 #define KMA_SL_PLACE_CHUNKS 1u
+#define KMA_SL_CURSOR_CHUNKS 1u
+#define KMA_SL_LOOKERS 2u
 #define KMA_SL_CURSORS 2u
 #define KMA_SL_CURSOR_STRIDE 2u
 #define KMA_SL_LOOKED_STRIDE 1u
@@ -18,6 +20,10 @@
 #define KMA_SL_MANY_SHIFT 5u
 #define KMA_SL_FEW 2u
 #define KMA_SL_DRAWN 16u // runs of a chunk are longer
+#define KMA_SL_SHORT 62u // runs of two chunks are long: one of their chunks is theirs as a whole, wherever they begin
+#define KMA_SL_ABREAST 2u
+#define KMA_SL_SIGHT 4u
+#define KMA_SL_FAR_SIGHT 2u
 #define KMA_SL_DRAWS 2u
 #define KMA_SL_REDRAWS 3u
 #ifndef KMA_SL_LOOKS
@@ -123,9 +129,11 @@ struct slab_kind {
             shim::objects.construct<kma_atomic_u32>(&each);
         for (kma_atomic_u32 &each : made->looked)
             shim::objects.construct<kma_atomic_u32>(&each);
-        for (kma_atomic_u32 *each : {&made->next_run, &made->seekers, &made->headed, &made->scarce})
+        for (kma_atomic_u32 &each : made->headed)
+            shim::objects.construct<kma_atomic_u32>(&each);
+        for (kma_atomic_u32 *each : {&made->next_run, &made->seekers, &made->scarce, &made->next_long})
             shim::objects.construct<kma_atomic_u32>(each);
-        construct_words(made, plan.heads, plan.places * KMA_SL_CLASSES);
+        construct_words(made, plan.heads, kma_sl_heads(plan.places));
         construct_words(made, plan.used, count);
         construct_words(made, plan.rooms, (count + 31) / 32);
         construct_words(made, plan.pins, count);

@@ -57,7 +57,7 @@ foreach(heap IN LISTS kma_heaps)
 endforeach()
 kma_mutants_finder(relacy wide acqrel64 WIDTHS 1 4 ITERATIONS ${relacy_iterations})
 kma_mutants_finder(relacy pages acqrel64 WIDTHS 1 4 ITERATIONS ${relacy_iterations})
-foreach(scenario IN ITEMS slabs lines) # which have many excused mutants to try
+foreach(scenario IN ITEMS slabs lines heads) # which have many excused mutants to try
   kma_mutants_finder(relacy ${scenario} acqrel64 WIDTHS 1 4 ITERATIONS 4000 300 20000 100000)
 endforeach()
 foreach(scenario IN ITEMS queue bitmap tree quarantine superblock)

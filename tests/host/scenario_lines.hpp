@@ -11,6 +11,8 @@
 //   each
 //   draws   lines by numbers alone, of a cursor and of the next run: nobody is told of lines that another was told of
 //   seeks   each looks for the one line that is free, and gives it back; others may be quicker each time
+//   claims  each claims long runs of lines that overlap, of four chunks, two of which are claimed at once, or looks for a
+//           place for one; who gets it gives it back, and all chunks have room again
 //
 // Checked: no two owners of half a line at a time, each ordered after the one before; at rest all books
 // (slab_books.hpp), and that a lone caller gets all that is free.
@@ -26,21 +28,23 @@ public:
         draw_ = variant_ * 0x9e3779b9u + 1;
         mode_ = draw(5);
         slab_kind::vary(draw(3));
-        const ulong bytes = slab_kind::bytes_of({});
-        heap_ = slab_kind::make(memory_.take(bytes), bytes, slab_kind::chunks);
+        if (mode_ == runs && shim::chosen.bound == 0 && draw(4) == 0)
+            mode_ = draw(5) == 0 ? draws : draw(2) == 0 ? seeks : claims;
+        ulong end;
+        kma_sl_plan_of(chunks_now(), KMA_SL_CURSORS, 0, &end);
+        heap_ = slab_kind::make(memory_.take(end * KMA_UNIT), end * KMA_UNIT, chunks_now());
         for (uint part = 0; part < parts; part++)
             *shim::objects.construct<KMA_PLAIN(uint)>(&owner(part)) = 0;
         kma_store_u32(&heap_->next_run, draw(8) * KMA_SL_LINE + draw(2) * draw(KMA_SL_LINE), KMA_RELAXED);
         for (uint band = 0; band < KMA_SL_BANDS; band++)
             for (uint cursor = 0; cursor < heap_->plan.cursors; cursor++)
                 kma_store_u32(kma_sl_cursor(heap_, band, cursor), draw(100), KMA_RELAXED);
-        if (mode_ == runs && shim::chosen.bound == 0 && draw(4) == 0)
-            mode_ = draw(3) == 0 ? draws : seeks;
+        kma_store_u32(&heap_->next_long, draw(chunks_now() * KMA_SL_LINE), KMA_RELAXED);
         if (mode_ == seeks)
             leave_one();
         else if (is_divided())
             divide();
-        else if (mode_ != runs && mode_ != draws)
+        else if (mode_ == chunks || mode_ == small)
             prelude();
         if (shim::chosen.bound == 0)
             shim::plan_nap(threads);
@@ -54,6 +58,8 @@ public:
             return draw_lines(me);
         if (mode_ == seeks)
             return seek_lines();
+        if (mode_ == claims)
+            return claim_lines(me);
         if (mode_ == runs) {
             const piece run = take(me, run_units[draw_of(me) % std::size(run_units)]);
             shim::check(run.units != 0, "no run, though there is one for everybody");
@@ -71,6 +77,8 @@ public:
             check_drawn();
         if (mode_ == seeks)
             check_left();
+        if (mode_ == claims)
+            return check_claimed();
         check();
         for (uint me = 0; me < threads; me++)
             for (piece &mine : held_[me])
@@ -94,7 +102,7 @@ public:
     }
 
 private:
-    enum : uint { runs, chunks, small, gaps, gaps_again, draws, seeks };
+    enum : uint { runs, chunks, small, gaps, gaps_again, draws, seeks, claims };
     static constexpr uint actors = min(threads, 3u);
     static constexpr uint part_units = 16;
     static constexpr uint parts = slab_kind::chunks * KMA_SL_LINE * KMA_SL_LINE / part_units;
@@ -165,6 +173,41 @@ private:
             if (line != KMA_SL_NONE)
                 kma_sl_give_lines(heap_, line, 1);
         }
+    }
+
+    uint chunks_now() const { return mode_ == claims ? slab_kind::chunks + 1 : slab_kind::chunks; }
+
+    // Of each line somebody is the owner: the shim sees two who write there without an order between them.
+    void claim_lines(uint me)
+    {
+        const uint lines = chunks_now() * KMA_SL_LINE;
+        for (uint round = 0; round < 3; round++) {
+            const uint choice = draw_of(me);
+            const uint count = choice % 4 == 0 ? 63 + choice / 4 % 66 : 1 + choice / 4 % lines;
+            uint first = choice / 1024 % (lines - count + 1);
+            if (choice >> 30 == 0 && count > KMA_SL_SHORT)
+                first = kma_sl_seek_long(heap_, count, choice % 2 != 0 ? 2 : 1);
+            else if (!kma_sl_take_lines(heap_, first, count))
+                first = KMA_SL_NONE;
+            if (first == KMA_SL_NONE)
+                continue;
+            for (uint line = first; line < first + count; line = (line / 8 + 1) * 8)
+                owner(line) = me + 1;
+            for (uint line = first; line < first + count; line = (line / 8 + 1) * 8)
+                shim::check(owner(line) == me + 1, "a line has two owners");
+            kma_sl_give_lines(heap_, first, count);
+        }
+    }
+
+    void check_claimed()
+    {
+        const kma_sl_heap sl = kma_sl_open(heap_);
+        const auto now = [](const kma_atomic_u32 *word) { return word->peek(shim::location::current()); };
+        for (uint chunk = 0; chunk < chunks_now(); chunk++)
+            shim::check(now(kma_sl_used(&sl, chunk)) == 0, "lines that nobody has were not given back");
+        shim::check(now(kma_sl_rooms(&sl, 0)) == (1u << chunks_now()) - 1, "a free chunk is hidden");
+        shim::check(kma_sl_seek_long(heap_, chunks_now() * KMA_SL_LINE, 1) == 0, "a lone caller and all of the heap");
+        shim::objects.destroy_all();
     }
 
     void check_left()

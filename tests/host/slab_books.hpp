@@ -8,7 +8,7 @@ public:
     explicit slab_books(kma_slab *heap) : heap_(heap), sl_(kma_sl_open(heap))
     {
         shim::check(sl_.plan.room <= most_chunks, "the heap is too large for this test");
-        for (uint n = 0; n < sl_.plan.places * KMA_SL_CLASSES; n++)
+        for (uint n = 0; n < kma_sl_heads(sl_.plan.places); n++)
             heads_[n] = now(kma_sl_at(heap_, sl_.plan.heads) + n);
         for (uint line = 0; line < kma_sl_lines(&sl_); line += KMA_SL_MARKS)
             marks_[line / KMA_SL_MARKS] = now(kma_sl_marks(&sl_, line));
@@ -16,7 +16,7 @@ public:
             used_[chunk] = now(kma_sl_used(&sl_, chunk));
         for (uint line = 0; line < kma_sl_lines(&sl_); line++)
             if ((mark(line) & KMA_SL_MARK_FORM) != 0)
-                slabs_[count_++] = {line, form_of(line), word(line), head_of(line), 0};
+                slabs_[count_++] = {line, form_of(line), word(line), head_of(line), own_of(line), 0};
     }
 
     // Somebody has the block that begins at this unit, from the first line's start.
@@ -66,7 +66,7 @@ public:
             if (in.head != none) {
                 if (in.head >= size_class)
                     return true;
-                std::fill_n(free + in.first, in.form.lines, in.owners == 1u);
+                std::fill_n(free + in.first, in.form.lines, in.owners == in.own);
                 continue;
             }
             for (uint slot = 0; slot < KMA_SL_SLOTS && size_class != KMA_SL_CLASSES; slot++)
@@ -88,7 +88,7 @@ public:
     {
         uint in_use = 0;
         for (uint n = 0; n < count_; n++)
-            in_use += slabs_[n].head == none || slabs_[n].owners != 1u;
+            in_use += slabs_[n].head == none || slabs_[n].owners != slabs_[n].own;
         return in_use;
     }
 
@@ -100,7 +100,8 @@ private:
         uint first;
         kma_sl_form form;
         uint owners;
-        uint head; // the class of the head that it is at
+        uint head; // the class of a head that it is at
+        uint own;  // slots that heads own
         uint expected;
     };
 
@@ -120,17 +121,26 @@ private:
 
     uint head_of(uint line) const
     {
-        for (uint n = 0; n < sl_.plan.places * KMA_SL_CLASSES; n++)
-            if (head(n) == line + 1)
-                return n % KMA_SL_CLASSES;
+        for (uint n = 0; n < kma_sl_heads(sl_.plan.places); n++)
+            if (kma_sl_head_has_slab(head(n)) && kma_sl_head_line(head(n)) == line)
+                return kma_sl_head_class(sl_.plan.places, n);
         return none;
+    }
+
+    uint own_of(uint line) const
+    {
+        uint own = 0;
+        for (uint n = 0; n < kma_sl_heads(sl_.plan.places); n++)
+            if (kma_sl_head_has_slab(head(n)) && kma_sl_head_line(head(n)) == line)
+                own |= kma_sl_head_own(head(n));
+        return own;
     }
 
     void check_slab(const slab &in, uint next)
     {
         shim::check(in.form.lines != 0 && in.first + in.form.lines <= next, "a slab reaches into another");
         shim::check(in.form.slots != 0 && in.form.count <= KMA_SL_PLANES, "a header that no slab has");
-        const uint owners = in.head != none ? in.owners & ~1u : in.owners;
+        const uint owners = in.owners & ~in.own;
         shim::check((mark(in.first) & KMA_SL_MARK_CLOSED) == 0, "a closed slab that nobody has buried");
         shim::check(in.owners != 0, "a slab without owners");
         shim::check(owners == in.expected, "the owners of a slab are not those who have its blocks");
@@ -168,19 +178,23 @@ private:
 
     void check_heads() const
     {
-        uint headed = 0;
-        for (uint n = 0; n < sl_.plan.places * KMA_SL_CLASSES; n++) {
-            if (head(n) == 0)
+        uint headed[KMA_SL_CLASSES] = {};
+        for (uint n = 0; n < kma_sl_heads(sl_.plan.places); n++) {
+            shim::check(head(n) != KMA_SL_HEAD_BUSY, "somebody still gets a slab for a head");
+            if (!kma_sl_head_has_slab(head(n)))
                 continue;
-            headed++;
-            const uint line = head(n) - 1;
+            const uint size_class = kma_sl_head_class(sl_.plan.places, n);
+            headed[size_class]++;
+            const uint line = kma_sl_head_line(head(n));
             shim::check(line < kma_sl_lines(&sl_) && (mark(line) & KMA_SL_MARK_FORM) != 0, "a head of no slab");
-            shim::check(form_of(line).units == kma_sl_units(n % KMA_SL_CLASSES), "a head's slab is of another size");
-            shim::check((word(line) & 1u) != 0, "a head has not its slab's first slot");
+            shim::check(form_of(line).units == kma_sl_units(size_class), "a head's slab is of another size");
+            shim::check((word(line) & kma_sl_head_own(head(n))) != 0, "a head has not its own slot");
             for (uint other = 0; other < n; other++)
-                shim::check(head(other) != head(n), "two heads have one slab");
+                shim::check(head(other) != head(n), "two heads have one slot");
         }
-        shim::check(now(&heap_->headed) == headed, "heads with a slab are not as many as were counted");
+        for (uint size_class = 0; size_class < KMA_SL_CLASSES; size_class++)
+            shim::check(now(&heap_->headed[size_class]) == headed[size_class],
+                        "heads with a slab are not as many as were counted");
     }
 
     // In a tree. Words above are checked whether or not.
@@ -207,7 +221,7 @@ private:
     kma_sl_heap sl_;
     slab slabs_[most_chunks * KMA_SL_LINE];
     uint count_ = 0;
-    uint heads_[KMA_SL_PLACES * KMA_SL_CLASSES];
+    uint heads_[KMA_SL_PLACES * KMA_SL_CLASSES]; // as few places have no fewer heads for large classes
     uint marks_[most_chunks * KMA_SL_LINE / KMA_SL_MARKS];
     uint used_[most_chunks];
     uint claimed_[most_chunks] = {}; // lines of slabs

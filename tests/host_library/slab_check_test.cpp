@@ -31,7 +31,7 @@ public:
 
     Ledger()
     {
-        books.heads.resize(std::size_t{plan.places} * KMA_SL_CLASSES);
+        books.heads.resize(kma_sl_heads(plan.places));
         books.used.assign(room, 0);
         std::fill(books.used.begin() + chunks, books.used.end(), ~0u);
         books.pins.resize(room);
@@ -40,7 +40,7 @@ public:
         books.words.resize(std::size_t{room} * KMA_SL_LINE);
         books.rooms = {~0u, (1u << (chunks - 32)) - 1};
         books.seekers = 0;
-        books.headed = 2;
+        books.headed[0] = books.headed[KMA_SL_CLASSES - 1] = 1;
         add_equal();
         add_mixed();
     }
@@ -96,13 +96,13 @@ private:
     void add_equal()
     {
         claim(fine, 1, KMA_SL_MARK_FINE | KMA_SL_MARK_HOLEY, 0x7);
-        books.heads[0] = fine + 1;
+        books.heads[0] = kma_sl_head_of(fine, 0);
         claim(equal, 38, KMA_SL_MARK_HEADER | KMA_SL_MARK_HOLEY, 0xbdf);
         books.words[equal + 1] = 0x80000000u | 100 << 6 | 12;
         put(of_96, equal / 32);
         claim(shared, 32, KMA_SL_MARK_HEADER | KMA_SL_MARK_HOLEY, 0x3);
         books.words[shared + 1] = 0x80000000u | 256 << 6 | 4;
-        books.heads[KMA_SL_CLASSES - 1] = shared + 1;
+        books.heads[KMA_SL_CLASSES - 1] = kma_sl_head_of(shared, 0);
         claim(run, 40, KMA_SL_MARK_HEADER, 1);
         books.words[run + 1] = 0xc0000000u | 40;
     }
@@ -262,21 +262,27 @@ TEST_CASE("check names heads that name nothing, or another's slab", "[slab]")
     const auto head = [](std::uint32_t size_class, std::uint32_t value) {
         return after([=](Ledger &ledger) {
             std::uint32_t &changed = ledger.books.heads[size_class];
-            ledger.books.headed += (value != 0 ? 1 : 0) - (changed != 0 ? 1 : 0);
+            ledger.books.headed[size_class] = value != 0 ? 1 : 0;
             changed = value;
         });
     };
-    CHECK(head(3, 1001) == "the head of size class 3 says line 1000, and no slab begins there\n");
-    CHECK(head(3, lines + 1) == "the head of size class 3 says line 1280, and no slab begins there\n");
-    CHECK(head(3, ~0u) == "the head of size class 3 says line 4294967294, and no slab begins there\n");
-    CHECK_THAT(head(of_96, Ledger::equal + 1),
+    CHECK(head(3, kma_sl_head_of(1000, 0)) == "the head of size class 3 says line 1000, and no slab begins there\n");
+    CHECK(head(3, kma_sl_head_of(lines, 0)) == "the head of size class 3 says line 1280, and no slab begins there\n");
+    CHECK(head(3, kma_sl_head_of(5000000, 31)) ==
+          "the head of size class 3 says line 5000000, and no slab begins there\n");
+    CHECK_THAT(head(47, KMA_SL_HEAD_BUSY),
+               contains("the head of size class 47 is being given a slab, and nobody is there\n"));
+    CHECK_THAT(head(of_96, kma_sl_head_of(Ledger::equal, 0)),
                contains("the head of size class 35 has the slab at line 41, which is of another size\n"));
-    CHECK_THAT(head(3, Ledger::fine + 1),
-               contains("which is of another size\n") && contains("the slab at line 0 is at two heads\n"));
+    CHECK_THAT(head(3, kma_sl_head_of(Ledger::fine, 0)),
+               contains("which is of another size\n") && contains("a slot of the slab at line 0 is two heads'\n"));
+    CHECK_THAT(head(3, kma_sl_head_of(Ledger::fine, 1)),
+               contains("which is of another size\n") && !contains("two heads'"));
     CHECK(after_word(Ledger::shared, 2) ==
-          "the head of size class 47 has the slab at line 100, and not its first slot\n");
-    // Of three slots instead of four.
-    CHECK(after_word(Ledger::shared + 1, 0x80000000u | 256 << 6 | 3).find("which is of another size\n") !=
+          "the head of size class 47 has the slab at line 100, and not its own slot of it\n");
+    CHECK(head(47, kma_sl_head_of(Ledger::shared, 2)) ==
+          "the head of size class 47 has the slab at line 100, and not its own slot of it\n");
+    CHECK(after_word(Ledger::shared + 1, 0x80000000u | 255 << 6 | 4).find("which is of another size\n") !=
           std::string::npos);
     // Without the head its slab's free slots are holes that are not listed.
     CHECK(head(47, 0) == "chunk 3 has a hole of size class 47, and is not in its tree\n");
@@ -285,10 +291,10 @@ TEST_CASE("check names heads that name nothing, or another's slab", "[slab]")
                    ledger.mark(Ledger::shared, KMA_SL_MARK_HEADER);
                }),
                contains("the slab at line 100 has free slots, and is not marked so\n") &&
-                   contains("the heap counts 2 slabs at heads, and there are 1\n"));
-    for (const std::uint32_t count : {0u, 1u, 3u, ~0u})
-        CHECK(after([=](Ledger &ledger) { ledger.books.headed = count; }) ==
-              "the heap counts " + std::to_string(count) + " slabs at heads, and there are 2\n");
+                   contains("the heap counts 1 heads of size class 47 with a slab, and there are 0\n"));
+    for (const std::uint32_t count : {0u, 2u, ~0u})
+        CHECK(after([=](Ledger &ledger) { ledger.books.headed[0] = count; }) ==
+              "the heap counts " + std::to_string(count) + " heads of size class 0 with a slab, and there are 1\n");
 }
 
 TEST_CASE("check names words of lines, chunks with room and trees that miss something", "[slab]")

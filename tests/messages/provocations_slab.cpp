@@ -127,17 +127,20 @@ void add_slabs(std::vector<Provocation> &all)
 
 void add_heads(std::vector<Provocation> &all)
 {
-    all.insert(all.end(), {
-                              damaged("head: a line where nothing is",
-                                      [](const Street &street) {
-                                          street.write(street.plan().heads, of_144, street.last_chunk() * 32 + 1);
-                                      }),
-                              damaged("head: a slab of others",
-                                      [](const Street &street) {
-                                          street.write(street.plan().heads, of_144, street.at_head() + 1);
-                                      }),
-                              word("slab at a head: slot 0", &Street::at_head, 0, 2),
-                          });
+    all.insert(all.end(),
+               {
+                   damaged("head: a line where nothing is",
+                           [](const Street &street) {
+                               street.write(street.plan().heads, of_144, kma_sl_head_of(street.last_chunk() * 32, 0));
+                           }),
+                   damaged("head: a slab of others",
+                           [](const Street &street) {
+                               street.write(street.plan().heads, of_144, kma_sl_head_of(street.at_head(), 0));
+                           }),
+                   damaged("head: somebody is there",
+                           [](const Street &street) { street.write(street.plan().heads, of_144, KMA_SL_HEAD_BUSY); }),
+                   word("slab at a head: slot 0", &Street::at_head, 0, 2),
+               });
 }
 
 void add_chunks(std::vector<Provocation> &all)
@@ -151,7 +154,7 @@ void add_chunks(std::vector<Provocation> &all)
             damaged("number of those who search",
                     [](const Street &street) { street.write(0, offsetof(kma_slab, seekers) / 4, 2); }),
             damaged("number of slabs at heads",
-                    [](const Street &street) { street.write(0, offsetof(kma_slab, headed) / 4, 0); }),
+                    [](const Street &street) { street.write(0, offsetof(kma_slab, headed) / 4 + of_64, 0); }),
             damaged("bits of chunks with room",
                     [](const Street &street) { street.write(street.plan().rooms, street.last_chunk() / 32, 0); }),
             damaged("bits of chunks with room: one beyond the last chunk",

@@ -10,6 +10,7 @@
 //   slab_lines.cl     lines: claims, and chunks with room
 //   slab_cursors.cl   where lanes together claim lines
 //   slab_gaps.cl      how free lines are found elsewhere
+//   slab_long.cl      the same for runs of more than 64 KiB
 //   slab_form.cl      what a slab's mark and data say: where its slots are
 //   slab_holes.cl     its life: slots become free, are filled again, and it ends
 //   slab_heads.cl     lanes alone: shared slabs
@@ -21,10 +22,10 @@
 //
 // A malloc, read aloud: a whole warp adds up what its lanes want, draws so many lines at the cursor of its place, claims them,
 // notes the sizes, and each lane has its offset (kma_sl_take_drawn). Who comes alone sets a bit of the slab that is at the head
-// of his place and size (kma_sl_take_one). Who gets none that way tries holes, if few are together; lines drawn a few times
-// more, and gaps; heads; and at last the whole heap (kma_slab_alloc_anyhow). A free: lanes that free all of a slab end it by one
-// compare-and-swap of its owners, take its mark away, and give back the lines (kma_sl_end); others clear bits of the owners
-// (kma_sl_release_one, kma_sl_release_some).
+// of his place and size (kma_sl_take_one). Who gets none that way tries, as his size and company suggest (kma_slab_alloc_anyhow):
+// holes; heads, of other places too, which get slabs then; lines drawn a few times more, and gaps; and at last the whole heap. A
+// free: lanes that free all of a slab end it by one compare-and-swap of its owners, take its mark away, and give back the lines
+// (kma_sl_end); others clear bits of the owners (kma_sl_release_one, kma_sl_release_some).
 //
 // Own work, on the thesis's list of what a KMA-2 should be (7.2); docs/slab-design.md has what it was chosen from. A word
 // of bits for slots that are taken, and hashing groups of lanes by their wish, are ScatterAlloc's.
@@ -87,17 +88,24 @@ static inline kma_sl_need kma_slab_need(const kma_sl_heap *sl, size_t align, siz
 static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap, size_t align, size_t bytes)
 {
     KMA_CALL_ITSELF(heap, kma_slab_alloc_anyhow(heap, align, bytes));
-    // For whom a slab of their own would be a waste, while others have holes.
-    const bool are_few = kma_lanes_count(kma_lanes_active()) < KMA_SL_MANY;
+    const uint here = kma_lanes_count(kma_lanes_active());
     const kma_sl_heap sl = kma_sl_open(heap);
     const kma_sl_need need = kma_slab_need(&sl, align, bytes);
+    // For few lanes a slab of their own would be a waste, while others have holes.
+    const bool has_class = need.size_class < KMA_SL_CLASSES;
+    const bool few = has_class && here < KMA_SL_MANY && need.align == 1 && kma_sl_has_holes_for(&sl, need.size_class);
+    const bool shares = has_class && need.size_class < KMA_SL_SMALL_CLASSES && (here == 1 || few);
     kma_ref block = KMA_NULL;
-    if (are_few && need.size_class < KMA_SL_CLASSES && need.align == 1 && kma_sl_has_holes_for(&sl, need.size_class))
+    if (few && !shares)
         block = kma_sl_take_hole(heap, need.units);
-    if (block == KMA_NULL && need.units != 0 && need.align == 1)
+    if (shares && here == 1)
+        block = kma_sl_block_of(heap, kma_sl_from_heads(heap, need.size_class, need.align, 1, true), 0);
+    else if (shares)
+        block = kma_sl_take_shared(heap, need.size_class, need.align);
+    if (block == KMA_NULL && here != 1 && need.units != 0 && need.align == 1)
         block = kma_sl_take_together(heap, need.units);
-    if (block == KMA_NULL && need.size_class < KMA_SL_CLASSES)
-        block = kma_sl_take_shared(heap, need.size_class);
+    if (block == KMA_NULL && !shares && need.size_class < KMA_SL_CLASSES)
+        block = kma_sl_take_shared(heap, need.size_class, need.align);
     if (block == KMA_NULL && need.units != 0) // with a quarantine larger blocks serve only after that is empty
         block = kma_sl_take_alone(heap, need.units, need.align, need.size_class, KMA_DEBUG < 2);
 #if KMA_DEBUG >= 2

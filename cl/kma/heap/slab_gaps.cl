@@ -69,7 +69,7 @@ static inline kma_sl_lines_taken kma_sl_take_gap(const kma_sl_heap *sl, uint chu
 // Where the calling place looked last.
 static inline global kma_atomic_u32 *kma_sl_looked(const kma_sl_heap *sl)
 {
-    return &sl->heap->looked[(kma_place() & (sl->plan.places - 1)) * KMA_SL_LOOKED_STRIDE];
+    return &sl->heap->looked[(kma_place() & (min(sl->plan.places, KMA_SL_LOOKERS) - 1)) * KMA_SL_LOOKED_STRIDE];
 }
 
 // `least` to `most` lines side by side in one chunk, 1 … 32: near where the place looked last, then anywhere in chunks that are
@@ -158,6 +158,15 @@ static inline KMA_COLD uint kma_sl_next_run(global kma_slab *heap, uint count)
     return first <= lines - count && kma_sl_take_lines(heap, first, count) ? first : KMA_SL_NONE;
 }
 
+// Who looked for lines tells whether he found some in all of the heap.
+static inline void kma_sl_tell_scarce(global kma_slab *heap, bool found, uint count, uint align)
+{
+    if (found)
+        kma_sl_set_scarce(heap, 0);
+    else if (align == 1 && !kma_sl_is_scarce(heap, count))
+        kma_sl_set_scarce(heap, count);
+}
+
 // `count` lines side by side, whose first one's number `align` divides, by a walk through the heap; KMA_SL_NONE at out of
 // memory. A lone caller finds lines if there are any.
 static inline KMA_COLD uint kma_sl_seek(global kma_slab *heap, uint count, uint align)
@@ -174,12 +183,9 @@ static inline KMA_COLD uint kma_sl_seek(global kma_slab *heap, uint count, uint 
         const uint behind = found < KMA_SL_LOST ? found : kma_sl_walk(heap, 0, rest, count, align);
         found = found == KMA_SL_LOST && behind == KMA_SL_NONE ? found : behind;
     }
-    if (found < KMA_SL_LOST) {
+    if (found < KMA_SL_LOST)
         kma_cas_u32(&heap->next_run, next, found + count, KMA_RELAXED); // unless others moved it
-        kma_sl_set_scarce(heap, 0);
-    } else if (align == 1 && !kma_sl_is_scarce(heap, count)) {
-        kma_sl_set_scarce(heap, count);
-    }
+    kma_sl_tell_scarce(heap, found < KMA_SL_LOST, count, align);
     return found < KMA_SL_LOST ? found : KMA_SL_NONE;
 }
 

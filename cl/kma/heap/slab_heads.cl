@@ -2,24 +2,38 @@
 //
 // For each place of execution and class a head names a slab with free slots. Who wants blocks reads the head, the slab's
 // owners, and sets bits in these by compare-and-swap: one atomic. When no slot is left, who sees it takes the slab off its
-// head, and who finds no slab there makes one.
+// head. Who finds no slab there says that he gets one, and then puts it there: one with holes if there is such a one soon, else
+// a new one. So holes are looked for once for all the slots of a slab.
 //
-// A head owns slot 0 of its slab. So the slab lives while it is there, whether or not its blocks are free: one block that
-// is taken and freed again and again does not make and end a slab each time. Who takes the slab off gets that slot.
+//   head    0 ------- who wants blocks -------> BUSY ----- a slab with free slots, or none was found -----> slab, or 0
+//           ^                                                                                                 |
+//           +---------------------- no slot is left: the head's own is who sees it's -------------------------+
+//
+// Nobody waits for who is at it: the others go to heads of other places, as do those who were not quick enough at theirs a few
+// times; and who finds none at some places makes a slab just for himself, whose other slots are holes then.
+//
+// A head owns one slot of its slab. So the slab lives while it is there, whether or not its blocks are free: one block that
+// is taken and freed again and again does not make and end a slab each time. Who takes the slab off gets that slot. All slabs
+// that a head may have are of equal slots of just its class's size; how many tells the header.
 //
 // Between reading owners and setting bits the slab may be taken off, end, and its line's word become anything.
 //   - It is never data: of these bit 31 is set, and here owners are changed only while it is not. (Slot 31 is the last one
 //     to be taken. A slab whose slot 31 is taken while others are free is taken off; its holes are in their tree.)
 //   - It may be another slab's owners. So who set the bits looks at the head again. Whoever makes a slab whose owners are no
 //     data releases these, and comes after the end of the slab before, and that after it was taken off; who set bits acquires:
-//     so if they are another slab's, he sees that the head has changed. (Or it names that line once more, for another slab;
-//     that is of the right class all the same, and the bits are in its owners.) Whom the head still names the old slab, though
-//     it was just taken off, has a slot of a slab that lives, as if he had been there before.
+//     so if they are another slab's, he sees that the head has changed. (Or it names that line and slot once more, for another
+//     slab: then the bits are in its owners, and he looks at the header once more, which now cannot change: if it is what he
+//     read before, they are slots of that one.) Whom the head still names the old slab, though it was just taken off, has a
+//     slot of a slab that lives, as if he had been there before.
 //     If it has changed, he clears the bits again, and begins anew. If the slab that they are of has free slots, it is marked
 //     HOLEY since before its owners were released, so that he sees it, and lists them: others may have missed them. If it has
 //     none, it is one that lanes took together; those free it piecemeal then, since its owners are not just theirs.
+//   - What the head and the owners said before he set bits may be as old as it likes: that the bits could be set says what the
+//     owners were then, and the second look what the head was later.
 //
-// A work-item stopped for ever in here costs its request, and a slab or a slot.
+// Two heads may have one slab, which one got as one with holes that the other had not seen yet; each owns another slot of it.
+//
+// A work-item stopped for ever in here costs its request, a slab or a slot, and if it was getting a slab for a head, that head.
 #ifndef KMA_HEAP_SLAB_HEADS_CL
 #define KMA_HEAP_SLAB_HEADS_CL
 
@@ -28,31 +42,37 @@
 #include "kma/heap/slab_gaps.cl"
 #include "kma/heap/slab_holes.cl"
 
-// How often who got nothing, because others changed what he had read, begins anew.
+// How often one tries to set bits of a head's slab, at how many heads.
 #ifndef KMA_SL_HEAD_TRIES
-#define KMA_SL_HEAD_TRIES 16u
+#define KMA_SL_HEAD_TRIES 3u
+#endif
+#ifndef KMA_SL_HEADS
+#define KMA_SL_HEADS 16u
 #endif
 
 static inline global kma_atomic_u32 *kma_sl_head(const kma_sl_heap *sl, uint place, uint size_class)
 {
-    return kma_sl_at(sl->heap, sl->plan.heads) + (place & (sl->plan.places - 1)) * KMA_SL_CLASSES + size_class;
+    return kma_sl_at(sl->heap, sl->plan.heads) + kma_sl_head_number(sl->plan.places, place, size_class);
 }
 
-// The lowest `count` bits of `bits`, or all if there are fewer.
-static inline uint kma_sl_lowest(uint bits, uint count)
+// Of a class with a header: that of the slab at a line, whatever is there now.
+static inline uint kma_sl_header_of(const kma_sl_heap *sl, uint first, uint size_class)
 {
-    uint rest = bits;
-    for (; count != 0 && rest != 0; count--) // one bit each time
-        rest &= rest - 1;
-    return bits & ~rest;
+    return size_class != 0 ? kma_load_u32(kma_sl_word(sl, first + 1), KMA_RELAXED) : 0;
 }
 
-// Takes a slab off its head, if it is still there: slot 0 is the caller's then.
-static inline bool kma_sl_behead(global kma_slab *heap, global kma_atomic_u32 *head, uint seen)
+// The slots of a slab with that header at a head.
+static inline uint kma_sl_slots_of(uint header, uint size_class)
+{
+    return size_class != 0 ? kma_sl_all_slots(header & 63u) : 0xffffffffu;
+}
+
+// Takes a slab off its head, if it is still there: the head's own slot is the caller's then.
+static inline bool kma_sl_behead(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint size_class)
 {
     if (kma_cas_u32(head, seen, 0, KMA_ACQUIRE) != seen)
         return false;
-    kma_fetch_add_u32(&heap->headed, ~0u, KMA_RELAXED);
+    kma_fetch_add_u32(&heap->headed[size_class], ~0u, KMA_RELAXED);
     return true;
 }
 
@@ -66,22 +86,7 @@ static inline void kma_sl_make(const kma_sl_heap *sl, uint first, uint lines, ui
     kma_sl_put_holey(sl, first, KMA_SL_MARK_FINE, taken);
 }
 
-// Puts a new slab of a class, of lines of the caller's own, at a head that had none: up to `count` slots of it.
-static inline KMA_COLD uint kma_sl_open_head(global kma_slab *heap, uint place, uint size_class, uint first, uint count)
-{
-    const kma_sl_heap sl = kma_sl_open(heap);
-    const kma_sl_size size = heap->sizes[size_class];
-    const uint mine = kma_sl_lowest(kma_sl_all_slots(size.slots) & ~1u, count);
-    kma_sl_make(&sl, first, size.lines, size.units, size.slots, mine | 1u);
-    kma_fetch_add_u32(&heap->headed, 1, KMA_RELAXED);
-    if (kma_cas_u32(kma_sl_head(&sl, place, size_class), 0, first + 1, KMA_RELEASE) != 0) {
-        kma_fetch_add_u32(&heap->headed, ~0u, KMA_RELAXED);
-        kma_sl_let_go(heap, first, 1u, true); // another has put one there: this one's slots are holes
-    }
-    return mine;
-}
-
-// A slab was taken off its head: its free slots are holes. Slot 0 is the caller's.
+// A slab was taken off its head: its free slots are holes. The head's own slot is the caller's.
 static inline KMA_COLD void kma_sl_list_spare(global kma_slab *heap, uint first)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
@@ -92,12 +97,6 @@ static inline KMA_COLD void kma_sl_list_spare(global kma_slab *heap, uint first)
         return;
     kma_sl_list_holes(heap, &form, first, spare);
 }
-
-// Slots of one slab.
-typedef struct kma_sl_from {
-    uint first; // line
-    uint slots; // 0: none
-} kma_sl_from;
 
 // Clears bits that the caller set in the owners of whatever slab begins at a line now.
 static inline KMA_COLD void kma_sl_undo(global kma_slab *heap, uint first, uint bits)
@@ -116,65 +115,155 @@ static inline KMA_COLD void kma_sl_undo(global kma_slab *heap, uint first, uint 
         kma_sl_list_holes(heap, &form, first, bits & form.slots);
 }
 
-// Up to `count` slots of the slab at a head, `seen`; none if others changed it meanwhile. If it has none, it is taken off, and
-// slot 0 is the caller's.
-static inline KMA_COLD uint kma_sl_share_head(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint all_slots,
-                                              uint count)
+#define KMA_SL_NO_SLOTS 0u // others were quicker
+#define KMA_SL_NONE_LEFT KMA_SL_NONE // which all 32 slots cannot be, as a head owns one
+
+// Up to `count` slots of the slab at a head, `seen`.
+static inline uint kma_sl_claim_slots(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint size_class, uint count)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
-    const uint first = seen - 1;
-    global kma_atomic_u32 *const word = kma_sl_word(&sl, first);
-    const uint owners = kma_load_u32(word, KMA_RELAXED);
-    const uint last = all_slots & KMA_SL_DATA; // slot 31, if there is one
-    uint spare = all_slots & ~owners & ~last;
-    if (spare == 0 && (owners & KMA_SL_DATA) == 0)
-        spare = last;
-    if (owners == 0 || (owners & KMA_SL_DATA) != 0 || spare == 0) {
-        if (!kma_sl_behead(heap, head, seen))
-            return 0;
-        if ((all_slots & ~kma_load_u32(word, KMA_RELAXED)) != 0)
-            kma_sl_list_spare(heap, first);
-        return 1u;
-    }
-    const uint mine = kma_sl_lowest(spare, count);
-    if (kma_cas_u32(word, owners, owners | mine, KMA_ACQUIRE) != owners)
-        return 0;
-    if (kma_load_u32(head, KMA_RELAXED) == seen)
+    const uint first = kma_sl_head_line(seen);
+    const uint header = kma_sl_header_of(&sl, first, size_class);
+    const uint owners = kma_load_u32(kma_sl_word(&sl, first), KMA_RELAXED);
+    const uint mine = kma_sl_lowest(kma_sl_spare(kma_sl_slots_of(header, size_class), owners), count);
+    if (mine == 0)
+        return KMA_SL_NONE_LEFT;
+    if (kma_cas_u32(kma_sl_word(&sl, first), owners, owners | mine, KMA_ACQUIRE) != owners)
+        return KMA_SL_NO_SLOTS;
+    const uint again = kma_sl_header_of(&sl, first, size_class); // which stays now
+    if (kma_load_u32(head, KMA_RELAXED) == seen && again == header)
         return mine;
     kma_sl_undo(heap, first, mine);
-    return 0;
+    return KMA_SL_NO_SLOTS;
 }
 
-// Up to `count` blocks of a class from the head of the caller's place, or if it has no slab, and `anew` or there are no holes,
-// from a new one, which it gets. None if there are no lines near by, or others were quicker time and again.
-static inline KMA_COLD kma_sl_from kma_sl_from_head(global kma_slab *heap, uint size_class, uint count, bool anew)
+// Up to `count` slots of the slab at a head, `seen`; none if others are quicker. If it has none, it is taken off, and the head's
+// own slot is the caller's.
+static inline KMA_COLD uint kma_sl_share_head(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint size_class,
+                                              uint count)
 {
+    KMA_IN_MEMORY uint slots = KMA_SL_NO_SLOTS;
+    for (KMA_IN_MEMORY uint tries = KMA_SL_HEAD_TRIES; tries != 0 && slots == KMA_SL_NO_SLOTS; tries--)
+        slots = kma_sl_claim_slots(heap, head, seen, size_class, count);
+    if (slots != KMA_SL_NONE_LEFT)
+        return slots;
+    if (!kma_sl_behead(heap, head, seen, size_class))
+        return KMA_SL_NO_SLOTS;
+    kma_sl_list_spare(heap, kma_sl_head_line(seen));
+    return kma_sl_head_own(seen);
+}
+
+// Slots of one slab, each of so many units.
+typedef struct kma_sl_from {
+    uint unit;  // where slot 0 begins; but of a slab whose sizes differ there is one slot, and it begins here.
+                // KMA_SL_NONE: there were no lines
+    uint units; // of each; 0: the sizes differ
+    uint slots; // 0: none
+} kma_sl_from;
+
+// The block that is the slot with the rank in order, of as many as there are; KMA_NULL if there are fewer.
+static inline kma_ref kma_sl_block_of(global kma_slab *heap, kma_sl_from from, uint rank)
+{
+    const uint left = from.slots & ~kma_sl_lowest(from.slots, rank);
+    return left != 0 ? heap->plan.begin + from.unit + kma_sl_first_bit(left) * from.units : KMA_NULL;
+}
+
+// Makes a slab of a class for a head, if there are lines near by, with up to `count` slots for the caller.
+static inline KMA_COLD void kma_sl_make_shared(kma_sl_search *search)
+{
+    const kma_sl_size size = search->heap->sizes[search->own_class];
+    const uint first = kma_sl_look(search->heap, size.lines, size.lines).first;
+    if (first == KMA_SL_NONE)
+        return;
+    const kma_sl_heap sl = kma_sl_open(search->heap);
+    search->first = first;
+    search->kept = 1u;
+    search->slots = kma_sl_lowest(kma_sl_all_slots(size.slots) & ~1u, search->count);
+    kma_sl_make(&sl, first, size.lines, size.units, size.slots, search->slots | 1u);
+    search->block = sl.plan.begin + first * KMA_SL_LINE + kma_sl_first_bit(search->slots) * size.units;
+}
+
+// Up to `count` slots of a class, at multiples of `align` units, of a slab with holes or a new one, which `head` gets if it may have
+// it; that is BUSY by the caller, or NULL.
+static inline KMA_COLD kma_sl_from kma_sl_refill(global kma_slab *heap, global kma_atomic_u32 *head, uint size_class, uint align,
+                                                 uint count)
+{
+    kma_sl_search search;
+    search.heap = heap;
+    search.units = kma_sl_units(size_class);
+    search.align = align;
+    search.own_class = search.size_class = size_class;
+    search.count = count;
+    search.for_head = head != (global kma_atomic_u32 *)0;
+    search.block = KMA_NULL;
+    search.slots = search.kept = search.first = 0;
+    if (search.for_head && size_class < KMA_SL_SMALL_CLASSES)
+        kma_sl_fill(&search, KMA_SL_HOLE_LOOKS);
+    if (search.block == KMA_NULL)
+        kma_sl_make_shared(&search);
+    const uint kept = search.kept != 0 ? kma_sl_head_of(search.first, kma_sl_first_bit(search.kept)) : 0;
+    if (search.for_head && kept != 0)
+        kma_fetch_add_u32(&heap->headed[size_class], 1, KMA_RELAXED);
+    if (search.for_head)
+        kma_store_u32(head, kept, KMA_RELEASE); // whoever takes it off reads what tells of the slab
+    else if (search.kept != 0)
+        kma_sl_let_go(heap, search.first, search.kept, true); // its other slots are holes
     kma_sl_from from;
-    from.first = from.slots = 0;
-    KMA_CALL_ITSELF(heap, from = kma_sl_from_head(heap, size_class, count, anew));
     const kma_sl_heap sl = kma_sl_open(heap);
-    global kma_atomic_u32 *const head = kma_sl_head(&sl, kma_place(), size_class);
-    const uint all_slots = kma_sl_all_slots(heap->sizes[size_class].slots);
-    for (uint tries = KMA_SL_HEAD_TRIES; tries != 0 && from.slots == 0; tries--) {
-        const uint seen = kma_load_u32(head, KMA_ACQUIRE);
-        if (seen == 0)
-            break;
-        from.first = seen - 1;
-        from.slots = kma_sl_share_head(heap, head, seen, all_slots, count);
-    }
-    if (from.slots != 0 || (!anew && kma_sl_has_holes_for(&sl, size_class)))
-        return from;
-    const uint lines = heap->sizes[size_class].lines;
-    from.first = kma_sl_look(heap, lines, lines).first;
-    if (from.first != KMA_SL_NONE)
-        from.slots = kma_sl_open_head(heap, kma_place(), size_class, from.first, count);
+    from.slots = search.slots;
+    from.unit = search.block - sl.plan.begin;
+    from.units = search.slots != 0 ? kma_sl_form_of(&sl, search.first, kma_sl_mark(&sl, search.first)).units : 0;
+    if (from.units == 0)
+        from.slots = search.slots != 0 ? 1u : 0;
+    else
+        from.unit = search.first * KMA_SL_LINE;
+    if (search.slots == 0)
+        from.unit = KMA_SL_NONE;
     return from;
 }
 
+// The same from the head of a place, which gets a slab if it has none, and `refills`.
+static inline KMA_COLD kma_sl_from kma_sl_from_head(global kma_slab *heap, uint place, uint size_class, uint align, uint count,
+                                                    bool refills)
+{
+    kma_sl_from from;
+    from.unit = from.units = from.slots = 0;
+    const kma_sl_heap sl = kma_sl_open(heap);
+    global kma_atomic_u32 *const head = kma_sl_head(&sl, place, size_class);
+    const uint seen = kma_load_u32(head, KMA_RELAXED);
+    if (seen == 0 && refills && kma_cas_u32(head, 0, KMA_SL_HEAD_BUSY, KMA_RELAXED) == 0)
+        return kma_sl_refill(heap, head, size_class, align, count);
+    if (!kma_sl_head_has_slab(seen))
+        return from;
+    from.slots = kma_sl_share_head(heap, head, seen, size_class, count);
+    from.unit = kma_sl_head_line(seen) * KMA_SL_LINE;
+    from.units = kma_sl_units(size_class);
+    return from;
+}
+
+// Up to `count` blocks of a class, whose slabs' slots are at multiples of `align` units, from the head of the caller's place, or of
+// others, or from a slab of his own. None if there are no lines near by, or, unless `anew`, there are holes.
+static inline KMA_COLD kma_sl_from kma_sl_from_heads(global kma_slab *heap, uint size_class, uint align, uint count, bool anew)
+{
+    kma_sl_from from;
+    from.unit = from.units = from.slots = 0;
+    KMA_CALL_ITSELF(heap, from = kma_sl_from_heads(heap, size_class, align, count, anew));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    KMA_IN_MEMORY const bool refills = anew || !kma_sl_has_holes_for(&sl, size_class);
+    KMA_IN_MEMORY uint place = kma_near_place();
+    for (KMA_IN_MEMORY uint tries = KMA_SL_HEADS; tries != 0; tries--) {
+        from = kma_sl_from_head(heap, place, size_class, align, count, refills);
+        if (from.slots != 0 || from.unit == KMA_SL_NONE)
+            return from;
+        place = kma_mix32((uint)kma_linear_global_id() + tries * 0x9e3779b9u);
+    }
+    return refills ? kma_sl_refill(heap, (global kma_atomic_u32 *)0, size_class, align, count) : from;
+}
+
 #if KMA_LONE_PATHS
-// A block of `bytes` for a lane alone, from the head of its place, if that has a slab with free slots besides 31 and there are no
-// holes, and nobody comes between; else KMA_NULL. Steps that wait for one another: the plan; the head; its slab's owners; a
-// slot; and the head again.
+// A block of `bytes` for a lane alone, from the head of its place, if that has a slab with free slots, nobody comes between, and a
+// large one should not fill a hole; else KMA_NULL. Steps that wait for one another: the plan; the head; its slab's owners; a slot;
+// and the head again.
 static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t bytes)
 {
     kma_ref block = KMA_NULL;
@@ -183,53 +272,56 @@ static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t byt
     if (bytes == 0 || bytes > KMA_SL_MOST_MIXED * KMA_UNIT || sl.plan.chunks == 0) // without lines there are no heads
         return block;
     const uint size_class = kma_sl_class_of((uint)kma_whole_units(bytes));
-    const kma_sl_size size = heap->sizes[size_class];
-    global kma_atomic_u32 *const head = kma_sl_head(&sl, kma_place(), size_class);
-    const bool has_holes = kma_sl_has_holes_for(&sl, size_class);
-    const uint seen = kma_load_u32(head, KMA_ACQUIRE);
-    if (seen == 0 || has_holes)
+    global kma_atomic_u32 *const head = kma_sl_head(&sl, kma_near_place(), size_class);
+    const bool holes_first = size_class >= KMA_SL_SMALL_CLASSES && kma_sl_has_holes_for(&sl, size_class);
+    const uint seen = kma_load_u32(head, KMA_RELAXED);
+    if (!kma_sl_head_has_slab(seen) || holes_first)
         return block;
-    global kma_atomic_u32 *const word = kma_sl_word(&sl, seen - 1);
-    const uint owners = kma_load_u32(word, KMA_RELAXED);
-    const uint spare = kma_sl_all_slots(size.slots) & ~owners & ~KMA_SL_DATA;
-    const uint mine = spare & (0 - spare);
-    if (owners == 0 || (owners & KMA_SL_DATA) != 0 || mine == 0 ||
-        kma_cas_u32(word, owners, owners | mine, KMA_ACQUIRE) != owners)
-        return block;
-    if (kma_load_u32(head, KMA_RELAXED) == seen)
-        block = sl.plan.begin + (seen - 1) * KMA_SL_LINE + kma_sl_first_bit(mine) * size.units;
-    else
-        kma_sl_undo(heap, seen - 1, mine);
+    const uint slots = kma_sl_claim_slots(heap, head, seen, size_class, 1);
+    if (slots != KMA_SL_NO_SLOTS && slots != KMA_SL_NONE_LEFT)
+        block = sl.plan.begin + kma_sl_head_line(seen) * KMA_SL_LINE + kma_sl_first_bit(slots) * kma_sl_units(size_class);
     return block;
 }
 #endif
+
+// The slab of one head, if it is to be taken off.
+static inline KMA_COLD void kma_sl_take_off_one(global kma_slab *heap, global kma_atomic_u32 *head, uint size_class,
+                                                bool if_idle)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const uint seen = kma_load_u32(head, KMA_RELAXED);
+    if (!kma_sl_head_has_slab(seen))
+        return;
+    const uint first = kma_sl_head_line(seen), own = kma_sl_head_own(seen);
+    const bool is_idle = kma_load_u32(kma_sl_word(&sl, first), KMA_RELAXED) == own;
+    if ((is_idle || !if_idle) && kma_sl_behead(heap, head, seen, size_class))
+        kma_sl_let_go(heap, first, own, true); // others may have come meanwhile
+}
 
 // Takes slabs off their heads: those that nobody else uses, so that they end; or all, so that the free slots of the others are
 // holes.
 static inline KMA_COLD void kma_sl_take_off(global kma_slab *heap, bool idle_ones)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
-    if (kma_load_u32(&heap->headed, KMA_RELAXED) == 0)
-        return;
-    for (uint i = 0; i < sl.plan.places * KMA_SL_CLASSES; i++) {
-        global kma_atomic_u32 *const head = kma_sl_at(heap, sl.plan.heads) + i;
-        const uint seen = kma_load_u32(head, KMA_RELAXED);
-        if (seen != 0 && (!idle_ones || kma_load_u32(kma_sl_word(&sl, seen - 1), KMA_RELAXED) == 1) &&
-            kma_sl_behead(heap, head, seen))
-            kma_sl_let_go(heap, seen - 1, 1u, true); // slot 0; others may have come meanwhile
+    for (uint size_class = 0; size_class < KMA_SL_CLASSES; size_class++) {
+        const bool has_slabs = kma_load_u32(&heap->headed[size_class], KMA_RELAXED) != 0;
+        const uint places = has_slabs ? kma_sl_places_of(sl.plan.places, size_class) : 0;
+        for (uint place = 0; place < places; place++)
+            kma_sl_take_off_one(heap, kma_sl_head(&sl, place, size_class), size_class, idle_ones);
     }
 }
 
-// A block of a class, which those who come together with the caller get from one head, if kma_sl_from_head has some; else
-// KMA_NULL.
-static inline KMA_COLD kma_ref kma_sl_take_shared(global kma_slab *heap, uint size_class)
+// A block of a class at a multiple of `align` units, which those who come together with the caller get from heads; else KMA_NULL.
+// Many who want blocks of which a slab has few look for holes better each for himself.
+static inline KMA_COLD kma_ref kma_sl_take_shared(global kma_slab *heap, uint size_class, uint align)
 {
     kma_ref block = KMA_NULL;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_shared(heap, size_class));
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_shared(heap, size_class, align));
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
-    const kma_lanes alike = kma_lanes_match(group, size_class, 6);
+    const kma_lanes alike = kma_lanes_match(group, align << 6 | size_class, 12); // `align` is KMA_SL_LINE at most
+    const bool anew = size_class < KMA_SL_SMALL_CLASSES && kma_lanes_count(group) <= heap->sizes[size_class].slots;
     bool waits = true;
     for (;;) { // no more rounds than lanes: in each, one lane of each class leaves at least
         const kma_lanes all_waiting = kma_lanes_ballot(group, waits);
@@ -237,17 +329,18 @@ static inline KMA_COLD kma_ref kma_sl_take_shared(global kma_slab *heap, uint si
             break;
         const kma_lanes waiting = waits ? all_waiting & alike : (kma_lanes)1 << kma_lane_id(); // else I alone
         const uint rank = kma_lane_rank(waiting);
+        const uint leader = kma_lowest_bit(waiting);
         kma_sl_from from;
-        from.first = from.slots = 0;
+        from.unit = from.units = from.slots = 0;
         if (waits && rank == 0)
-            from = kma_sl_from_head(heap, size_class, kma_lanes_count(waiting), false);
-        from.first = kma_lanes_shuffle(group, from.first, kma_lowest_bit(waiting));
-        from.slots = kma_lanes_shuffle(group, from.slots, kma_lowest_bit(waiting));
+            from = kma_sl_from_heads(heap, size_class, align, kma_lanes_count(waiting), anew);
+        from.unit = kma_lanes_shuffle(group, from.unit, leader);
+        from.units = kma_lanes_shuffle(group, from.units, leader);
+        from.slots = kma_lanes_shuffle(group, from.slots, leader);
         kma_lanes_sync(group); // what the leader acquired, all need
-        const uint mine = from.slots & ~kma_sl_lowest(from.slots, rank);
-        if (waits && mine != 0)
-            block = heap->plan.begin + from.first * KMA_SL_LINE + kma_sl_first_bit(mine) * kma_sl_units(size_class);
-        waits = waits && from.slots != 0 && mine == 0;
+        if (waits)
+            block = kma_sl_block_of(heap, from, rank);
+        waits = waits && from.slots != 0 && block == KMA_NULL;
     }
     return block;
 }

@@ -14,9 +14,9 @@
 //                          =>  the chunk is in the tree of c, or somebody is about to put it in
 //
 // The reverse need not hold. Who finds no hole in a chunk takes it out, looks once more, and puts it back if there is one
-// now; he acquires what they released who put it in before.
+// now; he acquires what they released who put it in before. A look is two loads for each slab with that mark (kma_sl_may_fit).
 //
-// Who fills a hole reads the owners and sets a bit by compare-and-swap. Between the two the slab might end, its lines
+// Who fills a hole, or some of one slab, reads the owners and sets a bit by compare-and-swap. Between the two the slab might end, its lines
 // become another slab's, and that word data which happen to be equal. Therefore
 //   - he looks only at slabs that are marked HOLEY, which whoever makes a hole sees to before he does so, by a release; so
 //     what tells of the slab is there to see;
@@ -198,32 +198,98 @@ typedef struct kma_sl_search {
     KMA_IN_MEMORY uint step;
     KMA_IN_MEMORY uint size_class; // of the holes that are looked at
     KMA_IN_MEMORY uint from;       // chunk
-    KMA_IN_MEMORY uint chunk;      // which the caller has pinned
+    KMA_IN_MEMORY uint chunk;      // that is looked at
     KMA_IN_MEMORY uint tries;      // that are left
     KMA_IN_MEMORY uint looks;      // at so many chunks, at most
     KMA_IN_MEMORY bool is_out;     // of the tree: the caller found none there, and looks once more
-    KMA_IN_MEMORY kma_ref block;   // what was found; KMA_NULL: nothing yet
+    KMA_IN_MEMORY uint count;      // of slots that are wanted; of a slab whose sizes differ, one is found
+    KMA_IN_MEMORY bool for_head;   // who looks also wants a slab for a head
+    KMA_IN_MEMORY kma_ref block;   // what was found: the first of them; KMA_NULL: nothing yet
+    KMA_IN_MEMORY uint first;      // line of their slab
+    KMA_IN_MEMORY uint slots;      // which they are
+    KMA_IN_MEMORY uint kept;       // one more, for a head, which may have that slab; 0: none
 } kma_sl_search;
 
-// Where a slot of the class with at least `units` is, of those of a living slab that are not among `owners`, at a multiple of
-// `align` units: its offset << 5 | its number. KMA_SL_NONE if there is none.
-static inline KMA_COLD uint kma_sl_fitting(const kma_sl_search *search, uint first, uint mark, uint owners)
+// The lowest `count` bits of `bits`, or all if there are fewer.
+static inline uint kma_sl_lowest(uint bits, uint count)
+{
+    uint rest = bits;
+    for (; count != 0 && rest != 0; count--) // one bit each time
+        rest &= rest - 1;
+    return bits & ~rest;
+}
+
+// The slots that a head gives of a slab with these owners: slot 31 is the last one, and behind it comes none (slab_heads.cl).
+static inline uint kma_sl_spare(uint all_slots, uint owners)
+{
+    const uint spare = all_slots & ~owners & ~KMA_SL_DATA;
+    const bool may = owners != 0 && (owners & KMA_SL_DATA) == 0;
+    return !may ? 0 : spare != 0 ? spare : all_slots & KMA_SL_DATA;
+}
+
+// Which slots of the class with at least `units`, at multiples of `align` units, a living slab has that are not among `owners`:
+// as many as are wanted of one whose slots are equal, else one.
+static inline KMA_COLD uint kma_sl_fitting(const kma_sl_search *search, const kma_sl_form *form, uint first, uint owners)
+{
+    uint slots = 0;
+    for (uint left = form->slots & ~owners; left != 0 && search->count > (uint)popcount(slots); left &= left - 1) {
+        const uint slot = kma_sl_first_bit(left);
+        const uint room = kma_sl_room(form, slot);
+        if (room < search->units || kma_sl_class_within(room) != search->size_class)
+            continue;
+        if (((first * KMA_SL_LINE + kma_sl_offset(form, slot)) & (search->align - 1)) == 0)
+            slots |= 1u << slot;
+        if (slots != 0 && form->units == 0)
+            break;
+    }
+    return slots;
+}
+
+// A slot for a head, if it may have a slab with these owners (slab_heads.cl) and others are free besides; else 0.
+static inline uint kma_sl_keep(const kma_sl_search *search, const kma_sl_form *form, uint owners)
+{
+    const uint spare = kma_sl_spare(form->slots, owners);
+    const bool may = search->for_head && form->units == kma_sl_units(search->size_class);
+    return may && (spare & (spare - 1)) != 0 ? spare & (0 - spare) : 0;
+}
+
+// Whether a slab with that mark may have a hole of the class, as far as two loads tell. What they read may be another slab's
+// already; but who made a hole before the chunk was put into the tree is seen.
+static inline bool kma_sl_may_fit(const kma_sl_search *search, const kma_sl_heap *sl, uint first, uint mark)
+{
+    const uint form = mark & KMA_SL_MARK_FORM;
+    if (form == KMA_SL_MARK_FINE && search->size_class != 0)
+        return false;
+    const uint owners = kma_load_u32(kma_sl_word(sl, first), KMA_RELAXED);
+    const uint header = kma_load_u32(kma_sl_word(sl, first + 1), KMA_RELAXED);
+    if (form == KMA_SL_MARK_FINE)
+        return owners != 0xffffffffu;
+    if (form == KMA_SL_MARK_SMALL || (header & KMA_SL_MIXED) != 0)
+        return owners != 0xffffffffu;
+    const uint units = (header & KMA_SL_VALUE) >> 6;
+    return (header & KMA_SL_RUN) == 0 && (kma_sl_all_slots(header & 63u) & ~owners) != 0 && units != 0 &&
+           kma_sl_class_within(units) == search->size_class;
+}
+
+// Fills holes of a slab that lives, and cannot become another one, if its owners still are these: false if they are not.
+static inline KMA_COLD bool kma_sl_fill_these(kma_sl_search *search, uint first, uint mark, uint owners)
 {
     const kma_sl_heap sl = kma_sl_open(search->heap);
     const kma_sl_form form = kma_sl_form_of(&sl, first, mark);
-    for (uint left = form.slots & ~owners; left != 0; left &= left - 1) {
-        const uint slot = kma_sl_first_bit(left);
-        const uint room = kma_sl_room(&form, slot);
-        if (room < search->units || kma_sl_class_within(room) != search->size_class)
-            continue;
-        const uint offset = kma_sl_offset(&form, slot);
-        if (((first * KMA_SL_LINE + offset) & (search->align - 1)) == 0)
-            return offset << KMA_SL_LINE_SHIFT | slot;
-    }
-    return KMA_SL_NONE;
+    const uint slots = kma_sl_fitting(search, &form, first, owners);
+    if (slots == 0)
+        return true;
+    const uint kept = kma_sl_keep(search, &form, owners | slots);
+    if (kma_cas_u32(kma_sl_word(&sl, first), owners, owners | slots | kept, KMA_ACQ_REL) != owners)
+        return false;
+    search->block = search->heap->plan.begin + first * KMA_SL_LINE + kma_sl_offset(&form, kma_sl_first_bit(slots));
+    search->first = first;
+    search->slots = slots;
+    search->kept = kept;
+    return true;
 }
 
-// Fills a hole of the slab at a line of a chunk that the caller has pinned.
+// Fills holes of the slab at a line of a chunk that the caller has pinned.
 static inline KMA_COLD void kma_sl_fill_slab(kma_sl_search *search, uint first)
 {
     for (;;) { // once more only if another changed the owners
@@ -238,31 +304,40 @@ static inline KMA_COLD void kma_sl_fill_slab(kma_sl_search *search, uint first)
         if (owners == 0 || again != mark)
             return;
         // What tells of it stays now, as the chunk is pinned.
-        const uint found = kma_sl_fitting(search, first, mark, owners);
-        if (found == KMA_SL_NONE)
+        if (kma_sl_fill_these(search, first, mark, owners))
             return;
-        const uint slot = found % KMA_SL_SLOTS;
-        if (kma_cas_u32(kma_sl_word(&sl, first), owners, owners | 1u << slot, KMA_ACQ_REL) == owners) {
-            search->block = sl.plan.begin + first * KMA_SL_LINE + (found >> KMA_SL_LINE_SHIFT);
-            return;
-        }
     }
 }
 
-// Fills a hole of a slab that begins in the chunk.
+static inline KMA_COLD void kma_sl_pin_chunk(global kma_slab *heap, uint chunk)
+{
+    kma_fetch_add_u32(kma_sl_at(heap, heap->plan.pins) + chunk, 1, KMA_ACQ_REL);
+}
+
+// Fills holes of a slab that begins in the chunk, which is pinned only if one may have some.
 static inline KMA_COLD void kma_sl_fill_chunk(kma_sl_search *search)
 {
-    const uint end = (search->chunk + 1) * KMA_SL_LINE;
-    for (uint line = end - KMA_SL_LINE; line < end && search->block == KMA_NULL; line++) {
+    const uint begin = search->chunk * KMA_SL_LINE;
+    bool is_pinned = false;
+    for (uint line = begin; line < begin + KMA_SL_LINE && search->block == KMA_NULL; line++) {
         const kma_sl_heap sl = kma_sl_open(search->heap);
-        const uint holey = kma_load_u32(kma_sl_marks(&sl, line), KMA_RELAXED) >> kma_sl_mark_shift(line) & 0x88888888u;
+        const uint marks = kma_load_u32(kma_sl_marks(&sl, line), KMA_RELAXED) >> kma_sl_mark_shift(line);
+        const uint holey = marks & 0x88888888u;
         if (holey == 0) {
             line |= KMA_SL_MARKS - 1;
             continue;
         }
-        line += kma_sl_first_bit(holey) / 4;
+        const uint bit = kma_sl_first_bit(holey) & ~3u;
+        line += bit / 4;
+        if (!kma_sl_may_fit(search, &sl, line, marks >> bit & 15u))
+            continue;
+        if (!is_pinned)
+            kma_sl_pin_chunk(search->heap, search->chunk);
+        is_pinned = true;
         kma_sl_fill_slab(search, line);
     }
+    if (is_pinned)
+        kma_sl_unpin(search->heap, search->chunk);
 }
 
 // Whether any hole of the class will do. If not, each chunk that has such gets one look.
@@ -279,15 +354,6 @@ static inline bool kma_sl_goes_through(const kma_sl_search *search)
     return search->looks > KMA_SL_SOME_LOOKS && !kma_sl_any_will_do(search);
 }
 
-// Pins a chunk that may have holes of the class. `chunk` is KMA_BIT_TREE_NONE if there is none.
-static inline KMA_COLD void kma_sl_pin_next(kma_sl_search *search)
-{
-    search->chunk =
-        kma_sl_tree_next(search->heap, search->size_class, search->from, !kma_sl_goes_through(search));
-    if (search->chunk != KMA_BIT_TREE_NONE)
-        kma_fetch_add_u32(kma_sl_at(search->heap, search->heap->plan.pins) + search->chunk, 1, KMA_ACQ_REL);
-}
-
 // A chunk had no hole that would do. If any would have, it is taken out of the tree, and looked at once more, or has been.
 static inline KMA_COLD void kma_sl_take_out(kma_sl_search *search)
 {
@@ -297,10 +363,12 @@ static inline KMA_COLD void kma_sl_take_out(kma_sl_search *search)
                                                : kma_mix32(search->from + 1) % search->heap->plan.chunks;
 }
 
-#define KMA_SL_HOLE_LOOKS 8u // at chunks for a hole, of one who need not have it
+// At chunks for a hole, of one who need not have it. Each look finds one or takes a chunk out of the tree, which somebody put in,
+// so that those in vain cost no more than twice as much as what made the holes.
+#define KMA_SL_HOLE_LOOKS 8u
 #define KMA_SL_ALL_LOOKS  ~0u
 
-// Fills a hole of a class, if there is one in as many chunks.
+// Fills holes of a class, of one slab, if there are some in as many chunks.
 static inline void kma_sl_fill(kma_sl_search *search, uint looks)
 {
     search->looks = looks;
@@ -310,7 +378,8 @@ static inline void kma_sl_fill(kma_sl_search *search, uint looks)
         if (!search->is_out) {
             if (search->looks-- == 0)
                 return;
-            kma_sl_pin_next(search);
+            search->chunk =
+                kma_sl_tree_next(search->heap, search->size_class, search->from, !kma_sl_goes_through(search));
         }
         if (search->chunk == KMA_BIT_TREE_NONE)
             return;
@@ -319,8 +388,6 @@ static inline void kma_sl_fill(kma_sl_search *search, uint looks)
             kma_sl_take_out(search);
         else if (search->is_out)
             kma_sl_tree_put(search->heap, search->size_class, search->chunk); // there may be more
-        if (search->block != KMA_NULL || !search->is_out)
-            kma_sl_unpin(search->heap, search->chunk);
     }
 }
 

@@ -27,16 +27,17 @@ static inline void kma_slab_init(global kma_slab *heap, ulong bytes, ulong max_b
     if (me == 0) {
         heap->plan = plan;
         kma_store_u32(&heap->next_run, 0, KMA_RELAXED);
+        kma_store_u32(&heap->next_long, 0, KMA_RELAXED);
         kma_store_u32(&heap->seekers, 0, KMA_RELAXED);
-        kma_store_u32(&heap->headed, 0, KMA_RELAXED);
         kma_store_u32(&heap->scarce, 0, KMA_RELAXED);
         kma_heap_header_init(&heap->header, KMA_KIND_SLAB, bytes, max(bytes, max_bytes), plan.begin, plan.limit,
                              plan.guard);
     }
     for (size_t c = me; c < KMA_SL_CLASSES; c += work_items)
         heap->sizes[c] = kma_sl_size_of((uint)c);
+    kma_sl_clear(&heap->headed[0], KMA_SL_CLASSES, me, work_items);
     kma_sl_clear(heap->cursors, KMA_SL_BANDS * KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE, me, work_items);
-    kma_sl_clear(kma_sl_at(heap, plan.heads), (size_t)plan.places * KMA_SL_CLASSES, me, work_items);
+    kma_sl_clear(kma_sl_at(heap, plan.heads), kma_sl_heads(plan.places), me, work_items);
     kma_sl_clear(kma_sl_at(heap, plan.pins), plan.room, me, work_items);
     kma_sl_clear(kma_sl_at(heap, plan.marks), (size_t)plan.room * (KMA_SL_LINE / KMA_SL_MARKS), me, work_items);
     kma_sl_clear(kma_sl_at(heap, plan.words), (size_t)plan.room * KMA_SL_LINE + 1, me, work_items);
@@ -47,9 +48,10 @@ static inline void kma_slab_init(global kma_slab *heap, ulong bytes, ulong max_b
         kma_store_u32(kma_sl_at(heap, plan.rooms) + word,
                       (uint)kma_bits_below(plan.chunks < word * 32 ? 0 : min(plan.chunks - (uint)word * 32, 32u)),
                       KMA_RELAXED);
-    for (size_t place = me; place < plan.places; place += work_items) // in the last quarter, away from where cursors begin
+    const uint lookers = min(plan.places, KMA_SL_LOOKERS);
+    for (size_t place = me; place < lookers; place += work_items) // in the last quarter, away from where cursors begin
         kma_store_u32(&heap->looked[place * KMA_SL_LOOKED_STRIDE],
-                      plan.chunks - plan.chunks / 4 + plan.chunks / 4 / plan.places * (uint)place, KMA_RELAXED);
+                      plan.chunks - plan.chunks / 4 + plan.chunks / 4 / lookers * (uint)place, KMA_RELAXED);
     kma_sl_clear(kma_sl_at(heap, plan.trees), (size_t)plan.tree_words * KMA_SL_TREES, me, work_items);
 #if KMA_DEBUG >= 2
     kma_guard_init((global kma_guard *)kma_sl_at(heap, plan.guard), keep_log, me, work_items);

@@ -3,14 +3,15 @@
 //
 //   0                                                                                                 begin        limit
 //   | kma_slab | heads      | used     | rooms    | pins     | marks    | trees     | words    | pad  | line 0 | line 1 | … |
-//   |          | 1 word for | 1 bit    | 1 bit    | 1 word   | 4 bits   | 48 bits   | 1 word   | to 4 | 32 units, 512 B     |
-//   |          | each place | for each | for each | for each | for each | for each  | for each | KiB  |                     |
-//   |          | and class  | line     | chunk    | chunk    | line     | chunk,    | line     |      |                     |
+//   |          | 23.5 words | 1 bit    | 1 bit    | 1 word   | 4 bits   | 48 bits   | 1 word   | to 4 | 32 units, 512 B     |
+//   |          | for each   | for each | for each | for each | for each | for each  | for each | KiB  |                     |
+//   |          | place      | line     | chunk    | chunk    | line     | chunk,    | line     |      |                     |
 //                                                                         and above
 //
 // A line is 32 units of 16 bytes, a chunk 32 lines, 16 KiB: those of a word of `used`. All that is written while kernels
 // run lies in front of `begin`. Per chunk that is 32 words, one of `used`, a bit of `rooms`, one pin, four words of
-// marks and 48 bits of trees with 1/31 of that above them: 158.3 bytes, 0.97 %.
+// marks and 48 bits of trees with 1/31 of that above them: 158.3 bytes, 0.97 %. A heap has a place for each 32 to 64 chunks, up
+// to 1,024 of them, so that heads add at most 2.9 bytes for each, 0.018 %; in one of less than 8 MiB twice as many.
 //
 // A slab is lines side by side that hold up to 32 blocks: its slots. What tells of it:
 //
@@ -89,6 +90,12 @@
 //   bytes  16 … 128 | 144 … 256 | 288 … 512 | … 4096
 
 #define KMA_SL_CLASSES 48u
+
+// So small that heads are asked for blocks before holes are looked for: their slabs have 16 slots or more, so that a look serves
+// many. Larger holes waste more, and are filled one by one.
+#ifndef KMA_SL_SMALL_CLASSES
+#define KMA_SL_SMALL_CLASSES 4u
+#endif
 
 // Units of a block of a class.
 static inline uint kma_sl_units(uint size_class)
@@ -283,10 +290,80 @@ static inline uint kma_sl_first_back(uint first)
     return (first + KMA_SL_BACK + KMA_SL_MARKS - 1) / KMA_SL_MARKS * KMA_SL_MARKS;
 }
 
+// ------ heads: which slab lanes alone share (slab_heads.cl) -------------------------------------------------------------
+//
+// A head's word is 0 if it has none, KMA_SL_HEAD_BUSY while somebody gets it one, and else the slab's first line and the slot of
+// it that is the head's own: line << 5 | slot, and 1 more.
+#define KMA_SL_HEAD_BUSY 0xffffffffu // no line has so high a number
+
+#define KMA_SL_MANY_PLACES 16u // if there are so many, large classes have heads of fewer
+
+static inline bool kma_sl_head_has_slab(uint head)
+{
+    return head + 1 > 1; // neither 0 nor KMA_SL_HEAD_BUSY
+}
+
+static inline uint kma_sl_head_of(uint line, uint slot)
+{
+    return (line << KMA_SL_LINE_SHIFT | slot) + 1;
+}
+
+static inline uint kma_sl_head_line(uint head)
+{
+    return (head - 1) >> KMA_SL_LINE_SHIFT;
+}
+
+// As a bit of the owners.
+static inline uint kma_sl_head_own(uint head)
+{
+    return 1u << ((head - 1) % KMA_SL_SLOTS);
+}
+
+// Places that have heads of their own for a class, of a heap with so many: the longer its slabs, the fewer. Those of 16 classes have
+// up to about a KiB, of the next eight twice as much, and so on.
+static inline uint kma_sl_places_of(uint places, uint size_class)
+{
+    const uint power = size_class / 8;
+    return places < KMA_SL_MANY_PLACES || power < 2 ? places : places >> (power - 1);
+}
+
+// The number of a head, one behind the other: of each place those of the first 16 classes; then of each second one those of
+// the next eight, and so on.
+static inline uint kma_sl_head_number(uint places, uint place, uint size_class)
+{
+    const uint power = size_class / 8;
+    const uint mine = place & (kma_sl_places_of(places, size_class) - 1);
+    if (places < KMA_SL_MANY_PLACES)
+        return mine * KMA_SL_CLASSES + size_class;
+    return power < 2 ? mine * 16 + size_class : 16 * places + 8 * (places - (places >> (power - 2)) + mine) + size_class % 8;
+}
+
+// All of them.
+static inline uint kma_sl_heads(uint places)
+{
+    return places < KMA_SL_MANY_PLACES ? places * KMA_SL_CLASSES : 16 * places + 8 * (places - (places >> 4));
+}
+
+// The class of a head.
+static inline uint kma_sl_head_class(uint places, uint number)
+{
+    if (places < KMA_SL_MANY_PLACES)
+        return number % KMA_SL_CLASSES;
+    if (number < 16 * places)
+        return number % 16;
+    uint power = 2;
+    while (number >= 16 * places + 8 * (places - (places >> (power - 1)))) // 5 at most
+        power++;
+    return power * 8 + number % 8;
+}
+
 // ------ the plan --------------------------------------------------------------------------------------------------
 
 #ifndef KMA_SL_PLACES
-#define KMA_SL_PLACES 128u // numbers of places, at most
+#define KMA_SL_PLACES 1024u // numbers of places that have heads of their own, at most
+#endif
+#ifndef KMA_SL_LOOKERS
+#define KMA_SL_LOOKERS 128u // those that look for lines each from another chunk on, at most
 #endif
 #ifndef KMA_SL_LOOKED_STRIDE
 #define KMA_SL_LOOKED_STRIDE 8u // words between those of two places, which so are not written side by side
@@ -295,9 +372,12 @@ static inline uint kma_sl_first_back(uint first)
 #define KMA_SL_CURSOR_STRIDE 32u // words between two cursors: a line of the cache each
 #define KMA_SL_CURSORS       32u // of each band, at most
 #endif
-// A place of its own, and a cursor, for each so many chunks.
+// A place of its own for each so many chunks, and a cursor for each so many.
 #ifndef KMA_SL_PLACE_CHUNKS
-#define KMA_SL_PLACE_CHUNKS 64u
+#define KMA_SL_PLACE_CHUNKS 32u
+#endif
+#ifndef KMA_SL_CURSOR_CHUNKS
+#define KMA_SL_CURSOR_CHUNKS 64u
 #endif
 // Bands of cursors (slab_cursors.cl), and log2 of the lines that a cursor of them has side by side: 128 KiB and 1 MiB.
 #define KMA_SL_BAND_FEW   0u
@@ -314,6 +394,10 @@ static inline uint kma_sl_first_back(uint first)
 // The most lines that a run takes at a cursor: 64 KiB. Too few longer ones would fit into what a cursor has side by side.
 #ifndef KMA_SL_DRAWN
 #define KMA_SL_DRAWN (1u << (KMA_SL_MANY_SHIFT - 4))
+#endif
+// The most lines of a run that is not long: whose search may take a walk line by line.
+#ifndef KMA_SL_SHORT
+#define KMA_SL_SHORT KMA_SL_DRAWN
 #endif
 #define KMA_SL_USUAL_CURSORS 16u
 
@@ -354,13 +438,14 @@ typedef struct kma_slab {
     kma_heap_header header;
     kma_sl_plan plan;
     kma_sl_size sizes[KMA_SL_CLASSES];
-    uint pad[37];
+    kma_atomic_u32 headed[KMA_SL_CLASSES]; // of each class, at most so many heads have a slab
+    uint pad[21];
     kma_atomic_u32 cursors[KMA_SL_BANDS * KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE];
-    kma_atomic_u32 looked[KMA_SL_PLACES * KMA_SL_LOOKED_STRIDE]; // chunks where places looked last for a gap
-    kma_atomic_u32 next_run; // line from which on the next long run is looked for, once round the heap and so on
+    kma_atomic_u32 looked[KMA_SL_LOOKERS * KMA_SL_LOOKED_STRIDE]; // chunks where places looked last for a gap
+    kma_atomic_u32 next_run; // line from which on the next short run is looked for, once round the heap and so on
     kma_atomic_u32 seekers;  // who look at all of the heap
-    kma_atomic_u32 headed;   // at most so many heads have a slab
     kma_atomic_u32 scarce;   // so many lines side by side, or more, a walk through the heap did not find; 0: it did
+    kma_atomic_u32 next_long; // line from which on long runs are side by side (slab_long.cl)
     uint pad_run[28];
 } kma_slab;
 
@@ -368,6 +453,12 @@ typedef struct kma_slab {
 static inline uint kma_sl_power(uint value, uint most)
 {
     return value <= 1 ? 1 : min(1u << kma_highest_bit(value), most);
+}
+
+// Places that have heads of their own, of a heap with so many chunks.
+static inline uint kma_sl_places(uint chunks)
+{
+    return kma_sl_power(chunks / KMA_SL_PLACE_CHUNKS, KMA_SL_PLACES);
 }
 
 static inline uint kma_sl_rounds(kma_sl_plan plan, uint shift)
@@ -381,13 +472,13 @@ static inline kma_sl_plan kma_sl_plan_of(uint chunks, uint cursors, uint debug, 
 {
     kma_sl_plan plan;
     plan.chunks = plan.room = chunks;
-    plan.cursors = max(min(cursors, chunks / KMA_SL_PLACE_CHUNKS), 1u);
-    plan.places = kma_sl_power(chunks / KMA_SL_PLACE_CHUNKS, KMA_SL_PLACES);
+    plan.cursors = max(min(cursors, chunks / KMA_SL_CURSOR_CHUNKS), 1u);
+    plan.places = kma_sl_places(chunks);
     plan.tree_words = kma_bit_tree_words(chunks);
     plan.few_rounds = kma_sl_rounds(plan, KMA_SL_FEW_SHIFT);
     plan.many_rounds = kma_sl_rounds(plan, KMA_SL_MANY_SHIFT);
     const ulong heads = kma_whole_units(sizeof(kma_slab));
-    const ulong used = heads + kma_whole_units((ulong)plan.places * KMA_SL_CLASSES * sizeof(kma_atomic_u32));
+    const ulong used = heads + kma_whole_units((ulong)kma_sl_heads(plan.places) * sizeof(kma_atomic_u32));
     const ulong rooms = used + kma_whole_units((ulong)chunks * sizeof(kma_atomic_u32));
     const ulong pins = rooms + kma_whole_units(((ulong)chunks + 31) / 32 * sizeof(kma_atomic_u32));
     const ulong marks = pins + kma_whole_units((ulong)chunks * sizeof(kma_atomic_u32));

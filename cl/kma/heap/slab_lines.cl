@@ -1,7 +1,7 @@
 // The lines of a slab heap: who has which, and which chunks have free ones.
 //
 // A line belongs to whoever set its bit in `used`, until he clears it. Lines that somebody wants side by side are claimed
-// word by word in ascending order; who meets one that is taken gives back what he got in that attempt.
+// all or none: who meets some that are taken gives back what he got in that attempt.
 //
 // Where to claim say cursors, to lanes together (slab_cursors.cl). Others look for lines (slab_gaps.cl), past chunks that have
 // none:
@@ -23,6 +23,11 @@
 #include "kma/heap/slab_layout.cl"
 
 #define KMA_SL_LOST 0xfffffffeu // no line: others were quicker, or there are none
+
+// Chunks that are claimed without waiting for one another, at most 32.
+#ifndef KMA_SL_ABREAST
+#define KMA_SL_ABREAST 8u
+#endif
 
 // A heap, and its plan as it was read before the first atomic: an acquire may empty the cache.
 typedef struct kma_sl_heap {
@@ -119,6 +124,14 @@ static inline void kma_sl_clear_room(const kma_sl_heap *sl, uint chunk)
 
 // ------ taking and giving back --------------------------------------------------------------------------------------
 
+// The chunks from `from` to in front of `to` are full soon, and the caller's as a whole: searches pass over them. He sets their
+// bits again when he gives them back, or gets too few of them; nobody else need look at the words until then.
+static inline void kma_sl_hide(const kma_sl_heap *sl, uint from, uint to)
+{
+    for (uint chunk = from; chunk < to; chunk = (chunk / 32 + 1) * 32) // on by a word
+        kma_fetch_and_u32(kma_sl_rooms(sl, chunk), ~kma_sl_mask(from, to - from, chunk / 32), KMA_RELAXED);
+}
+
 // Clears bits of lines, behind the caller's release fence: who gets them next comes after all that was done with them.
 static inline void kma_sl_give_in(const kma_sl_heap *sl, uint chunk, uint mask)
 {
@@ -173,29 +186,96 @@ static inline uint kma_sl_set_in(const kma_sl_heap *sl, uint chunk, uint mask)
     return kma_fetch_or_u32(kma_sl_used(sl, chunk), mask, KMA_ACQUIRE) & mask;
 }
 
-// Takes lines side by side, chunk by chunk, until one has some that are taken: how many lines it got.
-static inline KMA_COLD uint kma_sl_claim(global kma_slab *heap, uint first, uint count)
+// Takes lines of one chunk, all or none. Acquires as kma_sl_set_in.
+static inline bool kma_sl_claim_in(global kma_atomic_u32 *used, uint mask)
 {
-    global kma_atomic_u32 *const used = kma_sl_at(heap, heap->plan.used);
-    for (uint line = first; line < first + count;) { // on by a chunk, or once more only if others changed its word
-        const uint chunk = line >> KMA_SL_LINE_SHIFT;
-        const uint mask = kma_sl_mask(first, count, chunk);
-        const uint word = kma_load_u32(&used[chunk], KMA_RELAXED);
-        if ((word & mask) != 0)
-            return line - first;
-        if (kma_cas_u32(&used[chunk], word, word | mask, KMA_ACQUIRE) == word)
-            line = (chunk + 1) << KMA_SL_LINE_SHIFT;
+    uint word = kma_load_u32(used, KMA_RELAXED);
+    bool got = false;
+    while (!got && (word & mask) == 0) { // once more only if others changed the word
+        const uint seen = kma_cas_u32(used, word, word | mask, KMA_ACQUIRE);
+        got = seen == word;
+        word = seen;
     }
-    return count;
+    return got;
 }
 
-// Lines side by side, all or none.
+// Takes chunks side by side as a whole, 1 to KMA_SL_ABREAST of them, by atomics that do not wait for one another: those it got,
+// one bit for each. They are the caller's behind a fence that acquires.
+static inline uint kma_sl_claim_abreast(global kma_atomic_u32 *used, uint count)
+{
+    uint got = 0;
+    for (uint i = 0; i < KMA_SL_ABREAST; i++) { // unrolled; the last one as often as there are too few
+        const uint at = min(i, count - 1);
+        got |= (kma_cas_u32(&used[at], 0, 0xffffffffu, KMA_RELAXED) == 0 ? 1u : 0u) << at;
+    }
+    return got;
+}
+
+// The caller hid chunks that he did not get: those have room again that have it. Behind a fence that acquires, so that of who has
+// given back lines there meanwhile either the lines are seen, or his bit comes behind the hiding.
+static inline KMA_COLD void kma_sl_unhide(global kma_slab *heap, uint from, uint to)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    for (uint chunk = from; chunk < to; chunk = (chunk / KMA_SL_ABREAST + 1) * KMA_SL_ABREAST) { // on to the next look
+        uint room = 0;
+        for (uint i = 0; i < KMA_SL_ABREAST; i++) { // unrolled: no load waits for another
+            const uint at = min(chunk + i, to - 1);
+            room |= (kma_load_u32(kma_sl_used(&sl, at), KMA_RELAXED) != 0xffffffffu ? 1u : 0u) << at % KMA_SL_ABREAST;
+        }
+        room &= 0xffffffffu << chunk % KMA_SL_ABREAST; // not those of the next look
+        if (room != 0)
+            kma_fetch_or_u32(kma_sl_rooms(&sl, chunk), room << chunk % 32 / KMA_SL_ABREAST * KMA_SL_ABREAST, KMA_RELEASE);
+    }
+}
+
+// Gives back what a claim of [first, first + count) has: its lines in front of `chunk`, from there on the chunks `got`, and its
+// lines in the last chunk.
+static inline KMA_COLD void kma_sl_unclaim(global kma_slab *heap, uint first, uint count, uint chunk, uint got)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const uint last = (first + count - 1) >> KMA_SL_LINE_SHIFT;
+    kma_fence(KMA_ACQ_REL); // their next owner comes after the one before this claim, too
+    kma_sl_give_in(&sl, last, kma_sl_mask(first, count, last));
+    for (uint i = 0; i < KMA_SL_ABREAST; i++)
+        if ((got >> i & 1u) != 0)
+            kma_sl_give_in(&sl, chunk + i, 0xffffffffu);
+    kma_sl_give(&sl, first, (chunk << KMA_SL_LINE_SHIFT) - first);
+    kma_sl_unhide(heap, chunk, last);
+}
+
+// Takes lines side by side, all or none: KMA_SL_NONE, or a chunk in which others have some. First the first chunk and the last
+// one, so that of two who want the same place one has lost soon; then those between are hidden, so that he sees where to go on.
+static inline KMA_COLD uint kma_sl_claim(global kma_slab *heap, uint first, uint count)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const uint begin = first >> KMA_SL_LINE_SHIFT;
+    const uint last = (first + count - 1) >> KMA_SL_LINE_SHIFT;
+    if (!kma_sl_claim_in(kma_sl_used(&sl, begin), kma_sl_mask(first, count, begin)))
+        return begin;
+    if (last == begin)
+        return KMA_SL_NONE;
+    if (!kma_sl_claim_in(kma_sl_used(&sl, last), kma_sl_mask(first, count, last))) {
+        kma_sl_give_lines(heap, first, ((begin + 1) << KMA_SL_LINE_SHIFT) - first);
+        return last;
+    }
+    kma_sl_hide(&sl, begin + 1, last);
+    for (uint chunk = begin + 1; chunk < last; chunk += KMA_SL_ABREAST) {
+        const uint some = min(last - chunk, KMA_SL_ABREAST);
+        const uint got = kma_sl_claim_abreast(kma_sl_used(&sl, chunk), some);
+        if (got != kma_sl_all_slots(some)) {
+            kma_sl_unclaim(heap, first, count, chunk, got);
+            return chunk + kma_sl_first_bit(~got);
+        }
+    }
+    if (last - begin > 1)
+        kma_fence(KMA_ACQUIRE);
+    return KMA_SL_NONE;
+}
+
+// The same, for who does not ask where.
 static inline bool kma_sl_take_lines(global kma_slab *heap, uint first, uint count)
 {
-    const uint got = kma_sl_claim(heap, first, count);
-    if (got != 0 && got != count)
-        kma_sl_give_lines(heap, first, got);
-    return got == count;
+    return count == 0 || kma_sl_claim(heap, first, count) == KMA_SL_NONE;
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include "kma/heap/slab_cursors.cl"
 #include "kma/heap/slab_gaps.cl"
 #include "kma/heap/slab_heads.cl"
+#include "kma/heap/slab_long.cl"
 
 // Makes a slab of lines of the caller's own: one block of all of them.
 static inline KMA_COLD kma_ref kma_sl_make_run(global kma_slab *heap, uint first, uint lines)
@@ -53,29 +54,26 @@ static inline KMA_COLD kma_ref kma_sl_make_few(global kma_slab *heap, uint size_
     return sl.plan.begin + first * KMA_SL_LINE;
 }
 
-// A block of a class from the head of the caller's place; KMA_NULL if it gets none.
-static inline KMA_COLD kma_ref kma_sl_at_head(global kma_slab *heap, uint size_class)
-{
-    const kma_sl_from from = kma_sl_from_head(heap, size_class, 1, true);
-    if (from.slots == 0)
-        return KMA_NULL;
-    return heap->plan.begin + from.first * KMA_SL_LINE + kma_sl_first_bit(from.slots) * kma_sl_units(size_class);
-}
-
 // What a lane alone tries, one after the other, until it has a block.
 #define KMA_SL_STEP_HOLE  0u // of its class
-#define KMA_SL_STEP_NEAR  1u // the slab at the head of its place, or a new one for it; for a run the lines that are its turn
+#define KMA_SL_STEP_NEAR  1u // heads, and new slabs for them; for a run the lines that are its turn
 #define KMA_SL_STEP_ENTER 2u // from here on anywhere in the heap. Few go there at a time; the others get nothing.
 #define KMA_SL_STEP_LINES 3u // the fewest lines for a block of the class, or those of a run
 #define KMA_SL_STEP_IDLE  4u // slabs at heads that nobody else uses end
 #define KMA_SL_STEP_AGAIN 5u // lines
 #define KMA_SL_STEP_HOLES 6u // of the class, or a larger one, or of the one below if large enough
 #define KMA_SL_STEP_OFF   7u // all slabs are taken off heads
-#define KMA_SL_STEP_THESE 8u // holes, as before
-#define KMA_SL_STEP_END   9u
+#define KMA_SL_STEP_LAST  8u // lines: slabs may have ended that only heads owned, more than one
+#define KMA_SL_STEP_THESE 9u // holes, as before
+#define KMA_SL_STEP_END   10u
 
 #define KMA_SL_ALONE_LOOKS 64u // at chunks for a hole of the class
 #define KMA_SL_ENTERS      64u // how often who may not go on from there begins anew
+
+static inline bool kma_sl_step_looks_for_lines(uint step)
+{
+    return step == KMA_SL_STEP_LINES || step == KMA_SL_STEP_AGAIN || step == KMA_SL_STEP_LAST;
+}
 
 static inline bool kma_sl_step_looks_for_holes(uint step)
 {
@@ -94,7 +92,9 @@ static inline KMA_COLD void kma_sl_step_lines(kma_sl_search *search)
 {
     const bool is_run = search->own_class == KMA_SL_CLASSES;
     const uint count = kma_sl_step_count(search);
-    const uint first = kma_sl_seek(search->heap, count, is_run ? max(search->align >> KMA_SL_LINE_SHIFT, 1u) : 1);
+    const uint align = is_run ? max(search->align >> KMA_SL_LINE_SHIFT, 1u) : 1;
+    const uint first = count > KMA_SL_SHORT ? kma_sl_seek_long(search->heap, count, align)
+                                            : kma_sl_seek(search->heap, count, align);
     if (first == KMA_SL_NONE)
         return;
     search->block = is_run ? kma_sl_make_run(search->heap, first, count)
@@ -116,14 +116,18 @@ static inline KMA_COLD uint kma_sl_draw_run(global kma_slab *heap, uint count)
     return KMA_SL_NONE;
 }
 
-// A run without a search through the heap: the next one of it, or if that is taken, and it is not long, where the caller's place
-// takes lines, or if it is short, in a gap.
+// A run without a search through the heap: the next one of it, or if that is taken, where the caller's place takes lines, or if
+// it is shorter than a chunk, in a gap. A long one has to be searched for; lines are drawn for it by who may not do that.
 static inline KMA_COLD void kma_sl_step_run(kma_sl_search *search)
 {
     const uint count = kma_sl_step_count(search);
     if (search->align > KMA_SL_LINE || kma_sl_is_scarce(search->heap, count))
         return;
-    uint first = kma_sl_next_run(search->heap, count);
+    uint first = KMA_SL_NONE;
+    if (count <= KMA_SL_SHORT)
+        first = kma_sl_next_run(search->heap, count);
+    else if (search->tries != KMA_SL_ENTERS)
+        first = kma_sl_draw_long(search->heap, count);
     if (first == KMA_SL_NONE && count <= KMA_SL_DRAWN)
         first = kma_sl_draw_run(search->heap, count);
     if (first == KMA_SL_NONE && count <= KMA_SL_LINE)
@@ -175,6 +179,8 @@ static inline KMA_COLD kma_ref kma_sl_take_hole(global kma_slab *heap, uint unit
     search.align = 1;
     search.block = KMA_NULL;
     search.own_class = kma_sl_class_of(units);
+    search.count = 1;
+    search.for_head = false;
     KMA_CALL_ITSELF(heap, search.block = kma_sl_take_hole(heap, units));
     kma_sl_fill_soon(&search, KMA_SL_HOLE_LOOKS);
     return search.block;
@@ -192,6 +198,8 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
     search.align = align;
     search.block = KMA_NULL;
     search.size_class = size_class;
+    search.count = 1;
+    search.for_head = false;
     search.tries = KMA_SL_ENTERS;
     search.step = KMA_SL_STEP_HOLE;
     KMA_CALL_ITSELF(heap, search.block = kma_sl_take_alone(heap, units, align, size_class, any_size));
@@ -205,12 +213,13 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
             continue;
         }
         if (search.step == KMA_SL_STEP_NEAR && search.own_class != KMA_SL_CLASSES)
-            search.block = kma_sl_at_head(search.heap, search.own_class);
+            search.block =
+                kma_sl_block_of(search.heap, kma_sl_from_heads(search.heap, search.own_class, search.align, 1, true), 0);
         else if (search.step == KMA_SL_STEP_NEAR)
             kma_sl_step_run(&search);
         if (search.step == KMA_SL_STEP_IDLE || search.step == KMA_SL_STEP_OFF)
             kma_sl_take_off(search.heap, search.step == KMA_SL_STEP_IDLE);
-        if (search.step == KMA_SL_STEP_LINES || search.step == KMA_SL_STEP_AGAIN)
+        if (kma_sl_step_looks_for_lines(search.step))
             kma_sl_step_lines(&search);
         if (search.step == KMA_SL_STEP_HOLE && search.own_class != KMA_SL_CLASSES)
             kma_sl_fill_soon(&search, KMA_SL_ALONE_LOOKS);

@@ -80,10 +80,11 @@ static inline void kma_slab_stats_without_quarantine(global kma_slab *heap, kma_
 static inline void kma_slab_stats_without_heads(global kma_slab *heap, kma_heap_stats *sum, size_t me, size_t work_items)
 {
     global kma_atomic_u32 *const heads = kma_sl_at(heap, heap->plan.heads);
-    for (size_t i = me; i < (size_t)heap->plan.places * KMA_SL_CLASSES; i += work_items)
-        if (kma_load_u32(&heads[i], KMA_RELAXED) != 0) {
+    const uint places = heap->plan.places;
+    for (size_t i = me; i < kma_sl_heads(places); i += work_items)
+        if (kma_sl_head_has_slab(kma_load_u32(&heads[i], KMA_RELAXED))) {
             sum->blocks--;
-            sum->used -= (ulong)kma_sl_units((uint)i % KMA_SL_CLASSES) * KMA_UNIT;
+            sum->used -= (ulong)kma_sl_units(kma_sl_head_class(places, (uint)i)) * KMA_UNIT;
         }
 }
 
