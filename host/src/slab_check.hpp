@@ -20,8 +20,8 @@ struct SlabBooks {
     std::vector<std::uint32_t> marks;
     std::vector<std::uint32_t> trees;
     std::vector<std::uint32_t> words; ///< of each line
-    std::uint32_t seekers;
-    std::array<std::uint32_t, KMA_SL_CLASSES> headed; ///< of each class, heads with a slab
+    std::uint32_t seekers = 0;
+    std::array<std::uint32_t, KMA_SL_CLASSES> headed{}; ///< of each class, heads with a slab
 
     std::uint32_t mark(std::uint32_t line) const
     {

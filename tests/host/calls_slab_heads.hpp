@@ -289,6 +289,24 @@ inline void check_busy_heads()
     shim::check(now(other.head) == KMA_SL_HEAD_BUSY, "a head that somebody is at");
 }
 
+// And the next ones fill its other slots: however long the heads are busy, slabs become full.
+inline void check_busy_for_long()
+{
+    for (uint size_class = 0; size_class < KMA_SL_SMALL_CLASSES; size_class++) {
+        const headed_slab made(size_class, 0);
+        put(made.head, KMA_SL_HEAD_BUSY);
+        put(kma_sl_head(&made.sl, 1, size_class), KMA_SL_HEAD_BUSY);
+        const kma_sl_size size = made.heap->sizes[size_class];
+        for (uint n = 0; n < 2 * size.slots; n++) {
+            shim::self().operations = 0; // which are limited
+            shim::check(kma_sl_from_heads(made.heap, size_class, 1, 1, true).slots != 0, "no block of one's own");
+        }
+        shim::check(made.lines_taken() == 2 * size.lines, "a slab for each block");
+        put(made.head, 0);
+        put(kma_sl_head(&made.sl, 1, size_class), 0);
+    }
+}
+
 inline void check_take_one()
 {
 #if KMA_LONE_PATHS
@@ -388,6 +406,7 @@ inline void check_slab_heads()
     check_from_heads();
     check_from_holes();
     check_busy_heads();
+    check_busy_for_long();
     check_take_one();
     check_take_shared();
     check_take_off();

@@ -348,7 +348,9 @@ TEST_CASE("check notices every single bit of marks, words and bits of chunks, pi
         return word == 0 && bit == 4;
     });
     each_bit("pins", ledger.books.pins, none);
-    each_bit("heads", ledger.books.heads, none);
+    each_bit("heads", ledger.books.heads, [](std::size_t word, std::uint32_t bit) { // another slot that is taken
+        return word == 0 && bit == 1;
+    });
     each_bit("marks", ledger.books.marks, [](std::size_t word, std::uint32_t bit) { // that it had a hole once
         const std::uint32_t starts[] = {Ledger::fine,   Ledger::small,  Ledger::mixed,
                                         Ledger::coarse, Ledger::shared, Ledger::run};

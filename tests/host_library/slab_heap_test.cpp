@@ -252,7 +252,7 @@ TEST_CASE("check names every single bit of a slab heap's constants", "[slab]")
     std::vector<cl_uint> image = image_of(street.heap);
     constexpr std::size_t first = offsetof(kma::layout::kma_slab, plan) / 4;
     constexpr std::size_t sizes = offsetof(kma::layout::kma_slab, sizes) / 4;
-    constexpr std::size_t behind = offsetof(kma::layout::kma_slab, pad) / 4;
+    constexpr std::size_t behind = offsetof(kma::layout::kma_slab, headed) / 4;
     constexpr std::size_t padding = offsetof(kma::layout::kma_sl_size, pad) / 4; // of sizes of four words
     static_assert(sizes == first + sizeof(kma::layout::kma_sl_plan) / 4);
     for (std::size_t word = first; word < behind; word++) {

@@ -34,7 +34,7 @@ void check_parts(const kma_sl_plan &plan, int debug)
 {
     const auto units = [](std::uint64_t words) { return (words * 4 + KMA_UNIT - 1) / KMA_UNIT; };
     CHECK(plan.heads * std::uint64_t{KMA_UNIT} >= sizeof(kma_slab));
-    CHECK(plan.used >= plan.heads + units(std::uint64_t{plan.places} * KMA_SL_CLASSES));
+    CHECK(plan.used >= plan.heads + units(kma_sl_heads(plan.places)));
     CHECK(plan.rooms >= plan.used + units(plan.room));
     CHECK(plan.pins >= plan.rooms + units((std::uint64_t{plan.room} + 31) / 32));
     CHECK(plan.marks >= plan.pins + units(plan.room));

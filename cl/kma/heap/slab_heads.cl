@@ -10,7 +10,9 @@
 //           +---------------------- no slot is left: the head's own is who sees it's -------------------------+
 //
 // Nobody waits for who is at it: the others go to heads of other places, as do those who were not quick enough at theirs a few
-// times; and who finds none at some places makes a slab just for himself, whose other slots are holes then.
+// times; and who finds none at some places fills a hole if one is soon found, or makes a slab just for himself, whose other slots
+// are holes then. In a heap with few heads, where such slabs could take all the lines, he tries longer; so one whose head stays
+// BUSY, since a CPU's scheduler stopped who was at it, costs a slab per 32 blocks and not one for each.
 //
 // A head owns one slot of its slab. So the slab lives while it is there, whether or not its blocks are free: one block that
 // is taken and freed again and again does not make and end a slab each time. Who takes the slab off gets that slot. All slabs
@@ -49,6 +51,8 @@
 #ifndef KMA_SL_HEADS
 #define KMA_SL_HEADS 16u
 #endif
+#define KMA_SL_ALL_HEADS (64 * KMA_SL_HEADS) // so often all heads of a class together are tried, if that is more
+#define KMA_SL_OWN_LOOKS 1u                  // at chunks for a hole, instead of a slab for oneself
 
 static inline global kma_atomic_u32 *kma_sl_head(const kma_sl_heap *sl, uint place, uint size_class)
 {
@@ -197,8 +201,8 @@ static inline KMA_COLD kma_sl_from kma_sl_refill(global kma_slab *heap, global k
     search.for_head = head != (global kma_atomic_u32 *)0;
     search.block = KMA_NULL;
     search.slots = search.kept = search.first = 0;
-    if (search.for_head && size_class < KMA_SL_SMALL_CLASSES)
-        kma_sl_fill(&search, KMA_SL_HOLE_LOOKS);
+    if (size_class < KMA_SL_SMALL_CLASSES)
+        kma_sl_fill(&search, search.for_head ? KMA_SL_HOLE_LOOKS : KMA_SL_OWN_LOOKS);
     if (search.block == KMA_NULL)
         kma_sl_make_shared(&search);
     const uint kept = search.kept != 0 ? kma_sl_head_of(search.first, kma_sl_first_bit(search.kept)) : 0;
@@ -251,7 +255,7 @@ static inline KMA_COLD kma_sl_from kma_sl_from_heads(global kma_slab *heap, uint
     const kma_sl_heap sl = kma_sl_open(heap);
     KMA_IN_MEMORY const bool refills = anew || !kma_sl_has_holes_for(&sl, size_class);
     KMA_IN_MEMORY uint place = kma_near_place();
-    for (KMA_IN_MEMORY uint tries = KMA_SL_HEADS; tries != 0; tries--) {
+    for (KMA_IN_MEMORY uint tries = max(KMA_SL_HEADS, KMA_SL_ALL_HEADS / sl.plan.places); tries != 0; tries--) {
         from = kma_sl_from_head(heap, place, size_class, align, count, refills);
         if (from.slots != 0 || from.unit == KMA_SL_NONE)
             return from;
