@@ -34,7 +34,7 @@ inline uint popcount(uint bits)
 #define KMA_HAS_ATOMIC64 1
 #include "kma/heap/bump_layout.cl"
 #include "kma/heap/scatter_layout.cl"
-#include "kma/heap/slab_layout.cl"
+#include "kma/heap/slab_plan.cl"
 #include "kma/heap/stats.cl"
 #include "kma/heap/superblock_census.cl"
 #include "kma/heap/superblock_layout.cl"

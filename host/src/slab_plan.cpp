@@ -1,4 +1,4 @@
-// Sizes of slab heaps. The formulas are the device's own (cl/kma/heap/slab_layout.cl).
+// Sizes of slab heaps. The formulas are the device's own (cl/kma/heap/slab_plan.cl).
 #include "slab_plan.hpp"
 
 #include <algorithm>

@@ -90,16 +90,21 @@ inline void check_share_head()
         {1u, 1, 2u, true},
         {1u, 3, 0xeu, true},
         {0x15u, 2, 0xau, true},
-        {1u, 40, 0x7ffffffeu, true}, // slot 31 is the last one to be taken
-        {0x3fffffffu, 2, 0x40000000u, true},
+        {1u, 31, 0xfffffffeu, true},
+        {1u, 32, 0xffffffffu, false}, // slot 0, too, since the slab has no more
+        {1u, 40, 0xffffffffu, false},
+        {1u, 30, 0x7ffffffeu, true}, // slot 31 is the last one to be taken
+        {0x3fffffffu, 2, 0xc0000000u, true},
+        {0x3fffffffu, 3, 0xc0000001u, false},
         {0x7fffffffu, 1, 0x80000000u, true},
-        {0x7fffffffu, 4, 0x80000000u, true},
+        {0x7fffffffu, 4, 0x80000001u, false},
         {0xffffffffu, 2, 1u, false}, // slot 0, for the rest is taken
         {0x800000ffu, 2, 1u, false}, // or slot 31 is
         {0xbfffffffu, 1, 1u, false},
     };
     static constexpr row rows_of_four[] = {
-        {1u, 1, 2u, true}, {5u, 4, 0xau, true}, {7u, 1, 8u, true}, {0xfu, 1, 1u, false}};
+        {1u, 1, 2u, true},  {5u, 2, 0xau, true}, {5u, 4, 0xbu, false},
+        {7u, 1, 8u, true}, {7u, 2, 9u, false},  {0xfu, 1, 1u, false}};
     const auto check = [](uint size_class, const row &each) {
         const headed_slab made(size_class, each.owners);
         shim::check(made.slots() == (size_class == four_slots ? 15u : ~0u), "slots of a class");
@@ -107,7 +112,7 @@ inline void check_share_head()
         shim::check(got == each.slots, "the slots that a head gives");
         shim::check(made.has_head() == each.stays, "whether a slab is taken off its head");
         shim::check(made.owners() == (each.owners | got), "the owners of a head's slab");
-        made.check_books(each.stays ? (each.owners | got) & ~1u : each.owners);
+        made.check_books(each.stays ? (each.owners | got) & ~1u : each.owners | got);
     };
     for (const row &each : rows)
         for (const uint size_class : many_slots)
@@ -135,7 +140,7 @@ inline void check_share_others()
     const uint head = kma_sl_head_of(made.first, 2);
     put(made.head, head);
     kma_fetch_add_u32(&made.heap->headed[four_slots], 1, KMA_RELAXED);
-    shim::check(kma_sl_share_head(made.heap, made.head, head, four_slots, 2) == 1u, "the slots that there are");
+    shim::check(kma_sl_share_head(made.heap, made.head, head, four_slots, 1) == 1u, "the slots that there are");
     made.check_books(3u);
     shim::check(kma_sl_share_head(made.heap, made.head, head, four_slots, 2) == 4u && !made.has_head(),
                 "a head's own slot");
@@ -194,7 +199,7 @@ inline void check_from_heads()
     };
     for (const bool anew : {false, true}) {
         headed_slab made(four_slots, 3u);
-        const kma_sl_from some = kma_sl_from_heads(made.heap, four_slots, 1, 3, anew);
+        const kma_sl_from some = kma_sl_from_heads(made.heap, four_slots, 1, 2, anew);
         shim::check(unit_of(made, some) && some.slots == 0xcu && made.lines_taken() == 2, "slots of the head's slab");
         const kma_sl_from last = kma_sl_from_heads(made.heap, four_slots, 1, 1, anew);
         shim::check(unit_of(made, last) && last.slots == 1u && !made.has_head(), "a head's own slot");
@@ -230,9 +235,10 @@ inline void check_from_holes()
     static constexpr row rows[] = {
         {2, 2, 32, 0x0fu, 3, 0x70u, true},
         {2, 2, 20, 0xffff0u, 3, 7u, false}, // one is left, for the head
-        {2, 2, 20, 0x1u, 30, 0xffffeu, false},
+        {2, 2, 3, 0x1u, 3, 6u, false},
         {2, 2, 32, 0x80000001u, 2, 6u, false}, // slot 31 is taken
         {2, 2, 32, 0x3fffffffu, 1, 0x40000000u, false},
+        {2, 2, 32, 0x1fffffffu, 1, 0x20000000u, true}, // slot 31 is the last one for others
     };
     for (const row &each : rows) {
         headed_slab made(1, 0);
@@ -243,6 +249,15 @@ inline void check_from_holes()
         shim::check(from.slots == each.got && from.unit == made.first * KMA_SL_LINE && from.units == 2, "the holes");
         shim::check(made.has_head() == each.kept && made.lines_taken() == 2, "a slab with holes is at no head");
         made.check_books(each.owners | each.got);
+    }
+    // So many that these holes would not do for them.
+    for (const uint count : {KMA_SL_SOME - 1, KMA_SL_SOME}) {
+        headed_slab some(1, 0);
+        some.make_hole(1, some.first);
+        const kma_sl_from from = kma_sl_from_heads(some.heap, 1, 1, count, true);
+        const bool fills = count < KMA_SL_SOME;
+        shim::check((from.unit == some.first * KMA_SL_LINE) == fills && some.lines_taken() == (fills ? 2u : 4u),
+                    "whether holes serve them");
     }
     // Where there was none, the chunk is told of no more.
     const headed_slab vain(1, 0);
@@ -256,7 +271,7 @@ inline void check_from_holes()
         sizes[slot] = slot % 2 == 0 ? 1 : 2;
     const made_slab planes = make_planes(mixed.heap, mixed.first, sizes, slab_sizes::small);
     kma_sl_let_go(mixed.heap, mixed.first, 0x2au, true); // slots 1, 3, and 5
-    const kma_sl_from from = kma_sl_from_heads(mixed.heap, 1, 1, 4, true);
+    const kma_sl_from from = kma_sl_from_heads(mixed.heap, 1, 1, 3, true);
     shim::check(kma_sl_block_of(mixed.heap, from, 0) ==
                     mixed.heap->plan.begin + mixed.first * KMA_SL_LINE + planes.offsets[1],
                 "a hole between others");

@@ -7,6 +7,7 @@
 // one gives the lines back, which may serve any size.
 //
 //   slab_layout.cl    the picture in memory, forms of slabs, and sizes
+//   slab_plan.cl      where everything is in a heap of some size
 //   slab_lines.cl     lines: claims, and chunks with room
 //   slab_cursors.cl   where lanes together claim lines
 //   slab_gaps.cl      how free lines are found elsewhere

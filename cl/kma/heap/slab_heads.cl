@@ -19,8 +19,8 @@
 // that a head may have are of equal slots of just its class's size; how many tells the header.
 //
 // Between reading owners and setting bits the slab may be taken off, end, and its line's word become anything.
-//   - It is never data: of these bit 31 is set, and here owners are changed only while it is not. (Slot 31 is the last one
-//     to be taken. A slab whose slot 31 is taken while others are free is taken off; its holes are in their tree.)
+//   - It is never data: of these bit 31 is set, and here owners are changed only while it is not. (Slots are taken in order,
+//     31 last. A slab whose slot 31 is taken while others are free is taken off; its holes are in their tree.)
 //   - It may be another slab's owners. So who set the bits looks at the head again. Whoever makes a slab whose owners are no
 //     data releases these, and comes after the end of the slab before, and that after it was taken off; who set bits acquires:
 //     so if they are another slab's, he sees that the head has changed. (Or it names that line and slot once more, for another
@@ -53,6 +53,10 @@
 #endif
 #define KMA_SL_ALL_HEADS (64 * KMA_SL_HEADS) // so often all heads of a class together are tried, if that is more
 #define KMA_SL_OWN_LOOKS 1u                  // at chunks for a hole, instead of a slab for oneself
+// So many who come together get lines even if there are holes: a slab has some three of these, for twice the steps.
+#ifndef KMA_SL_SOME
+#define KMA_SL_SOME 4u
+#endif
 
 static inline global kma_atomic_u32 *kma_sl_head(const kma_sl_heap *sl, uint place, uint size_class)
 {
@@ -141,20 +145,21 @@ static inline uint kma_sl_claim_slots(global kma_slab *heap, global kma_atomic_u
     return KMA_SL_NO_SLOTS;
 }
 
-// Up to `count` slots of the slab at a head, `seen`; none if others are quicker. If it has none, it is taken off, and the head's
-// own slot is the caller's.
+// Up to `count` slots of the slab at a head, `seen`; none if others are quicker. If it has no more, it is taken off, and the head's
+// own slot is one of the caller's.
 static inline KMA_COLD uint kma_sl_share_head(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint size_class,
                                               uint count)
 {
     KMA_IN_MEMORY uint slots = KMA_SL_NO_SLOTS;
     for (KMA_IN_MEMORY uint tries = KMA_SL_HEAD_TRIES; tries != 0 && slots == KMA_SL_NO_SLOTS; tries--)
         slots = kma_sl_claim_slots(heap, head, seen, size_class, count);
-    if (slots != KMA_SL_NONE_LEFT)
+    if (slots == KMA_SL_NO_SLOTS)
         return slots;
-    if (!kma_sl_behead(heap, head, seen, size_class))
-        return KMA_SL_NO_SLOTS;
+    slots = slots != KMA_SL_NONE_LEFT ? slots : 0;
+    if ((uint)popcount(slots) == count || !kma_sl_behead(heap, head, seen, size_class))
+        return slots;
     kma_sl_list_spare(heap, kma_sl_head_line(seen));
-    return kma_sl_head_own(seen);
+    return slots | kma_sl_head_own(seen);
 }
 
 // Slots of one slab, each of so many units.
@@ -201,7 +206,7 @@ static inline KMA_COLD kma_sl_from kma_sl_refill(global kma_slab *heap, global k
     search.for_head = head != (global kma_atomic_u32 *)0;
     search.block = KMA_NULL;
     search.slots = search.kept = search.first = 0;
-    if (size_class < KMA_SL_SMALL_CLASSES)
+    if (size_class < KMA_SL_SMALL_CLASSES && count < KMA_SL_SOME)
         kma_sl_fill(&search, search.for_head ? KMA_SL_HOLE_LOOKS : KMA_SL_OWN_LOOKS);
     if (search.block == KMA_NULL)
         kma_sl_make_shared(&search);
@@ -213,16 +218,16 @@ static inline KMA_COLD kma_sl_from kma_sl_refill(global kma_slab *heap, global k
     else if (search.kept != 0)
         kma_sl_let_go(heap, search.first, search.kept, true); // its other slots are holes
     kma_sl_from from;
-    const kma_sl_heap sl = kma_sl_open(heap);
+    from.unit = KMA_SL_NONE;
+    from.units = 0;
     from.slots = search.slots;
-    from.unit = search.block - sl.plan.begin;
-    from.units = search.slots != 0 ? kma_sl_form_of(&sl, search.first, kma_sl_mark(&sl, search.first)).units : 0;
-    if (from.units == 0)
-        from.slots = search.slots != 0 ? 1u : 0;
-    else
-        from.unit = search.first * KMA_SL_LINE;
     if (search.slots == 0)
-        from.unit = KMA_SL_NONE;
+        return from;
+    const kma_sl_heap sl = kma_sl_open(heap);
+    from.units = kma_sl_form_of(&sl, search.first, kma_sl_mark(&sl, search.first)).units;
+    from.unit = from.units != 0 ? search.first * KMA_SL_LINE : search.block - sl.plan.begin;
+    if (from.units == 0)
+        from.slots = 1u;
     return from;
 }
 

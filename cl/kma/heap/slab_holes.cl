@@ -219,12 +219,10 @@ static inline uint kma_sl_lowest(uint bits, uint count)
     return bits & ~rest;
 }
 
-// The slots that a head gives of a slab with these owners: slot 31 is the last one, and behind it comes none (slab_heads.cl).
+// The slots that a head gives of a slab with these owners: none behind slot 31, the last one (slab_heads.cl).
 static inline uint kma_sl_spare(uint all_slots, uint owners)
 {
-    const uint spare = all_slots & ~owners & ~KMA_SL_DATA;
-    const bool may = owners != 0 && (owners & KMA_SL_DATA) == 0;
-    return !may ? 0 : spare != 0 ? spare : all_slots & KMA_SL_DATA;
+    return owners != 0 && (owners & KMA_SL_DATA) == 0 ? all_slots & ~owners : 0;
 }
 
 // Which slots of the class with at least `units`, at multiples of `align` units, a living slab has that are not among `owners`:

@@ -20,7 +20,7 @@
 
 #include "kma/platform/bits.cl"
 #include "kma/platform/memory.cl"
-#include "kma/heap/slab_layout.cl"
+#include "kma/heap/slab_plan.cl"
 
 #define KMA_SL_LOST 0xfffffffeu // no line: others were quicker, or there are none
 
