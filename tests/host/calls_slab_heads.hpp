@@ -276,6 +276,20 @@ inline void check_from_holes()
                     mixed.heap->plan.begin + mixed.first * KMA_SL_LINE + planes.offsets[1],
                 "a hole between others");
     shim::check(kma_sl_block_of(mixed.heap, from, 1) == KMA_NULL && !mixed.has_head(), "more than one hole");
+    // The first plane of a small slab is where others have their header, and may look like that of any.
+    for (const uint large : {0x3fu, 0x20000000u, 0x40000000u, 0x7fffffffu}) {
+        shim::self().operations = 0;
+        const headed_slab small(1, 0);
+        for (uint slot = 0; slot < KMA_SL_SLOTS; slot++)
+            sizes[slot] = (large >> slot & 1u) != 0 ? 2 : 1;
+        const made_slab made = make_planes(small.heap, small.first, sizes, slab_sizes::small);
+        const uint slot = kma_sl_first_bit(large);
+        kma_sl_let_go(small.heap, small.first, 1u << slot, true);
+        const kma_sl_from hole = kma_sl_from_heads(small.heap, 1, 1, 1, true);
+        shim::check(kma_sl_block_of(small.heap, hole, 0) ==
+                        small.heap->plan.begin + small.first * KMA_SL_LINE + made.offsets[slot],
+                    "a hole of a small slab");
+    }
 }
 
 // Who finds a head without a slab that another is about to give it goes to others, or has a slab alone.
@@ -302,6 +316,17 @@ inline void check_busy_heads()
     }
     kma_sl_take_off(other.heap, false);
     shim::check(now(other.head) == KMA_SL_HEAD_BUSY, "a head that somebody is at");
+}
+
+// And if there are no lines, nothing.
+inline void check_busy_without_lines()
+{
+    const headed_slab made(1, 0);
+    put(made.head, KMA_SL_HEAD_BUSY);
+    put(kma_sl_head(&made.sl, 1, 1), KMA_SL_HEAD_BUSY);
+    shim::check(kma_sl_take_lines(made.heap, 0, 96), "no lines");
+    const kma_sl_from none = kma_sl_from_heads(made.heap, 1, 1, 1, true);
+    shim::check(none.slots == 0 && none.unit == KMA_SL_NONE && kma_sl_mark(&made.sl, 0) == 0, "a slab of no lines");
 }
 
 // And the next ones fill its other slots: however long the heads are busy, slabs become full.
@@ -383,6 +408,26 @@ inline void check_take_off()
     }
 }
 
+// Lines that only heads have are there for a run: of one head for whoever wants no larger block than of its class, too, and
+// of two heads with one slab, which nobody sees idle.
+inline void check_lines_of_heads()
+{
+    for (const bool of_two : {false, true}) {
+        headed_slab made(1, 0);
+        made.add(1, made.first, of_two ? 3u : 1u);
+        if (of_two) {
+            put(kma_sl_head(&made.sl, 1, 1), kma_sl_head_of(made.first, 1));
+            kma_fetch_add_u32(&made.heap->headed[1], 1, KMA_RELAXED);
+        }
+        shim::check(kma_sl_take_lines(made.heap, 0, made.first) &&
+                        kma_sl_take_lines(made.heap, made.first + 2, 94 - made.first),
+                    "no lines for others");
+        shim::self().operations = 0;
+        const kma_ref block = kma_sl_take_alone(made.heap, 64, 1, KMA_SL_CLASSES, of_two);
+        shim::check(block == made.heap->plan.begin + made.first * KMA_SL_LINE && !made.has_head(), "lines of heads");
+    }
+}
+
 // Bits in the owners of a slab that is not the one they were meant for.
 inline void check_undo()
 {
@@ -421,10 +466,12 @@ inline void check_slab_heads()
     check_from_heads();
     check_from_holes();
     check_busy_heads();
+    check_busy_without_lines();
     check_busy_for_long();
     check_take_one();
     check_take_shared();
     check_take_off();
+    check_lines_of_heads();
     check_undo();
 }
 

@@ -164,8 +164,7 @@ static inline KMA_COLD uint kma_sl_share_head(global kma_slab *heap, global kma_
 
 // Slots of one slab, each of so many units.
 typedef struct kma_sl_from {
-    uint unit;  // where slot 0 begins; but of a slab whose sizes differ there is one slot, and it begins here.
-                // KMA_SL_NONE: there were no lines
+    uint unit;  // where slot 0 begins, or if sizes differ the one slot that was got. KMA_SL_NONE: there were no lines
     uint units; // of each; 0: the sizes differ
     uint slots; // 0: none
 } kma_sl_from;
@@ -226,8 +225,6 @@ static inline KMA_COLD kma_sl_from kma_sl_refill(global kma_slab *heap, global k
     const kma_sl_heap sl = kma_sl_open(heap);
     from.units = kma_sl_form_of(&sl, search.first, kma_sl_mark(&sl, search.first)).units;
     from.unit = from.units != 0 ? search.first * KMA_SL_LINE : search.block - sl.plan.begin;
-    if (from.units == 0)
-        from.slots = 1u;
     return from;
 }
 
