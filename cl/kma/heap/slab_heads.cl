@@ -1,9 +1,9 @@
 // Blocks for lanes that come alone, or in groups too small for a slab of their own: from slabs that they share.
 //
 // For each place of execution and class a head names a slab with free slots. Who wants blocks reads the head, the slab's
-// owners, and sets bits in these by compare-and-swap: one atomic. When no slot is left, who sees it takes the slab off its
-// head. Who finds no slab there says that he gets one, and then puts it there: one with holes if there is such a one soon, else
-// a new one. So holes are looked for once for all the slots of a slab.
+// owners, and sets bits in these by compare-and-swap: one atomic. Who gets fewer than he wants, as no more are left, takes the
+// slab off its head. Who finds no slab there says that he gets one, and then puts it there: one with holes if he wants few
+// blocks and there is such a one soon, else a new one. So holes are looked for once for all the slots of a slab.
 //
 //   head    0 ------- who wants blocks -------> BUSY ----- a slab with free slots, or none was found -----> slab, or 0
 //           ^                                                                                                 |

@@ -16,7 +16,7 @@
 // The reverse need not hold. Who finds no hole in a chunk takes it out, looks once more, and puts it back if there is one
 // now; he acquires what they released who put it in before. A look is two loads for each slab with that mark (kma_sl_may_fit).
 //
-// Who fills a hole, or some of one slab, reads the owners and sets a bit by compare-and-swap. Between the two the slab might end, its lines
+// Who fills holes of a slab reads the owners and sets bits by compare-and-swap. Between the two the slab might end, its lines
 // become another slab's, and that word data which happen to be equal. Therefore
 //   - he looks only at slabs that are marked HOLEY, which whoever makes a hole sees to before he does so, by a release; so
 //     what tells of the slab is there to see;
@@ -278,7 +278,7 @@ static inline KMA_COLD bool kma_sl_fill_these(kma_sl_search *search, uint first,
     if (slots == 0)
         return true;
     const uint kept = kma_sl_keep(search, &form, owners | slots);
-    if (kma_cas_u32(kma_sl_word(&sl, first), owners, owners | slots | kept, KMA_ACQ_REL) != owners)
+    if (kma_cas_u32(kma_sl_word(&sl, first), owners, owners | slots | kept, KMA_ACQUIRE) != owners)
         return false;
     search->block = search->heap->plan.begin + first * KMA_SL_LINE + kma_sl_offset(&form, kma_sl_first_bit(slots));
     search->first = first;
@@ -307,9 +307,10 @@ static inline KMA_COLD void kma_sl_fill_slab(kma_sl_search *search, uint first)
     }
 }
 
+// Acquires what they did who ended slabs of the chunk and saw no pin yet.
 static inline KMA_COLD void kma_sl_pin_chunk(global kma_slab *heap, uint chunk)
 {
-    kma_fetch_add_u32(kma_sl_at(heap, heap->plan.pins) + chunk, 1, KMA_ACQ_REL);
+    kma_fetch_add_u32(kma_sl_at(heap, heap->plan.pins) + chunk, 1, KMA_ACQUIRE);
 }
 
 // Fills holes of a slab that begins in the chunk, which is pinned only if one may have some.
