@@ -259,6 +259,13 @@ inline void check_from_holes()
         shim::check((from.unit == some.first * KMA_SL_LINE) == fills && some.lines_taken() == (fills ? 2u : 4u),
                     "whether holes serve them");
     }
+    // Which do if there are no lines.
+    headed_slab full(1, 0);
+    full.make_hole(1, full.first);
+    shim::check(kma_sl_take_lines(full.heap, 0, full.first) &&
+                    kma_sl_take_lines(full.heap, full.first + 2, 94 - full.first),
+                "no lines for others");
+    shim::check(kma_sl_from_heads(full.heap, 1, 1, KMA_SL_SOME, true).slots == 0x1eu, "holes for many");
     // Where there was none, the chunk is told of no more.
     const headed_slab vain(1, 0);
     kma_sl_tree_put(vain.heap, 1, 2);

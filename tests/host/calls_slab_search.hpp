@@ -72,7 +72,7 @@ struct search_heap {
     kma_sl_lines_taken look(uint least, uint most) const
     {
         fresh();
-        return kma_sl_look(heap, least, most);
+        return kma_sl_look(heap, least, most, KMA_SL_LOOKS);
     }
 };
 

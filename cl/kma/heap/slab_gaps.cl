@@ -73,8 +73,9 @@ static inline global kma_atomic_u32 *kma_sl_looked(const kma_sl_heap *sl)
 }
 
 // `least` to `most` lines side by side in one chunk, 1 … 32: near where the place looked last, then anywhere in chunks that are
-// partly used, and at last in any. So what lives long does not part the memory that is wholly free.
-static inline KMA_COLD kma_sl_lines_taken kma_sl_look(global kma_slab *heap, uint least, uint most)
+// partly used, and at last in any. So what lives long does not part the memory that is wholly free. `looks`: how often,
+// KMA_SL_LOOKS at most.
+static inline KMA_COLD kma_sl_lines_taken kma_sl_look(global kma_slab *heap, uint least, uint most, uint looks)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint start = kma_load_u32(kma_sl_looked(&sl), KMA_RELAXED) % sl.plan.chunks;
@@ -84,7 +85,7 @@ static inline KMA_COLD kma_sl_lines_taken kma_sl_look(global kma_slab *heap, uin
     taken.count = 0;
     if (kma_sl_is_scarce(heap, least))
         return taken;
-    for (uint look = 0; look < KMA_SL_LOOKS && taken.count == 0; look++) {
+    for (uint look = 0; look < looks && taken.count == 0; look++) {
         const bool is_near = look < KMA_SL_LOOKS / 2;
         if (!is_near)
             from = kma_mix32((uint)kma_linear_global_id() + look * 0x9e3779b9u) % sl.plan.chunks;

@@ -53,10 +53,11 @@
 #endif
 #define KMA_SL_ALL_HEADS (64 * KMA_SL_HEADS) // so often all heads of a class together are tried, if that is more
 #define KMA_SL_OWN_LOOKS 1u                  // at chunks for a hole, instead of a slab for oneself
-// So many who come together get lines even if there are holes: a slab has some three of these, for twice the steps.
+// So many who come together get holes only if so many looks find no lines: a slab has some three, for twice the steps.
 #ifndef KMA_SL_SOME
 #define KMA_SL_SOME 4u
 #endif
+#define KMA_SL_SOON 2u
 
 static inline global kma_atomic_u32 *kma_sl_head(const kma_sl_heap *sl, uint place, uint size_class)
 {
@@ -176,11 +177,11 @@ static inline kma_ref kma_sl_block_of(global kma_slab *heap, kma_sl_from from, u
     return left != 0 ? heap->plan.begin + from.unit + kma_sl_first_bit(left) * from.units : KMA_NULL;
 }
 
-// Makes a slab of a class for a head, if there are lines near by, with up to `count` slots for the caller.
-static inline KMA_COLD void kma_sl_make_shared(kma_sl_search *search)
+// Makes a slab of a class for a head, if so many looks find lines, with up to `count` slots for the caller.
+static inline KMA_COLD void kma_sl_make_shared(kma_sl_search *search, uint looks)
 {
     const kma_sl_size size = search->heap->sizes[search->own_class];
-    const uint first = kma_sl_look(search->heap, size.lines, size.lines).first;
+    const uint first = kma_sl_look(search->heap, size.lines, size.lines, looks).first;
     if (first == KMA_SL_NONE)
         return;
     const kma_sl_heap sl = kma_sl_open(search->heap);
@@ -189,6 +190,17 @@ static inline KMA_COLD void kma_sl_make_shared(kma_sl_search *search)
     search->slots = kma_sl_lowest(kma_sl_all_slots(size.slots) & ~1u, search->count);
     kma_sl_make(&sl, first, size.lines, size.units, size.slots, search->slots | 1u);
     search->block = sl.plan.begin + first * KMA_SL_LINE + kma_sl_first_bit(search->slots) * size.units;
+}
+
+// Slots of a slab with holes, or of a new one if there are lines near by; many want the latter first, if it is soon made.
+static inline void kma_sl_find_slots(kma_sl_search *search)
+{
+    if (search->size_class < KMA_SL_SMALL_CLASSES && search->count >= KMA_SL_SOME)
+        kma_sl_make_shared(search, KMA_SL_SOON);
+    if (search->size_class < KMA_SL_SMALL_CLASSES && search->block == KMA_NULL)
+        kma_sl_fill(search, search->for_head ? KMA_SL_HOLE_LOOKS : KMA_SL_OWN_LOOKS);
+    if (search->block == KMA_NULL)
+        kma_sl_make_shared(search, KMA_SL_LOOKS);
 }
 
 // Up to `count` slots of a class, at multiples of `align` units, of a slab with holes or a new one, which `head` gets if it may have
@@ -205,10 +217,7 @@ static inline KMA_COLD kma_sl_from kma_sl_refill(global kma_slab *heap, global k
     search.for_head = head != (global kma_atomic_u32 *)0;
     search.block = KMA_NULL;
     search.slots = search.kept = search.first = 0;
-    if (size_class < KMA_SL_SMALL_CLASSES && count < KMA_SL_SOME)
-        kma_sl_fill(&search, search.for_head ? KMA_SL_HOLE_LOOKS : KMA_SL_OWN_LOOKS);
-    if (search.block == KMA_NULL)
-        kma_sl_make_shared(&search);
+    kma_sl_find_slots(&search);
     const uint kept = search.kept != 0 ? kma_sl_head_of(search.first, kma_sl_first_bit(search.kept)) : 0;
     if (search.for_head && kept != 0)
         kma_fetch_add_u32(&heap->headed[size_class], 1, KMA_RELAXED);

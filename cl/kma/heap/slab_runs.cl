@@ -131,7 +131,7 @@ static inline KMA_COLD void kma_sl_step_run(kma_sl_search *search)
     if (first == KMA_SL_NONE && count <= KMA_SL_DRAWN)
         first = kma_sl_draw_run(search->heap, count);
     if (first == KMA_SL_NONE && count <= KMA_SL_LINE)
-        first = kma_sl_look(search->heap, count, count).first;
+        first = kma_sl_look(search->heap, count, count, KMA_SL_LOOKS).first;
     if (first != KMA_SL_NONE)
         search->block = kma_sl_make_run(search->heap, first, count);
 }

@@ -266,7 +266,7 @@ static inline KMA_COLD kma_ref kma_sl_take_in_gaps(global kma_slab *heap, uint s
         const bool leads = order.lines != 0 && lane == kma_sl_first_bit(order.mates);
         if (leads) { // for two lanes at least, if they want as much as this one
             const uint most = min(order.lines, KMA_SL_LINE);
-            taken = kma_sl_look(heap, min(kma_sl_whole_lines(2 * units), most), most);
+            taken = kma_sl_look(heap, min(kma_sl_whole_lines(2 * units), most), most, KMA_SL_LOOKS);
         }
         const uint leader = order.lines != 0 ? base + kma_sl_first_bit(order.mates) : kma_lane_id();
         KMA_IN_MEMORY const uint first = kma_lanes_shuffle(group, taken.first, leader);
