@@ -99,13 +99,9 @@ static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap,
     kma_ref block = KMA_NULL;
     if (few && !shares)
         block = kma_sl_take_hole(heap, need.units);
-    if (shares && here == 1)
-        block = kma_sl_block_of(heap, kma_sl_from_heads(heap, need.size_class, need.align, 1, true), 0);
-    else if (shares)
-        block = kma_sl_take_shared(heap, need.size_class, need.align);
-    if (block == KMA_NULL && here != 1 && need.units != 0 && need.align == 1)
+    if (block == KMA_NULL && !shares && here != 1 && need.units != 0 && need.align == 1)
         block = kma_sl_take_together(heap, need.units);
-    if (block == KMA_NULL && !shares && need.size_class < KMA_SL_CLASSES)
+    if (block == KMA_NULL && has_class)
         block = kma_sl_take_shared(heap, need.size_class, need.align);
     if (block == KMA_NULL && need.units != 0) // with a quarantine larger blocks serve only after that is empty
         block = kma_sl_take_alone(heap, need.units, need.align, need.size_class, KMA_DEBUG < 2);

@@ -195,12 +195,14 @@ static inline KMA_COLD void kma_sl_make_shared(kma_sl_search *search, uint looks
 // Slots of a slab with holes, or of a new one if there are lines near by; many want the latter first, if it is soon made.
 static inline void kma_sl_find_slots(kma_sl_search *search)
 {
-    if (search->size_class < KMA_SL_SMALL_CLASSES && search->count >= KMA_SL_SOME)
-        kma_sl_make_shared(search, KMA_SL_SOON);
-    if (search->size_class < KMA_SL_SMALL_CLASSES && search->block == KMA_NULL)
-        kma_sl_fill(search, search->for_head ? KMA_SL_HOLE_LOOKS : KMA_SL_OWN_LOOKS);
-    if (search->block == KMA_NULL)
-        kma_sl_make_shared(search, KMA_SL_LOOKS);
+    const bool is_small = search->size_class < KMA_SL_SMALL_CLASSES;
+    const uint begin = !is_small ? 2 : search->count < KMA_SL_SOME ? 1 : 0;
+    for (KMA_IN_MEMORY uint step = begin; step < 3 && search->block == KMA_NULL; step++) {
+        if (step == 1)
+            kma_sl_fill(search, search->for_head ? KMA_SL_HOLE_LOOKS : KMA_SL_OWN_LOOKS);
+        else
+            kma_sl_make_shared(search, step == 0 ? KMA_SL_SOON : KMA_SL_LOOKS);
+    }
 }
 
 // Up to `count` slots of a class, at multiples of `align` units, of a slab with holes or a new one, which `head` gets if it may have
@@ -237,27 +239,28 @@ static inline KMA_COLD kma_sl_from kma_sl_refill(global kma_slab *heap, global k
     return from;
 }
 
-// The same from the head of a place, which gets a slab if it has none, and `refills`.
-static inline KMA_COLD kma_sl_from kma_sl_from_head(global kma_slab *heap, uint place, uint size_class, uint align, uint count,
-                                                    bool refills)
+// Up to `count` slots of the slab at a head; none if it has none, or others are quicker.
+static inline KMA_COLD kma_sl_from kma_sl_from_head(global kma_slab *heap, global kma_atomic_u32 *head, uint size_class, uint count)
 {
-    kma_sl_from from;
-    from.unit = from.units = from.slots = 0;
-    const kma_sl_heap sl = kma_sl_open(heap);
-    global kma_atomic_u32 *const head = kma_sl_head(&sl, place, size_class);
     const uint seen = kma_load_u32(head, KMA_RELAXED);
-    if (seen == 0 && refills && kma_cas_u32(head, 0, KMA_SL_HEAD_BUSY, KMA_RELAXED) == 0)
-        return kma_sl_refill(heap, head, size_class, align, count);
-    if (!kma_sl_head_has_slab(seen))
-        return from;
-    from.slots = kma_sl_share_head(heap, head, seen, size_class, count);
+    kma_sl_from from;
     from.unit = kma_sl_head_line(seen) * KMA_SL_LINE;
     from.units = kma_sl_units(size_class);
+    from.slots = 0;
+    if (kma_sl_head_has_slab(seen))
+        from.slots = kma_sl_share_head(heap, head, seen, size_class, count);
     return from;
 }
 
-// Up to `count` blocks of a class, whose slabs' slots are at multiples of `align` units, from the head of the caller's place, or of
-// others, or from a slab of his own. None if there are no lines near by, or, unless `anew`, there are holes.
+// Whether a head had no slab, and the caller is who gets it one.
+static inline bool kma_sl_is_mine(global kma_atomic_u32 *head)
+{
+    return kma_load_u32(head, KMA_RELAXED) == 0 && kma_cas_u32(head, 0, KMA_SL_HEAD_BUSY, KMA_RELAXED) == 0;
+}
+
+// Up to `count` blocks of a class, whose slabs' slots are at multiples of `align` units, from the head of the caller's place, or
+// of others, which get slabs if they have none, or from a slab of his own. None if there are no lines near by, or, unless `anew`,
+// there are holes.
 static inline KMA_COLD kma_sl_from kma_sl_from_heads(global kma_slab *heap, uint size_class, uint align, uint count, bool anew)
 {
     kma_sl_from from;
@@ -266,13 +269,16 @@ static inline KMA_COLD kma_sl_from kma_sl_from_heads(global kma_slab *heap, uint
     const kma_sl_heap sl = kma_sl_open(heap);
     KMA_IN_MEMORY const bool refills = anew || !kma_sl_has_holes_for(&sl, size_class);
     KMA_IN_MEMORY uint place = kma_near_place();
-    for (KMA_IN_MEMORY uint tries = max(KMA_SL_HEADS, KMA_SL_ALL_HEADS / sl.plan.places); tries != 0; tries--) {
-        from = kma_sl_from_head(heap, place, size_class, align, count, refills);
-        if (from.slots != 0 || from.unit == KMA_SL_NONE)
+    global kma_atomic_u32 *mine = (global kma_atomic_u32 *)0;
+    for (KMA_IN_MEMORY uint tries = max(KMA_SL_HEADS, KMA_SL_ALL_HEADS / sl.plan.places); tries != 0 && !mine; tries--) {
+        global kma_atomic_u32 *const head = kma_sl_head(&sl, place, size_class);
+        from = kma_sl_from_head(heap, head, size_class, count);
+        if (from.slots != 0)
             return from;
+        mine = refills && kma_sl_is_mine(head) ? head : mine;
         place = kma_mix32((uint)kma_linear_global_id() + tries * 0x9e3779b9u);
     }
-    return refills ? kma_sl_refill(heap, (global kma_atomic_u32 *)0, size_class, align, count) : from;
+    return refills ? kma_sl_refill(heap, mine, size_class, align, count) : from;
 }
 
 #if KMA_LONE_PATHS
