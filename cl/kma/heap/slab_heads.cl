@@ -35,7 +35,8 @@
 //
 // Two heads may have one slab, which one got as one with holes that the other had not seen yet; each owns another slot of it.
 //
-// A work-item stopped for ever in here costs its request, a slab or a slot, and if it was getting a slab for a head, that head.
+// A work-item stopped for ever in here costs its request, a slab or a slot, and if it was getting a slab for a head, that head;
+// where a class has no other, each later request of it tries that one KMA_SL_ALL_HEADS times, and goes on to holes.
 #ifndef KMA_HEAP_SLAB_HEADS_CL
 #define KMA_HEAP_SLAB_HEADS_CL
 
