@@ -1,6 +1,6 @@
 // large: kernels one after the other, in each of which half of the work-items take a large block, or give back the one
 // they have: time, and what is left side by side. Then one block of as much of the heap as there is, and the time that one
-// alone takes, of 64 KiB to 95 % of the heap.
+// alone takes, of 64 KiB to 95 % of the heap, or the largest that the heap gives.
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -14,7 +14,7 @@ constexpr std::uint64_t unit = 16;
 constexpr std::uint64_t least_bytes = 64 << 10;
 constexpr std::uint64_t most_bytes = 64 << 20;
 constexpr double load = 0.6; // of the heap, in the mean
-constexpr std::uint64_t most_percent = 95; // of the heap, for one block
+constexpr std::uint64_t most_percent = 95; // of the heap, for one block, where the heap has one as large
 
 class Large {
 public:
@@ -53,10 +53,11 @@ public:
         add(parameters_, "kernel_time", "ms", {times_.begin() + warm_up, times_.end()});
         bench_.time("release", slots_, heap_, refs_, cl_uint{0});
         right_ = right_ && heap_.stats().used == 0 && heap_.check().empty();
-        add(parameters_, "largest_when_empty", "of heap", {of_heap(largest())});
-        for (std::uint64_t bytes = least_bytes; bytes < capacity_ / 100 * most_percent; bytes *= 16)
+        const std::uint64_t whole = largest(), most = std::min(whole, capacity_ / 100 * most_percent);
+        add(parameters_, "largest_when_empty", "of heap", {of_heap(whole)});
+        for (std::uint64_t bytes = least_bytes; bytes < most; bytes *= 16)
             alone(bytes);
-        alone(capacity_ / 100 * most_percent);
+        alone(most);
     }
 
 private:

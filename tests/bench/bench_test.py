@@ -130,6 +130,10 @@ class Battery(unittest.TestCase):
         self.assertEqual(len(rows), 1 if "large" in CHOSEN else 0)
         for row in rows:
             self.assertGreater(row["median"], 0.95, row)
+            alone = [int(other["KiB"]) for other in self.run_.results
+                     if other["suite"] == "large" and other["heap"] == "slab" and
+                     other["metric"] == "alloc_time"]
+            self.assertGreater(max(alone), 0.93 * row["heap_bytes"] / 1024, alone)
 
     def test_served_bytes_add_up(self):
         for row in self.run_.results:
