@@ -378,13 +378,18 @@ inline void check_lone_steps()
 inline void check_lone_classes()
 {
     for (uint own = 0; own < KMA_SL_CLASSES; own++) {
-        const lone_heap lone;
-        kma_sl_search search = lone.search(1, 1, own);
-        for (uint next = own + 1; next < KMA_SL_CLASSES; next++)
-            shim::check(kma_sl_step_class(&search) && search.size_class == next, "the next class up");
-        if (own != 0)
-            shim::check(kma_sl_step_class(&search) && search.size_class == own - 1, "the class below");
-        shim::check(!kma_sl_step_class(&search), "a class behind the last");
+        for (const uint listed : {1u, 3u, 64u}) { // classes with holes: each, every third, none but class 0
+            lone_heap lone;
+            for (uint size_class = 0; size_class < KMA_SL_CLASSES; size_class += listed)
+                kma_sl_tree_put(lone.heap, size_class, size_class % 3);
+            kma_sl_search search = lone.search(1, 1, own);
+            for (uint next = own + 1; next < KMA_SL_CLASSES; next++)
+                if (next % listed == 0)
+                    shim::check(kma_sl_step_class(&search) && search.size_class == next, "the next class up");
+            if (own != 0 && (own - 1) % listed == 0)
+                shim::check(kma_sl_step_class(&search) && search.size_class == own - 1, "the class below");
+            shim::check(!kma_sl_step_class(&search), "a class behind the last");
+        }
         const uint units = kma_sl_units(own);
         uint lines = own == 0 ? 1 : 2;
         while (lines * 32 < units)
@@ -439,6 +444,33 @@ inline void check_lone_anew()
         shim::check(has_seekers(lone, KMA_SL_SEEKERS), "somebody looked at all of the heap");
     }
     shim::check(operations[1] * 8 < operations[0], "who cannot get lines is not told so at once");
+}
+
+// Where lines are known to be scarce and there are no holes, heads are asked only if one has a slab.
+inline void check_lone_heads_of_a_full_heap()
+{
+    const uint lines = kma_sl_size_of(16).lines;
+    uint operations[2];
+    for (uint more = 0; more < 2; more++) {
+        lone_heap lone;
+        lone.use(0, 96);
+        kma_sl_set_scarce(lone.heap, lines + more);
+        shim::self().operations = 0;
+        shim::check(kma_sl_from_heads(lone.heap, 16, 1, 1, true).slots == 0, "slots of a full heap");
+        operations[more] = shim::self().operations;
+        shim::check(lone.headed() == 0, "a slab at a head of a full heap");
+    }
+    shim::check(operations[0] < 8 && operations[1] > 8, "heads without a slab are asked for one");
+    lone_heap lone;
+    shim::check(kma_sl_from_heads(lone.heap, 16, 1, 1, true).slots == 2u, "no slab at a head");
+    kma_sl_set_scarce(lone.heap, 1);
+    shim::check(kma_sl_from_heads(lone.heap, 16, 1, 1, true).slots == 4u, "no slot of a head's slab");
+    lone_heap other;
+    other.make_holes(40, 2, kma_sl_units(16), 2, 2u);
+    kma_sl_set_scarce(other.heap, 1);
+    shim::check(kma_sl_from_heads(other.heap, 16, 1, 1, false).slots == 0 &&
+                    kma_sl_from_heads(other.heap, 15, 1, 1, true).slots == 0,
+                "slots where heads have none");
 }
 
 inline void check_lone_order()
@@ -504,6 +536,7 @@ inline void check_slab_lone()
     check_lone_steps();
     check_lone_classes();
     check_lone_seekers();
+    check_lone_heads_of_a_full_heap();
     check_lone_anew();
     check_lone_order();
     shim::self().operations = 0;

@@ -147,11 +147,13 @@ TEST_CASE("leaks and check of a slab heap in which many allocate and free at onc
             REQUIRE(living.size() > 5000);
             const kma::LeakReport report = heap.leaks(1 << 20);
             CHECK(heap.stats().blocks == living.size());
+            // One of the largest class may fill what lanes together left, which have blocks of up to 16 KiB.
+            const auto most = [](cl_ulong bytes) {
+                return bytes > 3840 && bytes <= 4096 ? 16384 : bytes + 15 + bytes / 8 + 512;
+            };
             CHECK(std::ranges::equal(report.first, living, [&](const auto &block, const auto &one) {
-                return block.ref == one.first &&
-                       (debug == 3
-                            ? block.bytes == one.second
-                            : block.bytes >= one.second && block.bytes <= one.second + 15 + one.second / 8 + 512);
+                return block.ref == one.first && (debug == 3 ? block.bytes == one.second
+                                                             : block.bytes >= one.second && block.bytes <= most(one.second));
             }));
             if (debug == 0)
                 CHECK(heap.stats().used == report.bytes);

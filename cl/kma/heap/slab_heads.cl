@@ -268,7 +268,10 @@ static inline KMA_COLD kma_sl_from kma_sl_from_heads(global kma_slab *heap, uint
     from.unit = from.units = from.slots = 0;
     KMA_CALL_ITSELF(heap, from = kma_sl_from_heads(heap, size_class, align, count, anew));
     const kma_sl_heap sl = kma_sl_open(heap);
-    KMA_IN_MEMORY const bool refills = anew || !kma_sl_has_holes_for(&sl, size_class);
+    const bool has_holes = kma_sl_has_holes_for(&sl, size_class);
+    KMA_IN_MEMORY const bool refills = has_holes ? anew : !kma_sl_is_scarce(heap, heap->sizes[size_class].lines);
+    if (!refills && kma_load_u32(&heap->headed[size_class], KMA_RELAXED) == 0) // no head has a slab, or gets one
+        return from;
     KMA_IN_MEMORY uint place = kma_near_place();
     global kma_atomic_u32 *mine = (global kma_atomic_u32 *)0;
     for (KMA_IN_MEMORY uint tries = max(KMA_SL_HEADS, KMA_SL_ALL_HEADS / sl.plan.places); tries != 0 && !mine; tries--) {

@@ -136,14 +136,18 @@ static inline KMA_COLD void kma_sl_step_run(kma_sl_search *search)
         search->block = kma_sl_make_run(search->heap, first, count);
 }
 
-// After a look at the holes of a class: the next one up, and behind the last one the class below the caller's. Whether there
-// is one.
+// After a look at the holes of a class: the next one up that has some, and behind the last one the class below the caller's. Whether
+// there is one.
 static inline bool kma_sl_step_class(kma_sl_search *search)
 {
-    const uint last = search->size_class;
-    search->size_class = last < search->own_class ? KMA_SL_CLASSES : last + 1;
-    if (search->size_class == KMA_SL_CLASSES && last >= search->own_class && search->own_class != 0)
-        search->size_class = search->own_class - 1;
+    const kma_sl_heap sl = kma_sl_open(search->heap);
+    for (bool is_next = true; is_next;) { // no more often than there are classes
+        const uint last = search->size_class;
+        search->size_class = last < search->own_class ? KMA_SL_CLASSES : last + 1;
+        if (search->size_class == KMA_SL_CLASSES && last >= search->own_class && search->own_class != 0)
+            search->size_class = search->own_class - 1;
+        is_next = search->size_class != KMA_SL_CLASSES && !kma_sl_has_holes(&sl, search->size_class);
+    }
     return search->size_class != KMA_SL_CLASSES;
 }
 
