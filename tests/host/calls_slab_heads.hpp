@@ -48,6 +48,9 @@ struct headed_slab {
         kma_sl_let_go(heap, line, 2u, true);
     }
 
+    // As when cursors lead to lines of others.
+    void no_draws() const { heap->plan.few_rounds = 0; }
+
     uint slots() const { return kma_sl_all_slots(heap->sizes[size_class].slots); }
     uint owners() const { return now(kma_sl_word(&sl, first)); }
     uint lines_taken() const
@@ -162,16 +165,16 @@ inline void check_claim_slots()
     shim::check(made.has_head() && made.owners() == 15u, "a slab was taken off");
 }
 
-// Each place has a head for each class, of which larger ones share some.
+// Each place has a head for each class, of which larger ones share some, and small ones have more.
 inline void check_head_numbers()
 {
     for (uint places = 1; places <= 1024; places *= 2) {
         std::vector<uint> classes(kma_sl_heads(places), KMA_SL_CLASSES);
         for (uint c = 0; c < KMA_SL_CLASSES; c++) {
             const uint of = kma_sl_places_of(places, c);
-            shim::check(of == places >> (places < 16 || c < 24 ? (places >= 16 && c >= 16 ? 1 : 0) : c / 8 - 1),
-                        "how many heads a class has");
-            for (uint place = 0; place < 2 * places; place++) {
+            const uint shift = places < 16 || c < 16 ? 0 : c / 8 - 1;
+            shim::check(of == (places >= 16 && c < 4 ? places * 4 : places >> shift), "how many heads a class has");
+            for (uint place = 0; place < 8 * places; place++) {
                 const uint number = kma_sl_head_number(places, place, c);
                 shim::check(number < classes.size(), "a head behind the last one");
                 shim::check(place < of ? classes[number] == KMA_SL_CLASSES : classes[number] == c, "a head of two");
@@ -225,7 +228,7 @@ inline void check_from_heads()
     }
 }
 
-// Of small sizes holes come first, of one slab, which the head gets if it may.
+// Of small sizes holes come before lines that are not drawn, those of one slab, which the head gets if it may.
 inline void check_from_holes()
 {
     struct row {
@@ -245,6 +248,7 @@ inline void check_from_holes()
         shim::check(kma_sl_take_lines(made.heap, made.first, each.lines), "no lines for a slab");
         kma_sl_make(&made.sl, made.first, each.lines, each.units, each.slots, each.owners);
         kma_sl_tree_put(made.heap, 1, made.first / KMA_SL_LINE);
+        made.no_draws();
         const kma_sl_from from = kma_sl_from_heads(made.heap, 1, 1, each.count, true);
         shim::check(from.slots == each.got && from.unit == made.first * KMA_SL_LINE && from.units == 2, "the holes");
         shim::check(made.has_head() == each.kept && made.lines_taken() == 2, "a slab with holes is at no head");
@@ -254,11 +258,18 @@ inline void check_from_holes()
     for (const uint count : {KMA_SL_SOME - 1, KMA_SL_SOME}) {
         headed_slab some(1, 0);
         some.make_hole(1, some.first);
+        some.no_draws();
         const kma_sl_from from = kma_sl_from_heads(some.heap, 1, 1, count, true);
         const bool fills = count < KMA_SL_SOME;
         shim::check((from.unit == some.first * KMA_SL_LINE) == fills && some.lines_taken() == (fills ? 2u : 4u),
                     "whether holes serve them");
     }
+    // Nor anybody while the cursor leads to free lines.
+    headed_slab drawn(1, 0);
+    drawn.make_hole(1, drawn.first);
+    const uint its = kma_sl_counted_line(&drawn.sl, KMA_SL_BAND_HEADS, 0, 0);
+    shim::check(kma_sl_from_heads(drawn.heap, 1, 1, 1, true).unit == its * KMA_SL_LINE && drawn.lines_taken() == 4,
+                "a slab of the lines that a cursor tells");
     // Which do if there are no lines.
     headed_slab full(1, 0);
     full.make_hole(1, full.first);
@@ -269,6 +280,7 @@ inline void check_from_holes()
     // Where there was none, the chunk is told of no more.
     const headed_slab vain(1, 0);
     kma_sl_tree_put(vain.heap, 1, 2);
+    vain.no_draws();
     shim::check(kma_sl_from_heads(vain.heap, 1, 1, 1, true).slots == 2u && vain.has_head(), "no new slab");
     shim::check(!kma_bit_tree_has(kma_sl_tree(&vain.sl, 1), 2), "a chunk without holes is in a tree");
     // One slot whose size differs from its neighbours', of the class all the same.
@@ -278,6 +290,7 @@ inline void check_from_holes()
         sizes[slot] = slot % 2 == 0 ? 1 : 2;
     const made_slab planes = make_planes(mixed.heap, mixed.first, sizes, slab_sizes::small);
     kma_sl_let_go(mixed.heap, mixed.first, 0x2au, true); // slots 1, 3, and 5
+    mixed.no_draws();
     const kma_sl_from from = kma_sl_from_heads(mixed.heap, 1, 1, 3, true);
     shim::check(kma_sl_block_of(mixed.heap, from, 0) ==
                     mixed.heap->plan.begin + mixed.first * KMA_SL_LINE + planes.offsets[1],
@@ -292,6 +305,7 @@ inline void check_from_holes()
         const made_slab made = make_planes(small.heap, small.first, sizes, slab_sizes::small);
         const uint slot = kma_sl_first_bit(large);
         kma_sl_let_go(small.heap, small.first, 1u << slot, true);
+        small.no_draws();
         const kma_sl_from hole = kma_sl_from_heads(small.heap, 1, 1, 1, true);
         shim::check(kma_sl_block_of(small.heap, hole, 0) ==
                         small.heap->plan.begin + small.first * KMA_SL_LINE + made.offsets[slot],
@@ -337,11 +351,13 @@ inline void check_busy_without_lines()
     shim::check(made.lines_taken() == 96, "lines of others are given back");
 }
 
-// And the next ones fill its other slots: however long the heads are busy, slabs become full.
+// And once cursors lead to free lines no more the next ones fill its other slots: however long the heads are busy, slabs become
+// full.
 inline void check_busy_for_long()
 {
     for (uint size_class = 0; size_class < KMA_SL_SMALL_CLASSES; size_class++) {
         const headed_slab made(size_class, 0);
+        made.no_draws();
         put(made.head, KMA_SL_HEAD_BUSY);
         put(kma_sl_head(&made.sl, 1, size_class), KMA_SL_HEAD_BUSY);
         const kma_sl_size size = made.heap->sizes[size_class];
@@ -355,7 +371,7 @@ inline void check_busy_for_long()
     }
 }
 
-inline void check_take_one()
+inline void check_take_few()
 {
 #if KMA_LONE_PATHS
     const auto unit_of = [](const headed_slab &made, uint slot) {
@@ -363,12 +379,12 @@ inline void check_take_one()
     };
     for (const uint bytes : {1u, 16u, 17u, 241u, 256u, 4096u}) {
         const headed_slab made(kma_sl_class_of((bytes + 15) / 16), 1u);
-        shim::check(kma_sl_take_one(made.heap, bytes) == unit_of(made, 1), "a block of a head's slab");
-        shim::check(kma_sl_take_one(made.heap, bytes) == unit_of(made, 2), "its next block");
+        shim::check(kma_sl_take_few(made.heap, bytes) == unit_of(made, 1), "a block of a head's slab");
+        shim::check(kma_sl_take_few(made.heap, bytes) == unit_of(made, 2), "its next block");
         made.check_books(6u);
     }
     const auto gives_none = [](const headed_slab &made, size_t bytes, uint owners) {
-        shim::check(kma_sl_take_one(made.heap, bytes) == KMA_NULL, "a block that a lane alone must not take at once");
+        shim::check(kma_sl_take_few(made.heap, bytes) == KMA_NULL, "a block that a lane alone must not take at once");
         shim::check(made.owners() == owners, "owners that must stay as they are");
     };
     gives_none(headed_slab(four_slots, 0xfu), 256, 0xfu);
@@ -383,12 +399,12 @@ inline void check_take_one()
     gives_none(holes, 256, 1u); // these are to be filled first
     headed_slab small(1, 1u);
     small.make_hole(1, 70);
-    shim::check(kma_sl_take_one(small.heap, 32) == unit_of(small, 1), "a small block before holes");
+    shim::check(kma_sl_take_few(small.heap, 32) == unit_of(small, 1), "a small block before holes");
     headed_slab busy(four_slots, 0);
     put(busy.head, KMA_SL_HEAD_BUSY);
     gives_none(busy, 256, 0);
     const headed_slab none(four_slots, 0);
-    shim::check(kma_sl_take_one(none.heap, 256) == KMA_NULL && none.lines_taken() == 0, "a block of no slab");
+    shim::check(kma_sl_take_few(none.heap, 256) == KMA_NULL && none.lines_taken() == 0, "a block of no slab");
 #endif
 }
 
@@ -476,7 +492,7 @@ inline void check_slab_heads()
     check_busy_heads();
     check_busy_without_lines();
     check_busy_for_long();
-    check_take_one();
+    check_take_few();
     check_take_shared();
     check_take_off();
     check_lines_of_heads();

@@ -85,11 +85,12 @@ inline void check_slab_masks()
 inline void check_slab_cursors()
 {
     for (const uint chunks : {1u, 2u, 3u, 5u, 8u, 13u})
-        for (const uint band : {KMA_SL_BAND_FEW, KMA_SL_BAND_MANY}) {
+        for (const uint band : {KMA_SL_BAND_FEW, KMA_SL_BAND_MANY, KMA_SL_BAND_HEADS}) {
             ulong end;
             const kma_sl_heap sl = {nullptr, kma_sl_plan_of(chunks, KMA_SL_CURSORS, 0, &end)};
             const uint share = 1u << kma_sl_share_shift(band), rounds = kma_sl_band_rounds(&sl, band);
-            const uint shares = rounds * sl.plan.cursors, begin = band == KMA_SL_BAND_FEW ? 0 : shares / 2;
+            const uint shares = rounds * sl.plan.cursors;
+            const uint begin = band == KMA_SL_BAND_FEW ? 0 : band == KMA_SL_BAND_MANY ? shares / 2 : shares - shares / 4;
             for (uint cursor = 0; cursor < sl.plan.cursors && rounds != 0; cursor++) {
                 for (uint count = 0; count < 3 * rounds * share; count++) {
                     const uint number = (count / share % rounds * sl.plan.cursors + cursor + begin) % shares;
@@ -117,7 +118,7 @@ inline void check_slab_plan(uint chunks, uint cursors, uint debug)
     const kma_sl_plan plan = kma_sl_plan_of(chunks, cursors, debug, &end);
     const ulong word = sizeof(kma_atomic_u32);
     shim::check(plan.chunks == chunks && plan.room == chunks, "chunks");
-    shim::check(plan.cursors == clamp(min(cursors, chunks / KMA_SL_PLACE_CHUNKS), 1u, KMA_SL_CURSORS), "cursors");
+    shim::check(plan.cursors == kma_sl_power(min(cursors, chunks / KMA_SL_CURSOR_CHUNKS), KMA_SL_CURSORS), "cursors");
     shim::check(plan.places == kma_sl_power(chunks / KMA_SL_PLACE_CHUNKS, KMA_SL_PLACES), "places");
     shim::check(plan.few_rounds == (chunks * 32 >> KMA_SL_FEW_SHIFT) / plan.cursors, "shares of few lines");
     shim::check(plan.many_rounds == (chunks * 32 >> KMA_SL_MANY_SHIFT) / plan.cursors, "shares of many lines");

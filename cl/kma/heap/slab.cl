@@ -23,7 +23,7 @@
 //
 // A malloc, read aloud: a whole warp adds up what its lanes want, draws so many lines at the cursor of its place, claims them,
 // notes the sizes, and each lane has its offset (kma_sl_take_drawn). Who comes alone sets a bit of the slab that is at the head
-// of his place and size (kma_sl_take_one). Who gets none that way tries, as his size and company suggest (kma_slab_alloc_anyhow):
+// of his place and size (kma_sl_take_few). Who gets none that way tries, as his size and company suggest (kma_slab_alloc_anyhow):
 // holes; heads, of other places too, which get slabs then; lines drawn a few times more, and gaps; and at last the whole heap. A
 // free: lanes that free all of a slab end it by one compare-and-swap of its owners, take its mark away, and give back the lines
 // (kma_sl_end); others clear bits of the owners (kma_sl_release_one, kma_sl_release_some).
@@ -95,7 +95,8 @@ static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap,
     // For few lanes a slab of their own would be a waste, while others have holes.
     const bool has_class = need.size_class < KMA_SL_CLASSES;
     const bool few = has_class && here < KMA_SL_MANY && need.align == 1 && kma_sl_has_holes_for(&sl, need.size_class);
-    const bool shares = has_class && need.size_class < KMA_SL_SMALL_CLASSES && (here == 1 || few);
+    const bool shares =
+        has_class && need.size_class < KMA_SL_SMALL_CLASSES && (few || kma_sl_shares(kma_sl_units(need.size_class), here));
     kma_ref block = KMA_NULL;
     if (few && !shares)
         block = kma_sl_take_hole(heap, need.units);
@@ -130,12 +131,16 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
 #endif
 #if (KMA_SHORT_PATHS || KMA_LONE_PATHS) && KMA_DEBUG < 2
     const kma_lanes active = kma_lanes_active();
+    const bool usual = align <= KMA_UNIT && kma_is_power_of_two(align); // as every block is aligned
 #endif
 #if KMA_SHORT_PATHS && KMA_DEBUG < 2
     if (active == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
-        const bool can = align == KMA_UNIT && bytes <= KMA_SL_MOST_EQUAL * KMA_UNIT;
-        const kma_sl_share share =
-            kma_sl_take_drawn(heap, KMA_LANES_ALL, can ? (uint)kma_whole_units(bytes) : 0, KMA_SL_MANY);
+        const bool can = usual && bytes <= KMA_SL_MOST_EQUAL * KMA_UNIT;
+        const uint units = can ? (uint)kma_whole_units(bytes) : 0;
+        const bool equal = kma_lanes_ballot(KMA_LANES_ALL, units != kma_lanes_first(KMA_LANES_ALL, units)) == 0;
+        const kma_sl_share share = equal && kma_sl_is_for_all(units)
+                                       ? kma_sl_take_equal(heap, units)
+                                       : kma_sl_take_drawn(heap, KMA_LANES_ALL, units, KMA_SL_MANY);
         const kma_lanes left = kma_lanes_ballot(KMA_LANES_ALL, share.block == KMA_NULL);
         kma_lanes_sync(KMA_LANES_ALL); // what the others acquired and wrote, all need
         if (share.block != KMA_NULL)
@@ -146,8 +151,8 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
     }
 #endif
 #if KMA_LONE_PATHS && KMA_DEBUG < 2
-    if (kma_lanes_count(active) == 1 && align == KMA_UNIT) {
-        const kma_ref block = kma_sl_take_one(heap, bytes);
+    if (kma_lanes_count(active) < KMA_SL_SLOTS && usual) {
+        const kma_ref block = kma_sl_take_few(heap, bytes);
         if (block != KMA_NULL)
             return kma_deref_in(heap, block);
     }

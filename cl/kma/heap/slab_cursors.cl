@@ -25,7 +25,7 @@
 // Of the calling place.
 static inline uint kma_sl_cursor_of(const kma_sl_heap *sl)
 {
-    return kma_place() % sl->plan.cursors;
+    return kma_place() & (sl->plan.cursors - 1);
 }
 
 static inline global kma_atomic_u32 *kma_sl_cursor(global kma_slab *heap, uint band, uint cursor)
@@ -49,7 +49,13 @@ static inline uint kma_sl_band_rounds(const kma_sl_heap *sl, uint band)
     return band == KMA_SL_BAND_MANY ? sl->plan.many_rounds : sl->plan.few_rounds;
 }
 
-// The line that a cursor means when it has counted so many. The band of many lines begins in the middle.
+// The first share of a band, of so many: that of many lines begins in the middle, that of heads behind three quarters.
+static inline uint kma_sl_band_begin(uint band, uint shares)
+{
+    return band == KMA_SL_BAND_FEW ? 0 : band == KMA_SL_BAND_MANY ? shares / 2 : shares - shares / 4;
+}
+
+// The line that a cursor means when it has counted so many.
 static inline uint kma_sl_counted_line(const kma_sl_heap *sl, uint band, uint cursor, uint count)
 {
     const uint shift = kma_sl_share_shift(band);
@@ -58,7 +64,7 @@ static inline uint kma_sl_counted_line(const kma_sl_heap *sl, uint band, uint cu
     uint turn = count >> shift;
     if (turn >= rounds)
         turn %= rounds;
-    uint share = turn * sl->plan.cursors + cursor + (band == KMA_SL_BAND_MANY ? shares / 2 : 0);
+    uint share = turn * sl->plan.cursors + cursor + kma_sl_band_begin(band, shares);
     share -= share >= shares ? shares : 0;
     return (share << shift) + (count & ((1u << shift) - 1));
 }
@@ -68,7 +74,7 @@ static inline uint kma_sl_count_to_line(const kma_sl_heap *sl, uint band, uint c
 {
     const uint shift = kma_sl_share_shift(band);
     const uint shares = kma_sl_band_rounds(sl, band) * sl->plan.cursors;
-    const uint first = band == KMA_SL_BAND_MANY ? shares / 2 : 0;
+    const uint first = kma_sl_band_begin(band, shares);
     const uint share = min(line >> shift, shares - 1);
     const uint number = share >= first ? share - first : share + shares - first;
     const uint whose = number % sl->plan.cursors;
@@ -86,6 +92,12 @@ static inline uint kma_sl_draw(const kma_sl_heap *sl, uint band, uint count)
     const uint cursor = kma_sl_cursor_of(sl);
     const uint drawn = kma_fetch_add_u32(kma_sl_cursor(sl->heap, band, cursor), count, KMA_RELAXED);
     return (drawn & (share - 1)) + count > share ? KMA_SL_NONE : kma_sl_counted_line(sl, band, cursor, drawn);
+}
+
+static inline KMA_COLD uint kma_sl_draw_called(global kma_slab *heap, uint count)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    return kma_sl_draw(&sl, kma_sl_band_for(count), count);
 }
 
 // How many of seven chunks from one on, each twice as far as the one before, up to 1 MiB, are wholly free before one is not.

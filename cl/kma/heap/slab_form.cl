@@ -78,6 +78,7 @@ static inline uint kma_sl_first_of(const kma_sl_heap *sl, uint line, uint *mark)
 // Writes them, work-item `me` of `many` its share.
 static inline void kma_sl_put_backs(const kma_sl_heap *sl, uint first, uint lines, uint me, uint many)
 {
+    KMA_ROLLED
     for (uint line = kma_sl_first_back(first) + KMA_SL_MARKS * me; line < first + lines; line += KMA_SL_MARKS * many)
         kma_store_u32(kma_sl_word(sl, line), KMA_SL_DATA | (line - first), KMA_RELAXED);
 }

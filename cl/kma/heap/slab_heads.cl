@@ -45,16 +45,19 @@
 #include "kma/heap/slab_gaps.cl"
 #include "kma/heap/slab_holes.cl"
 
-// How often one tries to set bits of a head's slab, at how many heads.
+// How often one tries to set bits of a head's slab before he looks at the head again; how often he does so, at how many heads.
+#ifndef KMA_SL_CLAIMS
+#define KMA_SL_CLAIMS 4u
+#endif
 #ifndef KMA_SL_HEAD_TRIES
 #define KMA_SL_HEAD_TRIES 3u
 #endif
 #ifndef KMA_SL_HEADS
-#define KMA_SL_HEADS 16u
+#define KMA_SL_HEADS 4u
 #endif
-#define KMA_SL_ALL_HEADS (64 * KMA_SL_HEADS) // so often all heads of a class together are tried, if that is more
+#define KMA_SL_ALL_HEADS (256 * KMA_SL_HEADS) // so often all heads of a class together are tried, if that is more
 #define KMA_SL_OWN_LOOKS 1u                  // at chunks for a hole, instead of a slab for oneself
-// So many who come together get holes only if so many looks find no lines: a slab has some three, for twice the steps.
+// So many who come together get holes only if so many looks find no lines either: a slab has some three, for twice the steps.
 #ifndef KMA_SL_SOME
 #define KMA_SL_SOME 4u
 #endif
@@ -134,11 +137,17 @@ static inline uint kma_sl_claim_slots(global kma_slab *heap, global kma_atomic_u
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint first = kma_sl_head_line(seen);
     const uint header = kma_sl_header_of(&sl, first, size_class);
-    const uint owners = kma_load_u32(kma_sl_word(&sl, first), KMA_RELAXED);
-    const uint mine = kma_sl_lowest(kma_sl_spare(kma_sl_slots_of(header, size_class), owners), count);
+    uint owners = kma_load_u32(kma_sl_word(&sl, first), KMA_RELAXED);
+    uint mine = 0;
+    for (uint tries = KMA_SL_CLAIMS; tries != 0 && mine == 0; tries--) {
+        const uint some = kma_sl_lowest(kma_sl_spare(kma_sl_slots_of(header, size_class), owners), count);
+        if (some == 0)
+            return KMA_SL_NONE_LEFT;
+        const uint before = kma_cas_u32(kma_sl_word(&sl, first), owners, owners | some, KMA_ACQUIRE);
+        mine = before == owners ? some : 0;
+        owners = before;
+    }
     if (mine == 0)
-        return KMA_SL_NONE_LEFT;
-    if (kma_cas_u32(kma_sl_word(&sl, first), owners, owners | mine, KMA_ACQUIRE) != owners)
         return KMA_SL_NO_SLOTS;
     const uint again = kma_sl_header_of(&sl, first, size_class); // which stays now
     if (kma_load_u32(head, KMA_RELAXED) == seen && again == header)
@@ -178,11 +187,23 @@ static inline kma_ref kma_sl_block_of(global kma_slab *heap, kma_sl_from from, u
     return left != 0 ? heap->plan.begin + from.unit + kma_sl_first_bit(left) * from.units : KMA_NULL;
 }
 
-// Makes a slab of a class for a head, if so many looks find lines, with up to `count` slots for the caller.
+// Lines for a slab of a head where the caller's place takes them; KMA_SL_NONE if some of them are taken.
+static inline KMA_COLD uint kma_sl_draw_for_head(global kma_slab *heap, uint lines)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    if (kma_sl_is_scarce(heap, lines))
+        return KMA_SL_NONE;
+    const uint first = kma_sl_draw(&sl, KMA_SL_BAND_HEADS, lines);
+    return first != KMA_SL_NONE && kma_sl_take_lines(heap, first, lines) ? first : KMA_SL_NONE;
+}
+
+// Makes a slab of a class for a head, if a draw or so many looks find lines, with up to `count` slots for the caller.
 static inline KMA_COLD void kma_sl_make_shared(kma_sl_search *search, uint looks)
 {
     const kma_sl_size size = search->heap->sizes[search->own_class];
-    const uint first = kma_sl_look(search->heap, size.lines, size.lines, looks).first;
+    uint first = kma_sl_draw_for_head(search->heap, size.lines);
+    if (first == KMA_SL_NONE)
+        first = kma_sl_look(search->heap, size.lines, size.lines, looks).first;
     if (first == KMA_SL_NONE)
         return;
     const kma_sl_heap sl = kma_sl_open(search->heap);
@@ -193,16 +214,16 @@ static inline KMA_COLD void kma_sl_make_shared(kma_sl_search *search, uint looks
     search->block = sl.plan.begin + first * KMA_SL_LINE + kma_sl_first_bit(search->slots) * size.units;
 }
 
-// Slots of a slab with holes, or of a new one if there are lines near by; many want the latter first, if it is soon made.
+// Slots of a new slab, if the cursor leads to free lines, as it does until it has gone round the heap; else of one with holes, or of
+// a new one of lines that are near by. For large blocks holes have been looked for before.
 static inline void kma_sl_find_slots(kma_sl_search *search)
 {
     const bool is_small = search->size_class < KMA_SL_SMALL_CLASSES;
-    const uint begin = !is_small ? 2 : search->count < KMA_SL_SOME ? 1 : 0;
-    for (KMA_IN_MEMORY uint step = begin; step < 3 && search->block == KMA_NULL; step++) {
+    for (KMA_IN_MEMORY uint step = is_small ? 0 : 2; step < 3 && search->block == KMA_NULL; step++) {
         if (step == 1)
             kma_sl_fill(search, search->for_head ? KMA_SL_HOLE_LOOKS : KMA_SL_OWN_LOOKS);
         else
-            kma_sl_make_shared(search, step == 0 ? KMA_SL_SOON : KMA_SL_LOOKS);
+            kma_sl_make_shared(search, step == 2 ? KMA_SL_LOOKS : search->count >= KMA_SL_SOME ? KMA_SL_SOON : 0);
     }
 }
 
@@ -285,27 +306,53 @@ static inline KMA_COLD kma_sl_from kma_sl_from_heads(global kma_slab *heap, uint
     return refills ? kma_sl_refill(heap, mine, size_class, align, count) : from;
 }
 
+// Whether so many lanes that want `units` each get them from slabs that they share: one of their own would be mostly empty.
+static inline bool kma_sl_shares(uint units, uint many)
+{
+    return many == 1 || (units <= KMA_SL_SMALL_CLASSES && many * units < KMA_SL_LINE);
+}
+
 #if KMA_LONE_PATHS
-// A block of `bytes` for a lane alone, from the head of its place, if that has a slab with free slots, nobody comes between, and a
-// large one should not fill a hole; else KMA_NULL. Steps that wait for one another: the plan; the head; its slab's owners; a slot;
-// and the head again.
-static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t bytes)
+// Up to `many` slots of a class from the head of the caller's place, if that has a slab with free ones, and a large one should not
+// fill a hole. Steps that wait for one another: the plan; the head; its slab's owners; slots; and the head again.
+static inline kma_sl_from kma_sl_take_slots(const kma_sl_heap *sl, uint size_class, uint many)
+{
+    global kma_atomic_u32 *const head = kma_sl_head(sl, kma_near_place(), size_class);
+    const bool holes_first = size_class >= KMA_SL_SMALL_CLASSES && kma_sl_has_holes_for(sl, size_class);
+    const uint seen = kma_load_u32(head, KMA_RELAXED);
+    kma_sl_from from;
+    from.unit = kma_sl_head_line(seen) * KMA_SL_LINE;
+    from.units = kma_sl_units(size_class);
+    from.slots = 0;
+    if (!kma_sl_head_has_slab(seen) || holes_first)
+        return from;
+    const uint slots = kma_sl_claim_slots(sl->heap, head, seen, size_class, many);
+    from.slots = slots == KMA_SL_NO_SLOTS || slots == KMA_SL_NONE_LEFT ? 0 : slots;
+    return from;
+}
+
+// A block of `bytes` for a lane alone, or in a group too small for a slab of its own: from the head of its place, for those who
+// want the same class as the first of them; KMA_NULL for who gets none there.
+static inline KMA_COLD kma_ref kma_sl_take_few(global kma_slab *heap, size_t bytes)
 {
     kma_ref block = KMA_NULL;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_one(heap, bytes));
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_few(heap, bytes));
+    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
+    if (!kma_lane_in(group)) // of another heap than the leader's
+        return block;
     const kma_sl_heap sl = kma_sl_open(heap);
-    if (bytes == 0 || bytes > KMA_SL_MOST_MIXED * KMA_UNIT || sl.plan.chunks == 0) // without lines there are no heads
-        return block;
-    const uint size_class = kma_sl_class_of((uint)kma_whole_units(bytes));
-    global kma_atomic_u32 *const head = kma_sl_head(&sl, kma_near_place(), size_class);
-    const bool holes_first = size_class >= KMA_SL_SMALL_CLASSES && kma_sl_has_holes_for(&sl, size_class);
-    const uint seen = kma_load_u32(head, KMA_RELAXED);
-    if (!kma_sl_head_has_slab(seen) || holes_first)
-        return block;
-    const uint slots = kma_sl_claim_slots(heap, head, seen, size_class, 1);
-    if (slots != KMA_SL_NO_SLOTS && slots != KMA_SL_NONE_LEFT)
-        block = sl.plan.begin + kma_sl_head_line(seen) * KMA_SL_LINE + kma_sl_first_bit(slots) * kma_sl_units(size_class);
-    return block;
+    const bool can = bytes != 0 && bytes <= KMA_SL_MOST_MIXED * KMA_UNIT && sl.plan.chunks != 0; // without lines there are no heads
+    const uint size_class = can ? kma_sl_class_of((uint)kma_whole_units(bytes)) : KMA_SL_CLASSES;
+    const kma_lanes alike = kma_lanes_ballot(group, size_class == kma_lanes_first(group, size_class));
+    kma_sl_from from;
+    from.unit = from.units = from.slots = 0;
+    if (kma_lane_leads(group) && can && kma_sl_shares(kma_sl_units(size_class), kma_lanes_count(alike)))
+        from = kma_sl_take_slots(&sl, size_class, kma_lanes_count(alike));
+    from.unit = kma_lanes_first(group, from.unit);
+    from.units = kma_lanes_first(group, from.units);
+    from.slots = kma_lanes_first(group, from.slots);
+    kma_lanes_sync(group); // what the leader acquired, all need
+    return kma_lane_in(alike) ? kma_sl_block_of(heap, from, kma_lane_rank(alike)) : block;
 }
 #endif
 

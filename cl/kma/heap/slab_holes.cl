@@ -162,8 +162,8 @@ static inline bool kma_sl_makes_hole(const kma_sl_form *form, uint before)
 // `slots` of a slab, which is HOLEY, are such holes. It may have ended since.
 static inline KMA_COLD void kma_sl_list_holes(global kma_slab *heap, const kma_sl_form *form, uint first, uint slots)
 {
-    uint listed = KMA_SL_CLASSES; // the class that was put in just before
-    for (uint left = slots; left != 0; left &= form->units != 0 ? 0 : left - 1) {
+    KMA_IN_MEMORY uint listed = KMA_SL_CLASSES; // the class that was put in just before
+    for (KMA_IN_MEMORY uint left = slots; left != 0; left &= form->units != 0 ? 0 : left - 1) {
         const uint size_class = kma_sl_class_within(kma_sl_room(form, kma_sl_first_bit(left)));
         if (size_class != listed)
             kma_sl_tree_put(heap, size_class, first >> KMA_SL_LINE_SHIFT);

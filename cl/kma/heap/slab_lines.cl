@@ -10,11 +10,13 @@
 //
 // The reverse need not hold: who takes lines clears no bit there. Who meets a full chunk does.
 //
-// Those who might miss each other: who gives lines back clears their bits, and if the word was full before, sets the
-// chunk's bit, by a release; who clears that bit acquires, and then looks at the word once more, by a read-modify-write: if
-// it is not full he sets the bit again. Either the bit was set before it was cleared, and he sees the lines; or it is set
-// now. A work-item stopped for ever between the two costs the lines that are free in that chunk, for those who search, until
-// it was full once more and another gives some back; cursors still lead there.
+// Those who might miss each other: who gives lines back clears their bits, and if the word was full before, sees to it that the
+// chunk's bit is set; who clears that bit then looks at the word once more, by a read-modify-write, and if it is not full he
+// sets the bit again. If his look comes before the lines are given back, whoever gives them comes after it, as the one
+// releases and the other acquires, and sees that the bit is clear; else he sees the lines. Who does not look, but sets the bit
+// anyway (kma_sl_give_in, kma_sl_set_rooms), does so by a release, and the other's clearing acquires: either the bit was set
+// before, and he sees the lines, or it is set now. A work-item stopped for ever between the two costs the lines that are free
+// in that chunk, for those who search, until it was full once more and another gives some back; cursors still lead there.
 #ifndef KMA_HEAP_SLAB_LINES_CL
 #define KMA_HEAP_SLAB_LINES_CL
 
@@ -118,7 +120,7 @@ static inline void kma_sl_clear_room(const kma_sl_heap *sl, uint chunk)
 {
     const uint bit = 1u << chunk % 32;
     kma_fetch_and_u32(kma_sl_rooms(sl, chunk), ~bit, KMA_ACQUIRE);
-    if (kma_fetch_or_u32(kma_sl_used(sl, chunk), 0, KMA_RELAXED) != 0xffffffffu)
+    if (kma_fetch_or_u32(kma_sl_used(sl, chunk), 0, KMA_RELEASE) != 0xffffffffu)
         kma_fetch_or_u32(kma_sl_rooms(sl, chunk), bit, KMA_RELEASE);
 }
 
@@ -149,6 +151,12 @@ static inline KMA_COLD void kma_sl_set_rooms(global kma_slab *heap, uint from, u
         kma_fetch_or_u32(kma_sl_rooms(&sl, chunk), kma_sl_mask(from, to - from, chunk / 32), KMA_RELAXED);
 }
 
+// Whether a chunk's word was full before the caller, who acquired, gave back lines of it, and its bit is clear since.
+static inline bool kma_sl_lacks_room(const kma_sl_heap *sl, uint chunk, uint before)
+{
+    return before == 0xffffffffu && (kma_load_u32(kma_sl_rooms(sl, chunk), KMA_RELAXED) >> chunk % 32 & 1u) == 0;
+}
+
 // Gives back lines side by side: who gets them next comes after all that was done with them, as each claim acquires (kma_sl_set_in,
 // kma_sl_claim, kma_sl_take_gap). Of the chunks' words only the first and the last one are waited for; those between are the
 // caller's as a whole, so that nobody else changes them.
@@ -158,18 +166,18 @@ static inline void kma_sl_give(const kma_sl_heap *sl, uint first, uint lines)
     const uint end = (first + lines - 1) >> KMA_SL_LINE_SHIFT;
     const uint mask = kma_sl_mask(first, lines, begin);
     uint before, before_end;
-    if (end == begin) { // a release costs less than a fence, which is also an acquire on NVIDIA
-        before = before_end = kma_fetch_and_u32(kma_sl_used(sl, begin), ~mask, KMA_RELEASE);
+    if (end == begin) {
+        before = before_end = kma_fetch_and_u32(kma_sl_used(sl, begin), ~mask, KMA_ACQ_REL);
     } else {
         kma_fence(KMA_RELEASE);
-        before = kma_fetch_and_u32(kma_sl_used(sl, begin), ~mask, KMA_RELAXED);
+        before = kma_fetch_and_u32(kma_sl_used(sl, begin), ~mask, KMA_ACQUIRE);
         for (uint chunk = begin + 1; chunk < end; chunk++)
             kma_store_u32(kma_sl_used(sl, chunk), 0, KMA_RELAXED);
-        before_end = kma_fetch_and_u32(kma_sl_used(sl, end), ~kma_sl_mask(first, lines, end), KMA_RELAXED);
+        before_end = kma_fetch_and_u32(kma_sl_used(sl, end), ~kma_sl_mask(first, lines, end), KMA_ACQUIRE);
     }
     kma_sl_set_scarce(sl->heap, 0);
-    const uint from = begin + (before == 0xffffffffu ? 0 : 1);
-    const uint to = end + (before_end == 0xffffffffu ? 1 : 0);
+    const uint from = begin + (kma_sl_lacks_room(sl, begin, before) ? 0 : 1);
+    const uint to = end + (kma_sl_lacks_room(sl, end, before_end) ? 1 : 0);
     if (from < to)
         kma_sl_set_rooms(sl->heap, from, to);
 }
@@ -201,7 +209,7 @@ static inline bool kma_sl_claim_in(global kma_atomic_u32 *used, uint mask)
 
 // Takes chunks side by side as a whole, 1 to KMA_SL_ABREAST of them, by atomics that do not wait for one another: those it got,
 // one bit for each. They are the caller's behind a fence that acquires.
-static inline uint kma_sl_claim_abreast(global kma_atomic_u32 *used, uint count)
+static inline KMA_COLD uint kma_sl_claim_abreast(global kma_atomic_u32 *used, uint count)
 {
     uint got = 0;
     for (uint i = 0; i < KMA_SL_ABREAST; i++) { // unrolled; the last one as often as there are too few
@@ -211,16 +219,16 @@ static inline uint kma_sl_claim_abreast(global kma_atomic_u32 *used, uint count)
     return got;
 }
 
-// The caller hid chunks that he did not get: those have room again that have it. Behind a fence that acquires, so that of who has
-// given back lines there meanwhile either the lines are seen, or his bit comes behind the hiding.
+// The caller hid chunks that he did not get: those have room again that have it. As in kma_sl_clear_room each look is a
+// read-modify-write that releases; behind a fence that acquires, for those who set bits without a look.
 static inline KMA_COLD void kma_sl_unhide(global kma_slab *heap, uint from, uint to)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
     for (uint chunk = from; chunk < to; chunk = (chunk / KMA_SL_ABREAST + 1) * KMA_SL_ABREAST) { // on to the next look
         uint room = 0;
-        for (uint i = 0; i < KMA_SL_ABREAST; i++) { // unrolled: no load waits for another
+        for (uint i = 0; i < KMA_SL_ABREAST; i++) { // unrolled: none waits for another
             const uint at = min(chunk + i, to - 1);
-            room |= (kma_load_u32(kma_sl_used(&sl, at), KMA_RELAXED) != 0xffffffffu ? 1u : 0u) << at % KMA_SL_ABREAST;
+            room |= (kma_fetch_or_u32(kma_sl_used(&sl, at), 0, KMA_RELEASE) != 0xffffffffu ? 1u : 0u) << at % KMA_SL_ABREAST;
         }
         room &= 0xffffffffu << chunk % KMA_SL_ABREAST; // not those of the next look
         if (room != 0)

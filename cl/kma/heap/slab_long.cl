@@ -89,7 +89,7 @@ static inline KMA_COLD void kma_sl_clear_rooms(global kma_slab *heap, uint chunk
     kma_fetch_and_u32(kma_sl_rooms(&sl, chunk), ~(full << chunk % 32), KMA_ACQUIRE);
     for (uint i = 0; i < KMA_SL_SIGHT; i++) { // unrolled: none waits for another
         const uint at = min(chunk + i, sl.plan.chunks - 1);
-        const uint word = kma_fetch_or_u32(kma_sl_used(&sl, at), 0, KMA_RELAXED);
+        const uint word = kma_fetch_or_u32(kma_sl_used(&sl, at), 0, KMA_RELEASE);
         not_full |= (word != 0xffffffffu ? 1u : 0u) << i;
     }
     if ((not_full & full) != 0)

@@ -14,7 +14,8 @@
 // it that is the head's own: line << 5 | slot, and 1 more.
 #define KMA_SL_HEAD_BUSY 0xffffffffu // no line has so high a number
 
-#define KMA_SL_MANY_PLACES 16u // if there are so many, large classes have heads of fewer
+#define KMA_SL_MANY_PLACES  16u // if there are so many, large classes have heads of fewer,
+#define KMA_SL_SMALL_PLACES 4u  // and the smallest of so many times as many
 
 static inline bool kma_sl_head_has_slab(uint head)
 {
@@ -38,41 +39,57 @@ static inline uint kma_sl_head_own(uint head)
 }
 
 // Places that have heads of their own for a class, of a heap with so many: the longer its slabs, the fewer. Those of 16 classes have
-// up to about a KiB, of the next eight twice as much, and so on.
+// up to about a KiB, of the next eight twice as much, and so on. Of the smallest, which most who come alone want, there are more.
 static inline uint kma_sl_places_of(uint places, uint size_class)
 {
     const uint power = size_class / 8;
-    return places < KMA_SL_MANY_PLACES || power < 2 ? places : places >> (power - 1);
+    if (places < KMA_SL_MANY_PLACES)
+        return places;
+    return size_class < KMA_SL_SMALL_CLASSES ? places * KMA_SL_SMALL_PLACES : power < 2 ? places : places >> (power - 1);
 }
 
-// The number of a head, one behind the other: of each place those of the first 16 classes; then of each second one those of
-// the next eight, and so on.
+// The heads of classes below `power` * 8 of a heap with many places.
+static inline uint kma_sl_heads_below(uint places, uint power)
+{
+    const uint small = places * KMA_SL_SMALL_PLACES * KMA_SL_SMALL_CLASSES;
+    return small + places * (16 - KMA_SL_SMALL_CLASSES) + 8 * (places - (places >> (power - 2)));
+}
+
+// The number of a head, one behind the other: of each place those of small classes; then of each fourth one those of the other
+// of the first 16; then of each second one of these those of the next eight, and so on.
 static inline uint kma_sl_head_number(uint places, uint place, uint size_class)
 {
     const uint power = size_class / 8;
     const uint mine = place & (kma_sl_places_of(places, size_class) - 1);
     if (places < KMA_SL_MANY_PLACES)
         return mine * KMA_SL_CLASSES + size_class;
-    return power < 2 ? mine * 16 + size_class : 16 * places + 8 * (places - (places >> (power - 2)) + mine) + size_class % 8;
+    if (size_class < KMA_SL_SMALL_CLASSES)
+        return mine * KMA_SL_SMALL_CLASSES + size_class;
+    if (power < 2)
+        return places * KMA_SL_SMALL_PLACES * KMA_SL_SMALL_CLASSES + mine * (16 - KMA_SL_SMALL_CLASSES) + size_class - KMA_SL_SMALL_CLASSES;
+    return kma_sl_heads_below(places, power) + mine * 8 + size_class % 8;
 }
 
 // All of them.
 static inline uint kma_sl_heads(uint places)
 {
-    return places < KMA_SL_MANY_PLACES ? places * KMA_SL_CLASSES : 16 * places + 8 * (places - (places >> 4));
+    return places < KMA_SL_MANY_PLACES ? places * KMA_SL_CLASSES : kma_sl_heads_below(places, KMA_SL_CLASSES / 8);
 }
 
 // The class of a head.
 static inline uint kma_sl_head_class(uint places, uint number)
 {
+    const uint small = places * KMA_SL_SMALL_PLACES * KMA_SL_SMALL_CLASSES;
     if (places < KMA_SL_MANY_PLACES)
         return number % KMA_SL_CLASSES;
-    if (number < 16 * places)
-        return number % 16;
+    if (number < small)
+        return number % KMA_SL_SMALL_CLASSES;
+    if (number < kma_sl_heads_below(places, 2))
+        return KMA_SL_SMALL_CLASSES + (number - small) % (16 - KMA_SL_SMALL_CLASSES);
     uint power = 2;
-    while (number >= 16 * places + 8 * (places - (places >> (power - 1)))) // 5 at most
+    while (number >= kma_sl_heads_below(places, power + 1)) // 5 at most
         power++;
-    return power * 8 + number % 8;
+    return power * 8 + (number - kma_sl_heads_below(places, power)) % 8;
 }
 
 // ------ the plan --------------------------------------------------------------------------------------------------
@@ -97,10 +114,12 @@ static inline uint kma_sl_head_class(uint places, uint number)
 #ifndef KMA_SL_CURSOR_CHUNKS
 #define KMA_SL_CURSOR_CHUNKS 64u
 #endif
-// Bands of cursors (slab_cursors.cl), and log2 of the lines that a cursor of them has side by side: 128 KiB and 1 MiB.
+// Bands of cursors (slab_cursors.cl), and log2 of the lines that a cursor of them has side by side: 128 KiB, and for many lines
+// 1 MiB. Slabs of heads have a band of their own, so that what lives long in them does not part the memory of others.
 #define KMA_SL_BAND_FEW   0u
 #define KMA_SL_BAND_MANY  1u
-#define KMA_SL_BANDS      2u
+#define KMA_SL_BAND_HEADS 2u
+#define KMA_SL_BANDS      3u
 #ifndef KMA_SL_FEW_SHIFT
 #define KMA_SL_FEW_SHIFT  8u
 #define KMA_SL_MANY_SHIFT 11u
@@ -129,24 +148,25 @@ static inline uint kma_sl_head_class(uint places, uint number)
 
 // Where everything is. Constant after the initialisation, but for growth, which changes `chunks` and `limit`: all
 // metadata have room for the chunks that there may ever be, so that nothing has to move.
-typedef struct kma_sl_plan {
-    uint chunks;
-    uint room;        // chunks that the metadata have room for
-    uint cursors;     // how many
+typedef struct __attribute__((aligned(16))) kma_sl_plan { // in the order in which malloc and free read them, four at a time
+    uint used;        // this and others without a remark: units from the heap's start
+    uint cursors;     // how many, a power of two
     uint few_rounds;  // shares that each cursor has, of few lines; what is behind them is found by searches only
     uint many_rounds; // the same of many lines
-    uint places;      // of heads, a power of two up to KMA_SL_PLACES
-    uint tree_words;  // of each tree
-    uint heads;       // this and the rest: units from the heap's start
-    uint used;
+    uint words;
+    uint marks;
+    uint begin; // of line 0
+    uint chunks;
+    uint room;  // chunks that the metadata have room for
+    uint limit; // behind the last line
+    uint heads;
+    uint places; // of heads, a power of two up to KMA_SL_PLACES
+    uint trees;
+    uint tree_words; // of each tree
     uint rooms;
     uint pins;
-    uint marks;
-    uint trees;
-    uint words;
-    uint begin; // of line 0
-    uint limit; // behind the last line
     uint guard; // of the kma_guard; 0 if there is none
+    uint pad[3];
 } kma_sl_plan;
 
 #if KMA_DEBUG
@@ -157,7 +177,7 @@ typedef struct kma_slab {
     kma_sl_plan plan;
     kma_sl_size sizes[KMA_SL_CLASSES];
     kma_atomic_u32 headed[KMA_SL_CLASSES]; // of each class, at most so many heads have a slab
-    uint pad[21];
+    uint pad[16];
     kma_atomic_u32 cursors[KMA_SL_BANDS * KMA_SL_CURSORS * KMA_SL_CURSOR_STRIDE];
     kma_atomic_u32 looked[KMA_SL_LOOKERS * KMA_SL_LOOKED_STRIDE]; // chunks where places looked last for a gap
     kma_atomic_u32 next_run; // line from which on the next short run is looked for, once round the heap and so on
@@ -190,7 +210,7 @@ static inline kma_sl_plan kma_sl_plan_of(uint chunks, uint cursors, uint debug, 
 {
     kma_sl_plan plan;
     plan.chunks = plan.room = chunks;
-    plan.cursors = max(min(cursors, chunks / KMA_SL_CURSOR_CHUNKS), 1u);
+    plan.cursors = kma_sl_power(min(cursors, chunks / KMA_SL_CURSOR_CHUNKS), KMA_SL_CURSORS);
     plan.places = kma_sl_places(chunks);
     plan.tree_words = kma_bit_tree_words(chunks);
     plan.few_rounds = kma_sl_rounds(plan, KMA_SL_FEW_SHIFT);
@@ -214,6 +234,7 @@ static inline kma_sl_plan kma_sl_plan_of(uint chunks, uint cursors, uint debug, 
     plan.marks = (uint)marks;
     plan.trees = (uint)trees;
     plan.guard = debug >= 2 ? (uint)guard : 0;
+    plan.pad[0] = plan.pad[1] = plan.pad[2] = 0;
     plan.words = (uint)words;
     plan.begin = (uint)begin;
     plan.limit = (uint)*end;

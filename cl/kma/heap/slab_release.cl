@@ -15,6 +15,8 @@ typedef struct kma_sl_spot {
     uint units; // of each slot; 0: planes tell
     uint slots; // all that the slab has, one bit for each
     uint lines;
+    uint least; // of planes: kma_sl_form
+    uint shift;
     uint error;
 } kma_sl_spot;
 
@@ -28,31 +30,38 @@ static inline uint kma_sl_planes_offset(const uint *planes, uint least, uint shi
     return sum << shift;
 }
 
-// The slot that begins `within` units behind the start of a slab whose sizes planes tell; KMA_SL_NONE if none does.
-static inline uint kma_sl_slot_by_planes(const kma_sl_heap *sl, kma_sl_spot *at, uint header, uint within)
+// The planes of a slab whose sizes these tell, those that it lacks being 0, and with them its slots and lines.
+static inline void kma_sl_read_planes(const kma_sl_heap *sl, kma_sl_spot *at, uint header, uint *planes)
 {
     const kma_sl_form form = kma_sl_form_with(at->mark, header); // without planes
     global kma_atomic_u32 *const words = kma_sl_word(sl, at->first + (form.least == 0 ? 2 : 1));
-    uint planes[KMA_SL_PLANES];
     for (uint p = 0; p < KMA_SL_PLANES; p++)
         planes[p] = p < form.count ? kma_load_u32(&words[p], KMA_RELAXED) & ~KMA_SL_DATA : 0;
+    at->units = 0;
     at->lines = form.lines;
     at->slots = form.slots;
+    at->least = form.least;
+    at->shift = form.shift;
     if (form.least != 0)
         at->lines = kma_sl_small_lines(kma_sl_planes_offset(planes, 1, 0, KMA_SL_SLOTS - 1));
     else
         for (uint p = 0; p < KMA_SL_PLANES; p++)
             at->slots |= planes[p];
+}
+
+// The slot that begins `within` units behind the start of such a slab; KMA_SL_NONE if none does.
+static inline uint kma_sl_slot_by_planes(const kma_sl_spot *at, const uint *planes, uint within)
+{
     uint slot = kma_lane_id() % KMA_SL_SLOTS; // who took it often is who frees it
-    if (kma_sl_planes_offset(planes, form.least, form.shift, slot) == within && (at->slots >> slot & 1u) != 0)
+    if (kma_sl_planes_offset(planes, at->least, at->shift, slot) == within && (at->slots >> slot & 1u) != 0)
         return slot;
     slot = 0; // the last one that begins there or before: of those of no size the one behind them
     for (uint step = KMA_SL_SLOTS / 2; step != 0; step /= 2)
-        if (kma_sl_planes_offset(planes, form.least, form.shift, slot + step) <= within)
+        if (kma_sl_planes_offset(planes, at->least, at->shift, slot + step) <= within)
             slot += step;
     while (slot != 0 && (at->slots >> slot & 1u) == 0) // behind the last slot that there is: back to it
         slot--;
-    const bool is_start = kma_sl_planes_offset(planes, form.least, form.shift, slot) == within;
+    const bool is_start = kma_sl_planes_offset(planes, at->least, at->shift, slot) == within;
     return is_start && (at->slots >> slot & 1u) != 0 ? slot : KMA_SL_NONE;
 }
 
@@ -94,46 +103,55 @@ static inline uint kma_sl_header_at(const kma_sl_heap *sl, kma_sl_point point)
     return point.line == point.first ? point.next : kma_load_u32(kma_sl_word(sl, point.first + 1), KMA_RELAXED);
 }
 
-// The slot that begins at a point of a slab that there is. Equal slots, which most slabs have, need no more than the header.
-static inline kma_sl_spot kma_sl_spot_at(const kma_sl_heap *sl, kma_sl_point point, uint header)
+// The slab at a line, a slot of it still to be found; `planes` if these tell.
+static inline kma_sl_spot kma_sl_slab_at(const kma_sl_heap *sl, uint first, uint mark, uint header, uint *planes)
 {
     const uint value = header & KMA_SL_VALUE;
-    const uint within = point.unit - point.first * KMA_SL_LINE;
-    const bool has_header = kma_sl_has_header(point.mark);
+    const bool has_header = kma_sl_has_header(mark);
     kma_sl_spot at;
-    at.first = point.first;
-    at.mark = point.mark;
+    at.first = first;
+    at.mark = mark;
+    at.slot = KMA_SL_NONE;
     at.units = at.lines = 1;
     at.slots = 0xffffffffu;
-    at.slot = within;
-    if ((point.mark & KMA_SL_MARK_FORM) == KMA_SL_MARK_SMALL || (has_header && (header & KMA_SL_MIXED) != 0)) {
-        at.units = 0;
-        at.slot = kma_sl_slot_by_planes(sl, &at, header, within);
+    at.least = at.shift = 0;
+    at.error = KMA_ERROR_CODES;
+    if ((mark & KMA_SL_MARK_FORM) == KMA_SL_MARK_SMALL || (has_header && (header & KMA_SL_MIXED) != 0)) {
+        kma_sl_read_planes(sl, &at, header, planes);
     } else if (has_header && (header & KMA_SL_RUN) != 0) {
         at.lines = value;
         at.units = value << KMA_SL_LINE_SHIFT;
         at.slots = 1u;
-        at.slot = within == 0 ? 0 : KMA_SL_NONE;
-    } else {
-        if (has_header) {
-            at.units = max(value >> 6, 1u); // which only a block that is free already can have less
-            at.lines = kma_sl_lines_for(at.units, value & 63u);
-            at.slots = kma_sl_all_slots(value & 63u);
-            at.slot = within / at.units;
-        }
-        if (at.slot * at.units != within || at.slot >= KMA_SL_SLOTS || (at.slots >> at.slot & 1u) == 0)
-            at.slot = KMA_SL_NONE;
+    } else if (has_header) {
+        at.units = max(value >> 6, 1u); // which only a block that is free already can have less
+        at.lines = kma_sl_lines_for(at.units, value & 63u);
+        at.slots = kma_sl_all_slots(value & 63u);
     }
-    at.error = at.slot != KMA_SL_NONE                       ? KMA_ERROR_CODES
-               : point.line - point.first < at.lines ? KMA_ERROR_INVALID_FREE
-                                                     : KMA_ERROR_DOUBLE_FREE;
+    return at;
+}
+
+// The slot that begins at a point of a slab that there is. Equal slots, which most slabs have, need no more than the header.
+static inline kma_sl_spot kma_sl_spot_at(const kma_sl_heap *sl, kma_sl_point point, uint header)
+{
+    uint planes[KMA_SL_PLANES] = {0};
+    kma_sl_spot at = kma_sl_slab_at(sl, point.first, point.mark, header, planes);
+    const uint within = point.unit - point.first * KMA_SL_LINE;
+    if (at.units == 0) {
+        at.slot = kma_sl_slot_by_planes(&at, planes, within);
+    } else {
+        const uint slot = within / at.units;
+        if (slot * at.units == within && slot < KMA_SL_SLOTS && (at.slots >> slot & 1u) != 0)
+            at.slot = slot;
+    }
+    if (at.slot == KMA_SL_NONE)
+        at.error = point.line - point.first < at.lines ? KMA_ERROR_INVALID_FREE : KMA_ERROR_DOUBLE_FREE;
     return at;
 }
 
 static inline kma_sl_spot kma_sl_no_spot(uint error)
 {
     kma_sl_spot at;
-    at.first = at.slot = at.units = at.slots = at.lines = at.mark = 0;
+    at.first = at.slot = at.units = at.slots = at.lines = at.least = at.shift = at.mark = 0;
     at.error = error;
     return at;
 }
@@ -185,14 +203,14 @@ static inline KMA_COLD uint kma_sl_release_some(global kma_slab *heap, uint firs
     return mine;
 }
 
-// Ends a slab all of whose slots the caller has. Not if others freed some of these, wrongly, or somebody has set bits who took
-// it for a head's slab (slab_heads.cl): who clears the last of these ends it.
-static inline bool kma_sl_end(const kma_sl_heap *sl, kma_sl_spot at)
+// Ends a slab of so many lines all of whose slots the caller has. Not if others freed some of these, wrongly, or somebody has set
+// bits who took it for a head's slab (slab_heads.cl): who clears the last of these ends it.
+static inline bool kma_sl_end(const kma_sl_heap *sl, uint first, uint slots, uint lines)
 {
-    if (kma_cas_u32(kma_sl_word(sl, at.first), at.slots, 0, KMA_RELAXED) != at.slots)
+    if (kma_cas_u32(kma_sl_word(sl, first), slots, 0, KMA_RELAXED) != slots)
         return false;
-    kma_sl_unmark(sl, at.first);
-    kma_sl_give(sl, at.first, at.lines); // whose next owner finds no mark in them
+    kma_sl_unmark(sl, first);
+    kma_sl_give(sl, first, lines); // whose next owner finds no mark in them
     return true;
 }
 
@@ -204,39 +222,101 @@ static inline uint kma_sl_freed_as(uint first, uint mark)
 }
 
 #if KMA_SHORT_PATHS
-// Ends the slab of a block if all of its slots are freed by lanes that are here together, which are all; whether it did.
-static inline bool kma_sl_end_together(global kma_slab *heap, global void *ptr)
+// Of a slab whose lanes are all that there may be: the slot of the calling lane, if they took the slab together.
+typedef struct kma_sl_turn {
+    uint offset; // units in front of it; KMA_SL_NONE: it has none
+    uint lines;  // of the slab, all of whose slots belong to lanes; 0: not all
+    uint slots;
+} kma_sl_turn;
+
+// Of a slab whose header says that planes tell sizes.
+static inline KMA_COLD kma_sl_turn kma_sl_turn_by_planes(global kma_slab *heap, uint first, uint header)
+{
+    kma_sl_turn turn;
+    turn.offset = KMA_SL_NONE;
+    turn.lines = turn.slots = 0;
+    KMA_CALL_ITSELF(heap, turn = kma_sl_turn_by_planes(heap, first, header));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    uint planes[KMA_SL_PLANES] = {0};
+    const kma_sl_spot at = kma_sl_slab_at(&sl, first, KMA_SL_MARK_HEADER, header, planes);
+    const uint slot = kma_lane_id() % KMA_SL_SLOTS;
+    if ((at.slots >> slot & 1u) != 0)
+        turn.offset = kma_sl_planes_offset(planes, at.least, at.shift, slot);
+    if ((uint)popcount(at.slots) == kma_lanes_count(KMA_LANES_ALL))
+        turn.lines = at.lines;
+    turn.slots = at.slots;
+    return turn;
+}
+
+// Of a small slab.
+static inline kma_sl_turn kma_sl_turn_by_two(uint low, uint high)
+{
+    const uint planes[KMA_SL_PLANES] = {low & ~KMA_SL_DATA, high & ~KMA_SL_DATA};
+    const bool for_all = kma_lanes_count(KMA_LANES_ALL) == KMA_SL_SLOTS;
+    kma_sl_turn turn;
+    turn.offset = kma_sl_planes_offset(planes, 1, 0, kma_lane_id() % KMA_SL_SLOTS);
+    turn.lines = for_all ? kma_sl_small_lines(kma_sl_planes_offset(planes, 1, 0, KMA_SL_SLOTS - 1)) : 0;
+    turn.slots = 0xffffffffu;
+    return turn;
+}
+
+// Of equal slots, or of a run, which has one.
+static inline kma_sl_turn kma_sl_turn_in_row(uint mark, uint header)
+{
+    const uint many = kma_lanes_count(KMA_LANES_ALL);
+    const bool has_header = kma_sl_has_header(mark);
+    const uint units = has_header ? (header & KMA_SL_VALUE) >> 6 : 1;
+    const bool for_all = has_header ? (header & (KMA_SL_RUN | 63u)) == many : many == KMA_SL_SLOTS;
+    kma_sl_turn turn;
+    turn.offset = kma_lane_of_all() * units;
+    turn.lines = !for_all ? 0 : has_header ? kma_sl_lines_for(units, many) : 1;
+    turn.slots = kma_sl_all_slots(many);
+    return turn;
+}
+
+// Ends a slab all of whose slots the caller frees with all lanes that there may be, each lane the slot that it has if they took
+// the slab together: whether it did. All that is looked at is the same for all lanes, so that each need only compare.
+static inline bool kma_sl_end_in_order(global kma_slab *heap, global void *ptr)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
-    uint error;
-    const kma_sl_point point = kma_sl_point_of(&sl, ptr, &error);
-    const bool is_there = point.first != KMA_SL_NONE;
-    const uint slab = is_there ? kma_sl_freed_as(point.first, point.mark) : KMA_SL_NONE;
-    const kma_lanes together = kma_lanes_match(KMA_LANES_ALL, slab, 32);
-    uint header = 0; // of whom the slab begins at, often, so that nobody has to wait for it
-    if (is_there && kma_sl_has_header(point.mark) && kma_lane_leads(together))
-        header = kma_sl_header_at(&sl, point);
-    header = kma_lanes_shuffle(KMA_LANES_ALL, header, kma_lowest_bit(together));
-    const kma_sl_spot at = is_there ? kma_sl_spot_at(&sl, point, header) : kma_sl_no_spot(error);
-    const uint slots = kma_lanes_or(KMA_LANES_ALL, together, at.error == KMA_ERROR_CODES ? 1u << at.slot : 0);
-    kma_lanes_sync(KMA_LANES_ALL); // a leader's release stands for all who free with it
-    // Not if two free one block, or one none.
-    const bool whole = slots != 0 && slots == at.slots && (uint)popcount(slots) == kma_lanes_count(together) &&
-                       (at.mark & KMA_SL_MARK_HOLEY) == 0;
+    const uint unit = (uint)(((ulong)ptr - (ulong)heap) / KMA_UNIT);
+    const uint first = (kma_lanes_first(KMA_LANES_ALL, unit) - sl.plan.begin) >> KMA_SL_LINE_SHIFT;
+    if (first >= kma_sl_lines(&sl))
+        return false;
+    // One lane may see that the slab is HOLEY and another not yet: so no lane leaves before all have said what they see.
+    const uint header = kma_load_u32(kma_sl_word(&sl, first) + 1, KMA_RELAXED); // soon, so that nobody waits for it
+    const uint mark = kma_sl_mark(&sl, first);
+    const uint form = mark & KMA_SL_MARK_FORM;
+    kma_sl_turn turn;
+    if (form == KMA_SL_MARK_SMALL)
+        turn = kma_sl_turn_by_two(header, kma_load_u32(kma_sl_word(&sl, first) + 2, KMA_RELAXED));
+    else if (kma_sl_has_header(mark) && (header & KMA_SL_MIXED) != 0)
+        turn = kma_sl_turn_by_planes(heap, first, header);
+    else
+        turn = kma_sl_turn_in_row(mark, header);
+    const size_t place = sl.plan.begin + first * KMA_SL_LINE + turn.offset;
+    const bool is_mine = form == mark && form != 0 && turn.lines != 0 && turn.offset != KMA_SL_NONE &&
+                         (global uchar *)ptr == (global uchar *)heap + place * KMA_UNIT;
+    if (kma_lanes_ballot(KMA_LANES_ALL, is_mine) != KMA_LANES_ALL)
+        return false;
+    kma_lanes_sync(KMA_LANES_ALL); // the leader's release stands for all
     uint ended = 0;
-    if (whole && kma_lane_leads(together))
-        ended = kma_sl_end(&sl, at) ? 1 : 0;
-    return kma_lanes_shuffle(KMA_LANES_ALL, ended, kma_lowest_bit(together)) != 0;
+    if (kma_lane_of_all() == 0)
+        ended = kma_sl_end(&sl, first, turn.slots, turn.lines) ? 1 : 0;
+    return kma_lanes_first(KMA_LANES_ALL, ended) != 0;
 }
 #endif
 
-// Clears `slots` of a slab, of which at least one is the caller's; returns those that were set.
-static inline KMA_COLD uint kma_sl_release(global kma_slab *heap, kma_sl_spot at, uint slots)
+// Clears `slots` of a slab, of which at least one is the caller's, who has seen that mark; returns those that were set.
+static inline KMA_COLD uint kma_sl_release(global kma_slab *heap, uint first, uint mark, uint slots)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
-    if (slots == at.slots && (at.mark & KMA_SL_MARK_HOLEY) == 0 && kma_sl_end(&sl, at))
-        return slots;
-    return kma_sl_release_some(heap, at.first, slots);
+    if ((mark & KMA_SL_MARK_HOLEY) == 0) {
+        const kma_sl_form form = kma_sl_form_of(&sl, first, mark);
+        if (slots == form.slots && kma_sl_end(&sl, first, slots, form.lines))
+            return slots;
+    }
+    return kma_sl_release_some(heap, first, slots);
 }
 
 #if KMA_LONE_PATHS
@@ -280,31 +360,38 @@ static inline KMA_COLD bool kma_sl_release_one(global kma_slab *heap, global voi
 }
 #endif
 
+// A record of a wrong free.
+static inline KMA_COLD void kma_sl_report_free(global kma_slab *heap, uint error, global void *ptr)
+{
+    kma_report(&heap->header, error, kma_wrong_ref(&heap->header, ptr), 0);
+}
+
 // kma_slab_release, of what need not be all of a slab.
 static inline KMA_COLD void kma_slab_release_anyhow(global kma_slab *heap, global void *ptr)
 {
     KMA_CALL_ITSELF(heap, kma_slab_release_anyhow(heap, ptr));
-    kma_sl_spot at = kma_sl_spot_of(heap, ptr);
+    const kma_sl_spot at = kma_sl_spot_of(heap, ptr);
     const uint mine = at.error == KMA_ERROR_CODES ? 1u << at.slot : 0;
-    uint given = 0;
-    bool alone = mine != 0;
+    KMA_IN_MEMORY uint error = at.error;
+    uint slots = mine; // that I release,
+    uint who = kma_lane_id(); // or the lane that does so for me
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (kma_lane_in(group)) { // else it is of another heap than the leader's
-        const uint slab = mine != 0 ? kma_sl_freed_as(at.first, at.mark) : KMA_SL_NONE;
-        const kma_lanes together = kma_lanes_match(group, slab, 32);
-        const uint slots = kma_lanes_or(group, together, mine);
+        const kma_lanes together = kma_lanes_match(group, mine != 0 ? kma_sl_freed_as(at.first, at.mark) : KMA_SL_NONE, 32);
+        const uint ours = kma_lanes_or(group, together, mine);
         kma_lanes_sync(group); // a leader's release stands for all who free with it
-        alone = mine != 0 && (uint)popcount(slots) != kma_lanes_count(together); // two free one block: each for himself
-        if (mine != 0 && !alone && kma_lane_leads(together))
-            given = kma_sl_release(heap, at, slots);
-        given = kma_lanes_shuffle(group, given, kma_lowest_bit(together));
+        if ((uint)popcount(ours) == kma_lanes_count(together)) { // else two free one block, and each for himself
+            who = kma_lowest_bit(together);
+            slots = kma_lane_leads(together) ? ours : 0;
+        }
     }
-    if (alone)
-        given = kma_sl_release(heap, at, mine);
+    uint given = slots != 0 ? kma_sl_release(heap, at.first, at.mark, slots) : 0;
+    if (kma_lane_in(group))
+        given = kma_lanes_shuffle(group, given, who);
     if (mine != 0 && (given & mine) == 0)
-        at.error = KMA_ERROR_DOUBLE_FREE;
-    if (at.error != KMA_ERROR_CODES)
-        kma_report(&heap->header, at.error, kma_wrong_ref(&heap->header, ptr), 0);
+        error = KMA_ERROR_DOUBLE_FREE;
+    if (error != KMA_ERROR_CODES)
+        kma_sl_report_free(heap, error, ptr);
 }
 
 // Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free already.
@@ -315,7 +402,7 @@ static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
 #endif
 #if KMA_SHORT_PATHS
     if (active == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL &&
-        kma_sl_end_together(heap, ptr))
+        kma_sl_end_in_order(heap, ptr))
         return;
 #endif
 #if KMA_LONE_PATHS

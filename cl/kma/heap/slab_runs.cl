@@ -105,8 +105,7 @@ static inline KMA_COLD void kma_sl_step_lines(kma_sl_search *search)
 static inline KMA_COLD uint kma_sl_draw_run(global kma_slab *heap, uint count)
 {
     for (uint draws = KMA_SL_DRAWS; draws != 0; draws--) {
-        const kma_sl_heap sl = kma_sl_open(heap);
-        const uint drawn = kma_sl_draw(&sl, kma_sl_band_for(count), count);
+        const uint drawn = kma_sl_draw_called(heap, count);
         if (drawn == KMA_SL_NONE)
             continue;
         if (kma_sl_take_lines(heap, drawn, count))

@@ -3,8 +3,9 @@
 // A lane's slot is its number, or its rank if all want the same size; so what a warp takes lies side by side, in the order
 // of its lanes. Groups of more than 32 lanes are halves.
 //
-// A slab for few small blocks would be mostly empty: where less than half would be used, or no lines are to be had, neither at
-// the cursor nor in gaps, everybody is left to himself.
+// A slab for few small blocks would be half empty: where less than five eighths would be used, or no lines are to be had, neither
+// at the cursor nor in gaps, everybody is left to himself. (Five, as 32 lanes that want 4 to 64 bytes each need three lines and a
+// little more, now and then.)
 #ifndef KMA_HEAP_SLAB_TAKE_CL
 #define KMA_HEAP_SLAB_TAKE_CL
 
@@ -21,6 +22,7 @@ typedef struct kma_sl_order {
     uint header; // 0: none
     uint offset; // units in front of my block
     bool mixed;  // planes tell
+    uint plane;  // the one with my rank among the mates, without KMA_SL_DATA
 } kma_sl_order;
 
 // The first lane of my half; 0 where no group has more than 32 lanes.
@@ -69,8 +71,11 @@ static inline uint kma_sl_order_mixed(kma_sl_order *order, kma_lanes group, uint
     uint last = is_small ? 1 : 0; // what slot 31 wants
     uint before = is_small ? lane : 0;
     uint count = 0;
+    const uint me = (uint)popcount(mates & ((1u << lane) - 1u));
+    order->plane = 0;
     for (uint p = 0; p < KMA_SL_PLANES; p++) {
         const uint plane = kma_sl_half(kma_lanes_ballot(group, (value >> p & 1u) != 0), base);
+        order->plane = me == p ? plane : order->plane;
         total += (uint)popcount(plane) << p;
         before += (uint)popcount(plane & ((1u << lane) - 1u)) << p;
         last += plane >> (KMA_SL_SLOTS - 1) << p;
@@ -85,6 +90,12 @@ static inline uint kma_sl_order_mixed(kma_sl_order *order, kma_lanes group, uint
     if (!is_small)
         order->header |= order->lines << 8 | count;
     return total << shift;
+}
+
+// Whether too little of so many lines would be used.
+static inline bool kma_sl_is_waste(uint units, uint lines)
+{
+    return units * 8 < lines * KMA_SL_LINE * 5;
 }
 
 // What the lanes of the group want, 0 units being nothing.
@@ -102,7 +113,7 @@ static inline kma_sl_order kma_sl_order_of(kma_lanes group, uint base, uint lane
         order.mates = mates;
         total = kma_sl_order_equal(&order, lane, its);
     }
-    if (((order.mates - 1) & order.mates) == 0 || total * 2 < order.lines * KMA_SL_LINE) // nobody, one alone, or a waste
+    if (((order.mates - 1) & order.mates) == 0 || kma_sl_is_waste(total, order.lines)) // nobody, one alone, or a waste
         order.lines = 0;
     return order;
 }
@@ -113,22 +124,38 @@ typedef struct kma_sl_part {
     uint mask;
 } kma_sl_part;
 
-// Takes a share of the lines [first, first + lines): the caller is number `me` of `many` who do so.
-static inline kma_sl_part kma_sl_take_part(const kma_sl_heap *sl, uint first, uint lines, uint me, uint many)
+// Takes those of the lines [first, first + lines) that are in a chunk, if any are.
+static inline kma_sl_part kma_sl_take_chunk(const kma_sl_heap *sl, uint first, uint lines, uint chunk)
 {
     kma_sl_part part;
     part.chunk = KMA_SL_NONE;
     part.mask = 0;
-    const uint last = (first + lines - 1) >> KMA_SL_LINE_SHIFT;
-    for (uint chunk = (first >> KMA_SL_LINE_SHIFT) + me; chunk <= last && part.chunk == KMA_SL_NONE; chunk += many) {
-        const uint mask = kma_sl_mask(first, lines, chunk);
-        const uint taken = kma_sl_set_in(sl, chunk, mask);
-        if (taken != 0) {
-            part.chunk = chunk;
-            part.mask = mask & ~taken;
-        }
+    if (chunk > (first + lines - 1) >> KMA_SL_LINE_SHIFT)
+        return part;
+    const uint mask = kma_sl_mask(first, lines, chunk);
+    const uint taken = kma_sl_set_in(sl, chunk, mask);
+    if (taken != 0) {
+        part.chunk = chunk;
+        part.mask = mask & ~taken;
     }
     return part;
+}
+
+// Takes a share of the lines [first, first + lines): the caller is number `me` of `many` who do so.
+static inline kma_sl_part kma_sl_take_part(const kma_sl_heap *sl, uint first, uint lines, uint me, uint many)
+{
+    uint chunk = (first >> KMA_SL_LINE_SHIFT) + me;
+    const uint end = ((first + lines - 1) >> KMA_SL_LINE_SHIFT) + 1;
+    kma_sl_part part = kma_sl_take_chunk(sl, first, lines, chunk);
+    for (chunk += many; chunk < end && part.chunk == KMA_SL_NONE; chunk += many)
+        part = kma_sl_take_chunk(sl, first, lines, chunk);
+    return part;
+}
+
+static inline KMA_COLD kma_sl_part kma_sl_take_part_called(global kma_slab *heap, uint first, uint lines, uint me, uint many)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    return kma_sl_take_part(&sl, first, lines, me, many);
 }
 
 // The cursor led a half to lines of others: number `me` of `many` gives back what he got, the first one moves the cursor, too.
@@ -148,36 +175,83 @@ static inline KMA_COLD void kma_sl_lose(global kma_slab *heap, uint first, uint 
         kma_sl_move_cursor(heap, kma_sl_band_for(lines), first);
 }
 
-// Writes what tells of a new slab, before anybody is told of a block of it.
-static inline void kma_sl_write_slab(const kma_sl_heap *sl, kma_lanes group, const kma_sl_order *order, bool got, uint first,
-                                     uint units)
+// The owners of a new slab that lanes took together. Others may take those for a head's slab's whose bit 31 is clear: slab_heads.cl.
+static inline void kma_sl_put_owners(const kma_sl_heap *sl, uint first, uint owners)
 {
-    const uint base = kma_sl_base();
+    if ((owners & KMA_SL_DATA) != 0)
+        kma_store_u32(kma_sl_word(sl, first), owners, KMA_RELAXED);
+    else
+        kma_store_u32(kma_sl_word(sl, first), owners, KMA_RELEASE);
+}
+
+// What tells of a new slab of `many` equal slots, but for the ways back to its first line.
+static inline void kma_sl_write_equal(const kma_sl_heap *sl, uint first, uint units, uint many)
+{
+    kma_sl_put_owners(sl, first, kma_sl_all_slots(many));
+    if (units != 1)
+        kma_store_u32(kma_sl_word(sl, first + 1), kma_sl_equal_header(units, many), KMA_RELAXED);
+    kma_sl_put_mark(sl, first, units != 1 ? KMA_SL_MARK_HEADER : KMA_SL_MARK_FINE);
+}
+
+// Planes of a slab whose sizes differ.
+static inline uint kma_sl_planes_of(const kma_sl_order *order)
+{
+    return !order->mixed ? 0 : order->header != 0 ? order->header & 7u : 2u;
+}
+
+// Planes of a new slab of a half with fewer lanes than these, each of which has kept one only: the lanes work them out once more,
+// and the last one writes what is left. `count`: 0 for who has no such slab.
+static inline void kma_sl_write_planes(global kma_slab *heap, kma_lanes group, const kma_sl_order *order, uint count, uint first,
+                                       uint units)
+{
+    const uint me = (uint)popcount(order->mates & ((1u << kma_lane_id() % KMA_SL_SLOTS) - 1u));
+    const uint value = kma_sl_plane_value(order, units);
+    const kma_sl_heap sl = kma_sl_open(heap);
+    global kma_atomic_u32 *const planes = kma_sl_word(&sl, count != 0 ? first : 0) + (order->header != 0 ? 2 : 1);
+    for (uint p = 0; p < KMA_SL_PLANES; p++) {
+        const uint plane = kma_sl_half(kma_lanes_ballot(group, (value >> p & 1u) != 0), kma_sl_base());
+        if (p < count && me == min(p, (uint)popcount(order->mates) - 1))
+            kma_store_u32(&planes[p], KMA_SL_DATA | plane, KMA_RELAXED);
+    }
+}
+
+// The caller's share of what tells of a new slab of his half, but for planes of which there are more than lanes.
+static inline void kma_sl_write_share(const kma_sl_heap *sl, const kma_sl_order *order, uint first, uint units)
+{
     const uint me = (uint)popcount(order->mates & ((1u << kma_lane_id() % KMA_SL_SLOTS) - 1u));
     const uint many = (uint)popcount(order->mates);
-    global kma_atomic_u32 *const words = kma_sl_word(sl, got ? first : 0);
-    if (kma_lanes_ballot(group, order->mixed) != 0) { // the planes once more: they were not kept until now
-        const uint value = kma_sl_plane_value(order, units);
-        for (uint p = 0; p < KMA_SL_PLANES; p++) {
-            const uint plane = kma_sl_half(kma_lanes_ballot(group, (value >> p & 1u) != 0), base);
-            if (got && order->mixed && me == min(p, many - 1) && p < (order->header != 0 ? order->header & 7u : 2u))
-                kma_store_u32(&words[p + (order->header != 0 ? 2 : 1)], KMA_SL_DATA | plane, KMA_RELAXED);
-        }
-    }
-    if (!got)
-        return;
-    if (me == 0) {
-        const uint owners = !order->mixed && order->header != 0 ? kma_sl_all_slots(many) : order->mates;
-        if ((owners & KMA_SL_DATA) != 0)
-            kma_store_u32(&words[0], owners, KMA_RELAXED);
-        else // others may take them for those of a head's slab (slab_heads.cl)
-            kma_store_u32(&words[0], owners, KMA_RELEASE);
+    const uint planes = kma_sl_planes_of(order);
+    global kma_atomic_u32 *const words = kma_sl_word(sl, first);
+    if (me < planes && planes <= many)
+        kma_store_u32(&words[me + (order->header != 0 ? 2 : 1)], KMA_SL_DATA | order->plane, KMA_RELAXED);
+    if (me == 0 && !order->mixed) {
+        kma_sl_write_equal(sl, first, units, many);
+    } else if (me == 0) {
+        kma_sl_put_owners(sl, first, order->mates);
         if (order->header != 0)
             kma_store_u32(&words[1], order->header, KMA_RELAXED);
         kma_sl_put_mark(sl, first, order->mark);
     }
     if (order->lines > KMA_SL_BACK)
         kma_sl_put_backs(sl, first, order->lines, me, many);
+}
+
+static inline KMA_COLD void kma_sl_write_share_called(global kma_slab *heap, const kma_sl_order *order, uint first, uint units)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    kma_sl_write_share(&sl, order, first, units);
+}
+
+// Writes what tells of a new slab, before anybody is told of a block of it: for any group.
+static inline void kma_sl_write_slab(global kma_slab *heap, kma_lanes group, const kma_sl_order *order, bool got, uint first,
+                                     uint units)
+{
+    const uint planes = got ? kma_sl_planes_of(order) : 0;
+    const bool is_few = (uint)popcount(order->mates) < planes;
+    if (kma_lanes_ballot(group, is_few) != 0)
+        kma_sl_write_planes(heap, group, order, is_few ? planes : 0, first, units);
+    if (got)
+        kma_sl_write_share_called(heap, order, first, units);
 }
 
 // What a lane got of a slab that its half wanted.
@@ -198,6 +272,8 @@ static inline kma_sl_share kma_sl_take_drawn(global kma_slab *heap, kma_lanes gr
 {
     const uint base = kma_sl_base();
     const uint lane = kma_lane_id() % KMA_SL_SLOTS;
+    // Halves of so many lanes have no slab with more planes than lanes, and are in a hurry. Others call what they can.
+    const bool in_line = least >= KMA_SL_PLANES;
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint scarce = kma_sl_scarce(heap); // soon, so that nobody waits for it
     const kma_sl_order order = kma_sl_order_of(group, base, lane, units);
@@ -207,7 +283,9 @@ static inline kma_sl_share kma_sl_take_drawn(global kma_slab *heap, kma_lanes gr
     const uint me = (uint)popcount(mates & ((1u << lane) - 1u));
     uint first = KMA_SL_NONE;
     if (waits && me == 0)
-        first = order.lines > scarce ? KMA_SL_LOST : kma_sl_draw(&sl, kma_sl_band_for(order.lines), order.lines);
+        first = order.lines > scarce ? KMA_SL_LOST
+                : in_line            ? kma_sl_draw(&sl, kma_sl_band_for(order.lines), order.lines)
+                                     : kma_sl_draw_called(heap, order.lines);
     first = kma_lanes_shuffle(group, first, makes ? base + kma_sl_first_bit(mates) : kma_lane_id());
     kma_sl_share share;
     share.first = first;
@@ -217,15 +295,62 @@ static inline kma_sl_share kma_sl_take_drawn(global kma_slab *heap, kma_lanes gr
     share.part.chunk = KMA_SL_NONE;
     share.part.mask = 0;
     if (waits && first < KMA_SL_LOST)
-        share.part = kma_sl_take_part(&sl, first, order.lines, me, share.many);
+        share.part = in_line ? kma_sl_take_part(&sl, first, order.lines, me, share.many)
+                             : kma_sl_take_part_called(heap, first, order.lines, me, share.many);
     const uint losers = kma_sl_half(kma_lanes_ballot(group, share.part.chunk != KMA_SL_NONE), base);
     share.lost = waits && losers != 0;
     const bool got = waits && first < KMA_SL_LOST && !share.lost;
-    kma_sl_write_slab(&sl, group, &order, got, first, units);
-    share.block = got ? sl.plan.begin + first * KMA_SL_LINE + order.offset : KMA_NULL;
+    if (!in_line)
+        kma_sl_write_slab(heap, group, &order, got, first, units);
+    else if (got)
+        kma_sl_write_share(&sl, &order, first, units);
+    share.block = got ? heap->plan.begin + first * KMA_SL_LINE + order.offset : KMA_NULL;
     share.failed = waits && !got && first != KMA_SL_LOST; // of which there are none to be had
     return share;
 }
+
+#if KMA_SHORT_PATHS
+// Whether all lanes that there may be get a slab of their own if each wants a block of so many units, and none has more than one
+// chunk of it to claim.
+static inline bool kma_sl_is_for_all(uint units)
+{
+    const uint many = kma_lanes_count(KMA_LANES_ALL);
+    if (units < 2)
+        return units == 1 && many == KMA_SL_SLOTS;
+    const uint lines = kma_sl_lines_for(units, many);
+    return units <= KMA_SL_MOST_EQUAL && lines <= (many - 1) * KMA_SL_LINE && !kma_sl_is_waste(units * many, lines);
+}
+
+// kma_sl_take_drawn for all lanes that there may be, all of which want a block of so many units, as kma_sl_is_for_all says.
+static inline kma_sl_share kma_sl_take_equal(global kma_slab *heap, uint units)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const uint scarce = kma_sl_scarce(heap); // soon, so that nobody waits for it
+    kma_sl_share share;
+    share.many = kma_lanes_count(KMA_LANES_ALL);
+    share.me = kma_lane_of_all();
+    share.lines = units == 1 ? 1 : kma_sl_lines_for(units, share.many);
+    uint first = KMA_SL_NONE;
+    if (share.me == 0)
+        first = share.lines > scarce ? KMA_SL_LOST : kma_sl_draw(&sl, kma_sl_band_for(share.lines), share.lines);
+    share.first = kma_lanes_first(KMA_LANES_ALL, first);
+    share.part.chunk = KMA_SL_NONE;
+    share.part.mask = 0;
+    if (share.first < KMA_SL_LOST)
+        share.part = kma_sl_take_chunk(&sl, share.first, share.lines, (share.first >> KMA_SL_LINE_SHIFT) + share.me);
+    share.lost = kma_lanes_ballot(KMA_LANES_ALL, share.part.chunk != KMA_SL_NONE) != 0;
+    share.failed = share.first == KMA_SL_NONE || share.lost;
+    share.block = KMA_NULL;
+    if (share.first >= KMA_SL_LOST || share.lost)
+        return share;
+    if (share.me == 0)
+        kma_sl_write_equal(&sl, share.first, units, share.many);
+    if (share.lines > KMA_SL_BACK)
+        kma_sl_put_backs(&sl, share.first, share.lines, share.me, share.many);
+    share.block = sl.plan.begin + share.first * KMA_SL_LINE + share.me * units;
+    return share;
+}
+#endif
 
 // Makes of what the lanes of a half want, `units` each (0: nothing), the order of those, in the order of their numbers, for whom a
 // slab of `lines` lines has room; `order` is that of all. Whether the caller is one of them.
@@ -243,71 +368,78 @@ static inline bool kma_sl_fits(kma_sl_order *order, kma_lanes group, uint units,
     }
 }
 
+// What is no block: the caller should not try once more, or others had some of the lines that his half drew.
+#define KMA_SL_ENOUGH 0xffffffffu
+#define KMA_SL_AGAIN  0xfffffffeu
+
 // A block of so many units in a slab of lines of a gap, for as many of those who come together with the caller as it has room
-// for, then of another one, and so on; KMA_NULL if they get none.
-static inline KMA_COLD kma_ref kma_sl_take_in_gaps(global kma_slab *heap, uint size)
+// for; KMA_NULL for the others, KMA_SL_ENOUGH if it has none.
+static inline KMA_COLD kma_ref kma_sl_take_in_gap(global kma_slab *heap, uint units)
 {
-    KMA_IN_MEMORY kma_ref block = KMA_NULL;
-    KMA_IN_MEMORY uint units = size;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_in_gaps(heap, size));
+    kma_ref block = KMA_SL_ENOUGH;
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_in_gap(heap, units));
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
     const uint base = kma_sl_base();
     const uint lane = kma_lane_id() % KMA_SL_SLOTS;
-    for (KMA_IN_MEMORY uint tries = KMA_SL_TRIES; tries != 0; tries--) {
-        const uint wanted = block == KMA_NULL ? units : 0;
-        if (kma_lanes_ballot(group, wanted != 0) == 0)
-            break;
-        kma_sl_order order = kma_sl_order_of(group, base, lane, wanted);
-        kma_sl_lines_taken taken;
-        taken.first = KMA_SL_NONE;
-        taken.count = 0;
-        const bool leads = order.lines != 0 && lane == kma_sl_first_bit(order.mates);
-        if (leads) { // for two lanes at least, if they want as much as this one
-            const uint most = min(order.lines, KMA_SL_LINE);
-            taken = kma_sl_look(heap, min(kma_sl_whole_lines(2 * units), most), most, KMA_SL_LOOKS);
-        }
-        const uint leader = order.lines != 0 ? base + kma_sl_first_bit(order.mates) : kma_lane_id();
-        KMA_IN_MEMORY const uint first = kma_lanes_shuffle(group, taken.first, leader);
-        KMA_IN_MEMORY const uint lines = kma_lanes_shuffle(group, taken.count, leader);
-        const bool got = kma_sl_fits(&order, group, wanted, lines);
-        const kma_sl_heap sl = kma_sl_open(heap);
-        kma_sl_write_slab(&sl, group, &order, got, first, got ? wanted : 0);
-        if (got)
-            block = sl.plan.begin + first * KMA_SL_LINE + order.offset;
-        const bool serves = kma_sl_half(kma_lanes_ballot(group, got), base) != 0;
-        const uint used = serves ? order.lines : 0;
-        if (leads && lines > used)
-            kma_sl_give_lines(heap, first + used, lines - used);
-        units = serves ? units : 0;
+    kma_sl_order order = kma_sl_order_of(group, base, lane, units);
+    kma_sl_lines_taken taken;
+    taken.first = KMA_SL_NONE;
+    taken.count = 0;
+    const bool leads = order.lines != 0 && lane == kma_sl_first_bit(order.mates);
+    if (leads) { // for two lanes at least, if they want as much as this one
+        const uint most = min(order.lines, KMA_SL_LINE);
+        taken = kma_sl_look(heap, min(kma_sl_whole_lines(2 * units), most), most, KMA_SL_LOOKS);
     }
+    const uint leader = order.lines != 0 ? base + kma_sl_first_bit(order.mates) : kma_lane_id();
+    KMA_IN_MEMORY const uint first = kma_lanes_shuffle(group, taken.first, leader);
+    KMA_IN_MEMORY const uint lines = kma_lanes_shuffle(group, taken.count, leader);
+    const bool got = kma_sl_fits(&order, group, units, lines);
+    kma_sl_write_slab(heap, group, &order, got, first, got ? units : 0);
+    const bool serves = kma_sl_half(kma_lanes_ballot(group, got), base) != 0;
+    const uint used = serves ? order.lines : 0;
+    if (leads && lines > used)
+        kma_sl_give_lines(heap, first + used, lines - used);
     kma_lanes_sync(group); // what the others acquired and wrote, all need
+    if (serves)
+        block = got ? heap->plan.begin + first * KMA_SL_LINE + order.offset : KMA_NULL;
     return block;
 }
 
-// A block of so many units in a slab with those who come together with the caller; KMA_NULL if they get none. Where the cursor
-// leads to lines of others, it is moved a few times before they go to gaps.
-static inline KMA_COLD kma_ref kma_sl_take_together(global kma_slab *heap, uint units)
+// A block of so many units in a slab with those who come together with the caller; KMA_NULL if they came to the end of a cursor's
+// share, KMA_SL_AGAIN if the cursor led to lines of others, KMA_SL_ENOUGH if they get none there.
+static inline KMA_COLD kma_ref kma_sl_take_once(global kma_slab *heap, uint units)
 {
-    KMA_IN_MEMORY kma_ref block = KMA_NULL;
-    KMA_IN_MEMORY bool failed = true;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_together(heap, units));
+    kma_ref block = KMA_SL_ENOUGH;
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_once(heap, units));
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
-    KMA_IN_MEMORY uint draws = KMA_SL_DRAWS;
-    for (KMA_IN_MEMORY uint tries = KMA_SL_REDRAWS; tries != 0 && kma_lanes_ballot(group, failed && draws != 0) != 0; tries--) {
-        const kma_sl_share share = kma_sl_take_drawn(heap, group, block == KMA_NULL && failed ? units : 0, 2);
-        if (kma_lanes_ballot(group, share.lost) != 0)
-            draws--;
-        if (share.lost)
-            kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
-        block = share.block != KMA_NULL ? share.block : block;
-        failed = share.failed;
-    }
+    const kma_sl_share share = kma_sl_take_drawn(heap, group, units, 2);
+    if (share.lost)
+        kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
     kma_lanes_sync(group); // what the others acquired and wrote, all need
-    return block == KMA_NULL && failed ? kma_sl_take_in_gaps(heap, units) : block;
+    if (share.lost)
+        return KMA_SL_AGAIN;
+    return share.block != KMA_NULL || share.failed ? share.block : block;
+}
+
+// A block of so many units in a slab with those who come together with the caller; KMA_NULL if they get none. Where the cursor
+// leads to lines of others, it is moved a few times before they go to gaps. Each step asks anew who is there.
+static inline KMA_COLD kma_ref kma_sl_take_together(global kma_slab *heap, uint units)
+{
+    KMA_IN_MEMORY kma_ref block = KMA_NULL;
+    KMA_IN_MEMORY uint draws = KMA_SL_DRAWS;
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_together(heap, units));
+    for (KMA_IN_MEMORY uint tries = KMA_SL_REDRAWS; tries != 0 && draws != 0 && block == KMA_NULL; tries--) {
+        block = kma_sl_take_once(heap, units);
+        draws -= block == KMA_SL_AGAIN ? 1 : 0;
+        block = block == KMA_SL_AGAIN ? KMA_NULL : block;
+    }
+    for (KMA_IN_MEMORY uint tries = KMA_SL_TRIES; tries != 0 && block == KMA_NULL; tries--)
+        block = kma_sl_take_in_gap(heap, units);
+    return block != KMA_SL_ENOUGH ? block : KMA_NULL;
 }
 
 #endif

@@ -28,7 +28,7 @@
 // leader's; they go on as a group inside `if (kma_lane_in(alike))`, the others each alone.
 //
 // With KMA_SHORT_PATHS (target.cl) a path also has KMA_LANES_ALL, the set of all lanes that there may be: where a function is
-// given that, the compiler knows it.
+// given that, the compiler knows it. kma_lane_of_all() is kma_lane_rank(KMA_LANES_ALL).
 //
 // A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and kma_lanes_sync; where the
 // hardware has more, it says so with KMA_LANES_HAVE_{FIRST,MATCH,OR,SCAN} and supplies those too.

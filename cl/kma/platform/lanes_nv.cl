@@ -13,6 +13,11 @@ static inline uint kma_lane_id(void)
     return lane;
 }
 
+static inline uint kma_lane_of_all(void)
+{
+    return kma_lane_id();
+}
+
 // The `if` is always taken, which neither compiler knows (the assembler knows that %laneid < 32). So the one does not
 // move activemask: lanes.cl's last rule. And to the other the set may differ from lane to lane: where it thinks that all
 // lanes here have the same one, as in a function that it calls, its vote.sync and match.sync also count the lanes of

@@ -14,12 +14,14 @@ static inline uint kma_place(void)
     return place;
 }
 
-// A part of it, for what too many would write at the same time: every eighth warp of the multiprocessor.
+// A part of it, for what too many would write at the same time: eight lanes of every eighth warp of the multiprocessor, since
+// lanes that have diverged run side by side.
 static inline uint kma_near_place(void)
 {
-    uint warp;
+    uint warp, lane;
     __asm__ volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
-    return kma_place() << 3 | (warp & 7u);
+    __asm__ volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    return kma_place() << 5 | (warp & 7u) << 2 | lane / 8;
 }
 #elif defined(KMA_PLACE_SUPPLIED)
 // The including program defined it (the host shim of the tests).

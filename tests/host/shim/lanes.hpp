@@ -214,6 +214,12 @@ namespace shim {
 inline ulong all_lanes() { return self().group ? outside((1u << group_lanes) - 1) : 1; }
 } // namespace shim
 
+inline uint kma_lane_of_all(void)
+{
+    const shim::place &me = shim::self();
+    return me.group ? me.slot : 0;
+}
+
 inline ulong kma_lanes_active(shim::location site = shim::location::current())
 {
     const shim::place me = shim::self();
