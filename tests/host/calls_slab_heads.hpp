@@ -371,20 +371,21 @@ inline void check_busy_for_long()
     }
 }
 
-inline void check_take_few()
-{
 #if KMA_LONE_PATHS
+// Of a lane alone, by the paths for one and for a few.
+inline void check_take_few(kma_ref (*take)(global kma_slab *, size_t))
+{
     const auto unit_of = [](const headed_slab &made, uint slot) {
         return made.heap->plan.begin + made.first * KMA_SL_LINE + slot * kma_sl_units(made.size_class);
     };
     for (const uint bytes : {1u, 16u, 17u, 241u, 256u, 4096u}) {
         const headed_slab made(kma_sl_class_of((bytes + 15) / 16), 1u);
-        shim::check(kma_sl_take_few(made.heap, bytes) == unit_of(made, 1), "a block of a head's slab");
-        shim::check(kma_sl_take_few(made.heap, bytes) == unit_of(made, 2), "its next block");
+        shim::check(take(made.heap, bytes) == unit_of(made, 1), "a block of a head's slab");
+        shim::check(take(made.heap, bytes) == unit_of(made, 2), "its next block");
         made.check_books(6u);
     }
-    const auto gives_none = [](const headed_slab &made, size_t bytes, uint owners) {
-        shim::check(kma_sl_take_few(made.heap, bytes) == KMA_NULL, "a block that a lane alone must not take at once");
+    const auto gives_none = [take](const headed_slab &made, size_t bytes, uint owners) {
+        shim::check(take(made.heap, bytes) == KMA_NULL, "a block that a lane alone must not take at once");
         shim::check(made.owners() == owners, "owners that must stay as they are");
     };
     gives_none(headed_slab(four_slots, 0xfu), 256, 0xfu);
@@ -399,14 +400,14 @@ inline void check_take_few()
     gives_none(holes, 256, 1u); // these are to be filled first
     headed_slab small(1, 1u);
     small.make_hole(1, 70);
-    shim::check(kma_sl_take_few(small.heap, 32) == unit_of(small, 1), "a small block before holes");
+    shim::check(take(small.heap, 32) == unit_of(small, 1), "a small block before holes");
     headed_slab busy(four_slots, 0);
     put(busy.head, KMA_SL_HEAD_BUSY);
     gives_none(busy, 256, 0);
     const headed_slab none(four_slots, 0);
-    shim::check(kma_sl_take_few(none.heap, 256) == KMA_NULL && none.lines_taken() == 0, "a block of no slab");
-#endif
+    shim::check(take(none.heap, 256) == KMA_NULL && none.lines_taken() == 0, "a block of no slab");
 }
+#endif
 
 inline void check_take_shared()
 {
@@ -492,7 +493,10 @@ inline void check_slab_heads()
     check_busy_heads();
     check_busy_without_lines();
     check_busy_for_long();
-    check_take_few();
+#if KMA_LONE_PATHS
+    check_take_few(kma_sl_take_one);
+    check_take_few(kma_sl_take_few);
+#endif
     check_take_shared();
     check_take_off();
     check_lines_of_heads();

@@ -164,7 +164,9 @@ TEST_CASE("bytes_for blocks suffices for them in a slab heap, whatever their ord
             for (const BlockDemand &one : demands[number])
                 sizes.insert(sizes.end(), one.size == 0 ? 0 : one.count, one.size);
             for (int round = 0; round < 3; round++) {
-                const auto refs = kernels.allocate(sizes, round == 1);
+                CAPTURE(round);
+                // What was freed lies in the quarantine of a guarded heap, which one empties: a crowd may find it half empty.
+                const auto refs = kernels.allocate(sizes, round == 1 || (debug >= 2 && round != 0));
                 CHECK(std::ranges::count(refs, kma::Ref{0}) == 0);
                 CHECK(heap.stats().blocks == sizes.size());
                 kernels.free(refs);

@@ -23,7 +23,7 @@
 //
 // A malloc, read aloud: a whole warp adds up what its lanes want, draws so many lines at the cursor of its place, claims them,
 // notes the sizes, and each lane has its offset (kma_sl_take_drawn). Who comes alone sets a bit of the slab that is at the head
-// of his place and size (kma_sl_take_few). Who gets none that way tries, as his size and company suggest (kma_slab_alloc_anyhow):
+// of his place and size (kma_sl_take_one, kma_sl_take_few). Who gets none that way tries, as his size and company suggest (kma_slab_alloc_anyhow):
 // holes; heads, of other places too, which get slabs then; lines drawn a few times more, and gaps; and at last the whole heap. A
 // free: lanes that free all of a slab end it by one compare-and-swap of its owners, take its mark away, and give back the lines
 // (kma_sl_end); others clear bits of the owners (kma_sl_release_one, kma_sl_release_some).
@@ -152,7 +152,7 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
 #endif
 #if KMA_LONE_PATHS && KMA_DEBUG < 2
     if (kma_lanes_count(active) < KMA_SL_SLOTS && usual) {
-        const kma_ref block = kma_sl_take_few(heap, bytes);
+        const kma_ref block = kma_lanes_count(active) == 1 ? kma_sl_take_one(heap, bytes) : kma_sl_take_few(heap, bytes);
         if (block != KMA_NULL)
             return kma_deref_in(heap, block);
     }

@@ -331,8 +331,26 @@ static inline kma_sl_from kma_sl_take_slots(const kma_sl_heap *sl, uint size_cla
     return from;
 }
 
-// A block of `bytes` for a lane alone, or in a group too small for a slab of its own: from the head of its place, for those who
-// want the same class as the first of them; KMA_NULL for who gets none there.
+// The class of a block of so many bytes; KMA_SL_CLASSES: there are no heads for it, as without lines there are none.
+static inline uint kma_sl_class_for(const kma_sl_heap *sl, size_t bytes)
+{
+    const bool has_class = bytes != 0 && bytes <= KMA_SL_MOST_MIXED * KMA_UNIT && sl->plan.chunks != 0;
+    return has_class ? kma_sl_class_of((uint)kma_whole_units(bytes)) : KMA_SL_CLASSES;
+}
+
+// A block of `bytes` for a lane alone from the head of its place; KMA_NULL if it gets none there.
+static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t bytes)
+{
+    kma_ref block = KMA_NULL;
+    KMA_CALL_ITSELF(heap, block = kma_sl_take_one(heap, bytes));
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const uint size_class = kma_sl_class_for(&sl, bytes);
+    if (size_class != KMA_SL_CLASSES)
+        block = kma_sl_block_of(heap, kma_sl_take_slots(&sl, size_class, 1), 0);
+    return block;
+}
+
+// The same for a group too small for a slab of its own: those who want the same class as the first of them get what its head has.
 static inline KMA_COLD kma_ref kma_sl_take_few(global kma_slab *heap, size_t bytes)
 {
     kma_ref block = KMA_NULL;
@@ -341,12 +359,11 @@ static inline KMA_COLD kma_ref kma_sl_take_few(global kma_slab *heap, size_t byt
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
     const kma_sl_heap sl = kma_sl_open(heap);
-    const bool can = bytes != 0 && bytes <= KMA_SL_MOST_MIXED * KMA_UNIT && sl.plan.chunks != 0; // without lines there are no heads
-    const uint size_class = can ? kma_sl_class_of((uint)kma_whole_units(bytes)) : KMA_SL_CLASSES;
+    const uint size_class = kma_sl_class_for(&sl, bytes);
     const kma_lanes alike = kma_lanes_ballot(group, size_class == kma_lanes_first(group, size_class));
     kma_sl_from from;
     from.unit = from.units = from.slots = 0;
-    if (kma_lane_leads(group) && can && kma_sl_shares(kma_sl_units(size_class), kma_lanes_count(alike)))
+    if (kma_lane_leads(group) && size_class != KMA_SL_CLASSES && kma_sl_shares(kma_sl_units(size_class), kma_lanes_count(alike)))
         from = kma_sl_take_slots(&sl, size_class, kma_lanes_count(alike));
     from.unit = kma_lanes_first(group, from.unit);
     from.units = kma_lanes_first(group, from.units);

@@ -3,9 +3,8 @@
 // A lane's slot is its number, or its rank if all want the same size; so what a warp takes lies side by side, in the order
 // of its lanes. Groups of more than 32 lanes are halves.
 //
-// A slab for few small blocks would be half empty: where less than five eighths would be used, or no lines are to be had, neither
-// at the cursor nor in gaps, everybody is left to himself. (Five, as 32 lanes that want 4 to 64 bytes each need three lines and a
-// little more, now and then.)
+// A slab for few small blocks would be mostly empty: where no more than half would be used, or no lines are to be had, neither
+// at the cursor nor in gaps, everybody is left to himself.
 #ifndef KMA_HEAP_SLAB_TAKE_CL
 #define KMA_HEAP_SLAB_TAKE_CL
 
@@ -95,7 +94,7 @@ static inline uint kma_sl_order_mixed(kma_sl_order *order, kma_lanes group, uint
 // Whether too little of so many lines would be used.
 static inline bool kma_sl_is_waste(uint units, uint lines)
 {
-    return units * 8 < lines * KMA_SL_LINE * 5;
+    return units * 2 <= lines * KMA_SL_LINE;
 }
 
 // What the lanes of the group want, 0 units being nothing.
