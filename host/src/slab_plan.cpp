@@ -55,9 +55,13 @@ std::uint64_t lines_of_runs(std::uint64_t count, std::uint64_t each)
 
 std::uint32_t cursors_for(std::uint32_t compute_units) noexcept
 {
-    constexpr std::uint32_t usual = KMA_SL_USUAL_CURSORS, fewer = usual / 2;
-    static_assert(usual <= KMA_SL_CURSORS);
-    return compute_units != 0 && compute_units % usual != 0 && compute_units % fewer == 0 ? fewer : usual;
+    constexpr std::uint32_t usual = KMA_SL_USUAL_CURSORS, least = usual / 2, most = 2 * usual;
+    static_assert(most <= KMA_SL_CURSORS);
+    for (std::uint32_t distance = 0; distance <= usual; distance++)
+        for (const std::uint32_t n : {usual - distance, usual + distance})
+            if (n >= least && n <= most && compute_units % n == 0 && compute_units != 0)
+                return n;
+    return usual;
 }
 
 layout::kma_sl_plan plan(const HeapOptions &options, std::uint64_t heap_bytes, std::uint32_t cursors)

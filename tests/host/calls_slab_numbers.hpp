@@ -118,7 +118,9 @@ inline void check_slab_plan(uint chunks, uint cursors, uint debug)
     const kma_sl_plan plan = kma_sl_plan_of(chunks, cursors, debug, &end);
     const ulong word = sizeof(kma_atomic_u32);
     shim::check(plan.chunks == chunks && plan.room == chunks, "chunks");
-    shim::check(plan.cursors == kma_sl_power(min(cursors, chunks / KMA_SL_CURSOR_CHUNKS), KMA_SL_CURSORS), "cursors");
+    shim::check(plan.cursors == clamp(min(cursors, chunks / KMA_SL_CURSOR_CHUNKS), 1u, KMA_SL_CURSORS), "cursors");
+    for (uint place = 0; place < 2048; place++) // kma_sl_cursor_of
+        shim::check((place * plan.inverse >> 16) == place / plan.cursors, "the inverse of the cursors");
     shim::check(plan.places == kma_sl_power(chunks / KMA_SL_PLACE_CHUNKS, KMA_SL_PLACES), "places");
     shim::check(plan.few_rounds == (chunks * 32 >> KMA_SL_FEW_SHIFT) / plan.cursors, "shares of few lines");
     shim::check(plan.many_rounds == (chunks * 32 >> KMA_SL_MANY_SHIFT) / plan.cursors, "shares of many lines");

@@ -104,17 +104,23 @@ TEST_CASE("slab heaps too small for a chunk are refused with what would do", "[s
         }
 }
 
-TEST_CASE("cursors are 16, or 8 if these divide the compute units and 16 do not", "[slab]")
+TEST_CASE("cursors are a divisor of the compute units near to 16", "[slab]")
 {
     const struct {
         std::uint32_t units, cursors;
-    } cases[] = {{0, 16},  {1, 16},  {7, 16},  {8, 8},    {16, 16},  {17, 16}, {20, 16},
-                 {24, 8}, {32, 16}, {64, 16}, {72, 8}, {108, 16}, {132, 16}, {144, 16}};
+    } cases[] = {{0, 16},  {1, 16},  {7, 16},  {8, 8},    {16, 16},  {17, 17}, {20, 20},
+                 {22, 11}, {64, 16}, {78, 13}, {108, 18}, {132, 12}, {144, 16}};
     for (const auto &[units, cursors] : cases)
         CHECK(kma::slab_plan::cursors_for(units) == cursors);
-    CHECK(kma::slab_plan::plan(slabs(), 64 << 20, 12).cursors == 8); // a power of two
-    CHECK(kma::slab_plan::plan(slabs(), 64 << 20, 16).cursors == 16);
-    CHECK(kma::slab_plan::plan(slabs(), 4 << 20, 12).cursors == 2); // 64 chunks for each at least
+    for (std::uint32_t units = 1; units < 1000; units++) {
+        const std::uint32_t chosen = kma::slab_plan::cursors_for(units);
+        const auto distance = [](std::uint32_t n) { return n > 16 ? n - 16 : 16 - n; };
+        for (std::uint32_t n = 8; n <= KMA_SL_CURSORS; n++)
+            if (units % n == 0 && (units % chosen != 0 || distance(n) < distance(chosen)))
+                FAIL_CHECK(units << " compute units have " << chosen << " cursors, and " << n << " would be better");
+    }
+    CHECK(kma::slab_plan::plan(slabs(), 64 << 20, 12).cursors == 12);
+    CHECK(kma::slab_plan::plan(slabs(), 4 << 20, 12).cursors == 3); // 64 chunks for each at least
     CHECK(kma::slab_plan::plan(slabs(), 100000, 12).cursors == 1);
 }
 

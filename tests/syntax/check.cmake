@@ -1,5 +1,5 @@
 # Compiles every device file that stands alone, without output, warnings being errors: for each of TARGETS and STDS, in
-# five flavours. With COVERAGE it asks instead which files all this reaches, and none may be left out.
+# six flavours. With COVERAGE it asks instead which files all this reaches, and none may be left out.
 
 cmake_minimum_required(VERSION 3.25)
 
@@ -31,7 +31,7 @@ set(parts
   cl/kma/platform/memory_nv.cl)
 
 # ONLY: one of the flavours.
-set(flavours "-DKMA_DEBUG=0" "-DKMA_HAS_ATOMIC64=0" "-DKMA_DEBUG=1 -DKMA_STD_NAMES" "-DKMA_DEBUG=2"
+set(flavours "-DKMA_DEBUG=0" "-DKMA_LANES=1" "-DKMA_HAS_ATOMIC64=0" "-DKMA_DEBUG=1 -DKMA_STD_NAMES" "-DKMA_DEBUG=2"
   "-DKMA_DEBUG=3 -DKMA_STD_NAMES")
 
 if(COVERAGE)

@@ -1,6 +1,6 @@
 // Where in a slab heap lanes together claim lines: each place adds the lines that it wants to its cursor, and what that counted
 // before is a number of lines in the heap, wherever others are. So on a heap that is free there, nobody meets anybody. There
-// are two bands of cursors, for few lines and for many, which begin far from one another:
+// are three bands of cursors, for few lines, for many, and for slabs that lanes alone share, which begin far from one another:
 //
 //   cursor c of n, k lines drawn before:  share k / size * n + c of its band, line k % size of it
 #ifndef KMA_HEAP_SLAB_CURSORS_CL
@@ -22,10 +22,12 @@
 #endif
 #define KMA_SL_CROWD 65536u // lines that those may have drawn who were led to the same place
 
-// Of the calling place.
+// Of the calling place: the rest of a division by the cursors, which as a product is right for numbers up to 2047 and up to 32
+// cursors.
 static inline uint kma_sl_cursor_of(const kma_sl_heap *sl)
 {
-    return kma_place() & (sl->plan.cursors - 1);
+    const uint place = kma_place() & 2047u;
+    return place - (place * sl->plan.inverse >> 16) * sl->plan.cursors;
 }
 
 static inline global kma_atomic_u32 *kma_sl_cursor(global kma_slab *heap, uint band, uint cursor)

@@ -2,17 +2,19 @@
 //
 // For each place of execution and class a head names a slab with free slots. Who wants blocks reads the head, the slab's
 // owners, and sets bits in these by compare-and-swap: one atomic. Who gets fewer than he wants, as no more are left, takes the
-// slab off its head. Who finds no slab there says that he gets one, and then puts it there: one with holes if he wants few
-// blocks and there is such a one soon, else a new one. So holes are looked for once for all the slots of a slab.
+// slab off its head. Who finds no slab there says that he gets one, and then puts it there: a new one, of lines that a cursor
+// tells, for small blocks as long as these are free, which they are until it has gone round the heap; else one with holes if
+// he wants few blocks and there is such a one soon. So holes are looked for once for all the slots of a slab.
 //
 //   head    0 ------- who wants blocks -------> BUSY ----- a slab with free slots, or none was found -----> slab, or 0
 //           ^                                                                                                 |
 //           +---------------------- no slot is left: the head's own is who sees it's -------------------------+
 //
 // Nobody waits for who is at it: the others go to heads of other places, as do those who were not quick enough at theirs a few
-// times; and who finds none at some places fills a hole if one is soon found, or makes a slab just for himself, whose other slots
-// are holes then. In a heap with few heads, where such slabs could take all the lines, he tries longer; so one whose head stays
-// BUSY, since a CPU's scheduler stopped who was at it, costs a slab per 32 blocks and not one for each.
+// times; and who finds none at some places makes a slab just for himself, whose other slots are holes then, or if the cursor
+// leads to lines of others fills a hole, if one is soon found. In a heap with few heads, where such slabs could take all the
+// lines, he tries longer; so one whose head stays BUSY, since a CPU's scheduler stopped who was at it, costs a slab per 32 blocks
+// and not one for each, once lines are no longer to be had for nothing.
 //
 // A head owns one slot of its slab. So the slab lives while it is there, whether or not its blocks are free: one block that
 // is taken and freed again and again does not make and end a slab each time. Who takes the slab off gets that slot. All slabs
@@ -327,7 +329,7 @@ static inline kma_sl_from kma_sl_take_slots(const kma_sl_heap *sl, uint size_cla
     if (!kma_sl_head_has_slab(seen) || holes_first)
         return from;
     const uint slots = kma_sl_claim_slots(sl->heap, head, seen, size_class, many);
-    from.slots = slots == KMA_SL_NO_SLOTS || slots == KMA_SL_NONE_LEFT ? 0 : slots;
+    from.slots = slots != KMA_SL_NONE_LEFT ? slots : KMA_SL_NO_SLOTS;
     return from;
 }
 

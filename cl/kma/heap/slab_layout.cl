@@ -3,7 +3,7 @@
 //
 //   0                                                                                                 begin        limit
 //   | kma_slab | heads      | used     | rooms    | pins     | marks    | trees     | words    | pad  | line 0 | line 1 | … |
-//   |          | 23.5 words | 1 bit    | 1 bit    | 1 word   | 4 bits   | 48 bits   | 1 word   | to 4 | 32 units, 512 B     |
+//   |          | 35.5 words | 1 bit    | 1 bit    | 1 word   | 4 bits   | 48 bits   | 1 word   | to 4 | 32 units, 512 B     |
 //   |          | for each   | for each | for each | for each | for each | for each  | for each | KiB  |                     |
 //   |          | place      | line     | chunk    | chunk    | line     | chunk,    | line     |      |                     |
 //                                                                         and above
@@ -11,7 +11,7 @@
 // A line is 32 units of 16 bytes, a chunk 32 lines, 16 KiB: those of a word of `used`. All that is written while kernels
 // run lies in front of `begin`. Per chunk that is 32 words, one of `used`, a bit of `rooms`, one pin, four words of
 // marks and 48 bits of trees with 1/31 of that above them: 158.3 bytes, 0.97 %. A heap has a place for each 32 to 64 chunks, up
-// to 1,024 of them, so that heads add at most 2.9 bytes for each, 0.018 %; in one of less than 8 MiB twice as many.
+// to 1,024 of them, so that heads add at most 4.4 bytes for each, 0.027 %; in one of less than 8 MiB half as much again.
 //
 // A slab is lines side by side that hold up to 32 blocks: its slots. What tells of it:
 //

@@ -150,7 +150,7 @@ static inline uint kma_sl_head_class(uint places, uint number)
 // metadata have room for the chunks that there may ever be, so that nothing has to move.
 typedef struct __attribute__((aligned(16))) kma_sl_plan { // in the order in which malloc and free read them, four at a time
     uint used;        // this and others without a remark: units from the heap's start
-    uint cursors;     // how many, a power of two
+    uint cursors;     // how many
     uint few_rounds;  // shares that each cursor has, of few lines; what is behind them is found by searches only
     uint many_rounds; // the same of many lines
     uint words;
@@ -166,7 +166,8 @@ typedef struct __attribute__((aligned(16))) kma_sl_plan { // in the order in whi
     uint rooms;
     uint pins;
     uint guard; // of the kma_guard; 0 if there is none
-    uint pad[3];
+    uint inverse; // 2^16 / cursors, rounded up
+    uint pad[2];
 } kma_sl_plan;
 
 #if KMA_DEBUG
@@ -210,7 +211,8 @@ static inline kma_sl_plan kma_sl_plan_of(uint chunks, uint cursors, uint debug, 
 {
     kma_sl_plan plan;
     plan.chunks = plan.room = chunks;
-    plan.cursors = kma_sl_power(min(cursors, chunks / KMA_SL_CURSOR_CHUNKS), KMA_SL_CURSORS);
+    plan.cursors = max(min(cursors, chunks / KMA_SL_CURSOR_CHUNKS), 1u);
+    plan.inverse = (0xffffu + plan.cursors) / plan.cursors;
     plan.places = kma_sl_places(chunks);
     plan.tree_words = kma_bit_tree_words(chunks);
     plan.few_rounds = kma_sl_rounds(plan, KMA_SL_FEW_SHIFT);
@@ -234,7 +236,7 @@ static inline kma_sl_plan kma_sl_plan_of(uint chunks, uint cursors, uint debug, 
     plan.marks = (uint)marks;
     plan.trees = (uint)trees;
     plan.guard = debug >= 2 ? (uint)guard : 0;
-    plan.pad[0] = plan.pad[1] = plan.pad[2] = 0;
+    plan.pad[0] = plan.pad[1] = 0;
     plan.words = (uint)words;
     plan.begin = (uint)begin;
     plan.limit = (uint)*end;

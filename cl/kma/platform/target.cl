@@ -112,7 +112,7 @@
 // every register and instruction of what is rare costs time, and lane operations of a set that is a constant take a tenth of
 // the instructions.
 #if !defined(KMA_SHORT_PATHS)
-#if KMA_IS_NV
+#if KMA_LANES == KMA_LANES_NV
 #define KMA_SHORT_PATHS 1
 #else
 #define KMA_SHORT_PATHS 0
