@@ -145,6 +145,7 @@ void SlabHeap::check_constants(Findings &findings) const
     expect("number of chunks", is.chunks, plan_.chunks);
     expect("room for chunks", is.room, plan_.room);
     expect("number of cursors", is.cursors, plan_.cursors);
+    expect("inverse of the number of cursors", is.inverse, plan_.inverse);
     expect("number of a cursor's shares of few lines", is.few_rounds, plan_.few_rounds);
     expect("number of a cursor's shares of many lines", is.many_rounds, plan_.many_rounds);
     expect("number of places", is.places, plan_.places);
