@@ -186,8 +186,10 @@ private:
 
     void head_of(std::uint32_t size_class, std::uint32_t line, std::uint32_t own)
     {
-        // How many slots it has is not the head's to say: a slab that a group of lanes left has as many as they were.
-        if (books_.form(line).units != kma_sl_units(size_class))
+        // How many slots it has is not the head's to say: a slab that a group of lanes left has as many as they were. But one
+        // of them is the head's.
+        const kma_sl_form form = books_.form(line);
+        if (form.units != kma_sl_units(size_class) || (form.slots & own) == 0)
             findings_.add("heads", "the head of size class ", size_class, " has the slab at line ", line,
                           ", which is of another size");
         else if ((books_.words[line] & own) == 0)

@@ -148,7 +148,7 @@ static inline uint kma_sl_head_class(uint places, uint number)
 
 // Where everything is. Constant after the initialisation, but for growth, which changes `chunks` and `limit`: all
 // metadata have room for the chunks that there may ever be, so that nothing has to move.
-typedef struct __attribute__((aligned(16))) kma_sl_plan { // in the order in which malloc and free read them, four at a time
+typedef struct __attribute__((aligned(16))) kma_sl_plan { // first what malloc and free of whole warps read, four at a time
     uint used;        // this and others without a remark: units from the heap's start
     uint cursors;     // how many
     uint few_rounds;  // shares that each cursor has, of few lines; what is behind them is found by searches only

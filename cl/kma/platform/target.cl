@@ -119,7 +119,7 @@
 #endif
 #endif
 
-// Whether a lane that comes alone has one, too: not where lanes mostly come together, and the path would be in line.
+// Whether a lane that comes alone, or with few, has one, too: not where lanes mostly come together, and the path would be in line.
 #if !defined(KMA_LONE_PATHS)
 #if KMA_SHORT_PATHS || KMA_LANES == KMA_LANES_SINGLE
 #define KMA_LONE_PATHS 1
