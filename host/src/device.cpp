@@ -196,12 +196,17 @@ std::string Device::language_option() const
     return device_.getInfo<CL_DEVICE_OPENCL_C_VERSION>().find("OpenCL C 2.") == 0 ? "-cl-std=CL2.0" : "-cl-std=CL1.2";
 }
 
+bool Device::is_nvidia() const
+{
+    return device_.getInfo<CL_DEVICE_EXTENSIONS>().find("cl_nv_device_attribute_query") != std::string::npos;
+}
+
 std::string Device::target_options() const
 {
-    // cl_nv_device_attribute_query; on other devices the query is an error.
+    // On other devices the query is an error.
     constexpr cl_device_info compute_capability_major = 0x4000;
     constexpr cl_device_info compute_capability_minor = 0x4001;
-    if (device_.getInfo<CL_DEVICE_EXTENSIONS>().find("cl_nv_device_attribute_query") == std::string::npos)
+    if (!is_nvidia())
         return {};
     cl_uint major = 0;
     cl_uint minor = 0;

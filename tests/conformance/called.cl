@@ -66,3 +66,25 @@ kernel void give_in_calls(global kma_heap *heap, global kma_ref *refs, global co
     }
     refs[slot] = KMA_NULL;
 }
+
+// Beside private arrays, which must be as they were: NVIDIA's driver gives a kernel the stack that its compiler asks for, which is
+// too little if this cannot know how deep calls go (docs/porting.md).
+kernel void take_beside_arrays(global kma_heap *heap, uint rounds, global uint *wrong)
+{
+    const uint me = (uint)get_global_id(0);
+    volatile uint kept[KEPT];
+    for (uint i = 0; i < KEPT; i++)
+        kept[i] = kma_mix32(me * KEPT + i);
+    uint bad = 0;
+    for (uint round = 0; round < rounds; round++) {
+        const uint bytes = 1 + kma_mix32(me + round * 0x9e3779b9u) % 200;
+        global uchar *block = (global uchar *)kma_malloc(heap, bytes);
+        if (block)
+            paint(block, bytes, me);
+        bad += !block || count_wrong(block, bytes, me) != 0 ? 1 : 0;
+        kma_free(heap, block);
+    }
+    for (uint i = 0; i < KEPT; i++)
+        bad += kept[i] != kma_mix32(me * KEPT + i) ? 1 : 0;
+    wrong[me] = bad;
+}

@@ -1,4 +1,6 @@
 // Blocks that are taken and freed in functions which the compiler calls keep their bytes, and none is lost.
+#include <algorithm>
+
 #include "blocks.hpp"
 #include "catch.hpp"
 
@@ -17,7 +19,7 @@ void check_calls(const Subject &subject, std::size_t group)
         sizes.push_back(1 + mix32(i) % 2000);
     const kma::Heap heap = subject.heap(ample_room(subject, sizes, superblock_bytes), superblock_bytes);
     Blocks blocks(subject, heap, sizes);
-    const kma::Program program = subject.program("called.cl");
+    const kma::Program program = subject.program("called.cl", "-DKEPT=1024");
     const auto slots = static_cast<cl_uint>(sizes.size());
     launch(program, "take_in_calls", in_groups(slots, group), heap, blocks.size_array(), blocks.ref_array(), slots);
     CHECK(heap.error_text() == "");
@@ -47,4 +49,20 @@ TEST_CASE("blocks taken and freed in functions that are called keep their bytes"
         for (const std::size_t group : group_sizes())
             if (group >= test::group(37))
                 check_calls(subject, group);
+}
+
+TEST_CASE("kernels with private arrays of kilobytes take and free blocks")
+{
+    for (const Subject &subject : subjects(Breadth::all, {Ability::reuse})) {
+        INFO(subject.name());
+        const Shape shape = in_groups(scaled(4096, 64), test::group(64));
+        const kma::Heap heap = subject.heap(shape.work_items * 4096, superblock_bytes);
+        const Array<cl_uint> wrong(shape.work_items, 1);
+        launch(subject.program("called.cl", "-DKEPT=1024"), "take_beside_arrays", shape, heap,
+               static_cast<cl_uint>(scaled(20, 2)), wrong);
+        const std::vector<cl_uint> all = wrong.read();
+        CHECK(std::ranges::count(all, 0u) == static_cast<std::ptrdiff_t>(all.size()));
+        CHECK(heap.error_text() == "");
+        check_empty(subject, heap);
+    }
 }

@@ -101,11 +101,24 @@ const Exemption *exemption(const HeapType &type, Ability ability, int debug)
     return nullptr;
 }
 
+// All, or of KMA_TEST_HEAP the one.
+std::vector<HeapType> asked_types()
+{
+    std::vector<HeapType> types = make_types();
+    const char *asked = std::getenv("KMA_TEST_HEAP");
+    if (!asked)
+        return types;
+    std::erase_if(types, [&](const HeapType &type) { return type.name() != std::string(asked); });
+    if (types.empty())
+        throw std::invalid_argument("KMA_TEST_HEAP must be a kind of heap, such as slab, or not be set");
+    return types;
+}
+
 } // namespace
 
 const std::vector<HeapType> &heap_types()
 {
-    static const std::vector<HeapType> types = make_types();
+    static const std::vector<HeapType> types = asked_types();
     return types;
 }
 

@@ -130,17 +130,11 @@ def functions(file):
             yield match, file.code[match.end():end]
 
 
-def calls_made(name, body):
-    """The functions that a body calls. Its own call of itself in KMA_CALL_ITSELF (platform/target.cl) is never made."""
-    made = re.sub(rf"\bKMA_CALL_ITSELF\(\w+, (?:\w[\w.]* = )?{name}\([^()]*\)\);", ";", body)
-    return re.findall(r"\b(\w+)\s*\(", made)
-
-
 def recursion(file, files):
     calls = {}
     for other in files:
         for match, body in functions(other):
-            calls.setdefault(match[2], set()).update(calls_made(match[2], body))
+            calls.setdefault(match[2], set()).update(re.findall(r"\b(\w+)\s*\(", body))
     for match, _ in functions(file):
         seen, ahead = set(), set(calls[match[2]])
         while ahead:

@@ -89,7 +89,6 @@ static inline kma_sl_need kma_slab_need(const kma_sl_heap *sl, size_t align, siz
 // kma_slab_aligned_alloc by all ways there are.
 static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap, size_t align, size_t bytes)
 {
-    KMA_CALL_ITSELF(heap, kma_slab_alloc_anyhow(heap, align, bytes));
     const uint here = kma_lanes_count(kma_lanes_active());
     const kma_sl_heap sl = kma_sl_open(heap);
     const kma_sl_need need = kma_slab_need(&sl, align, bytes);

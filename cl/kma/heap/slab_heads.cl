@@ -289,7 +289,6 @@ static inline KMA_COLD kma_sl_from kma_sl_from_heads(global kma_slab *heap, uint
 {
     kma_sl_from from;
     from.unit = from.units = from.slots = 0;
-    KMA_CALL_ITSELF(heap, from = kma_sl_from_heads(heap, size_class, align, count, anew));
     const kma_sl_heap sl = kma_sl_open(heap);
     const bool has_holes = kma_sl_has_holes_for(&sl, size_class);
     KMA_IN_MEMORY const bool refills = has_holes ? anew : !kma_sl_is_scarce(heap, heap->sizes[size_class].lines);
@@ -344,7 +343,6 @@ static inline uint kma_sl_class_for(const kma_sl_heap *sl, size_t bytes)
 static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t bytes)
 {
     kma_ref block = KMA_NULL;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_one(heap, bytes));
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint size_class = kma_sl_class_for(&sl, bytes);
     if (size_class != KMA_SL_CLASSES)
@@ -356,7 +354,6 @@ static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t byt
 static inline KMA_COLD kma_ref kma_sl_take_few(global kma_slab *heap, size_t bytes)
 {
     kma_ref block = KMA_NULL;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_few(heap, bytes));
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
@@ -407,7 +404,6 @@ static inline KMA_COLD void kma_sl_take_off(global kma_slab *heap, bool idle_one
 static inline KMA_COLD kma_ref kma_sl_take_shared(global kma_slab *heap, uint size_class, uint align)
 {
     kma_ref block = KMA_NULL;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_shared(heap, size_class, align));
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;

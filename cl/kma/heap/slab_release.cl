@@ -186,7 +186,6 @@ static inline uint kma_sl_units_at(const kma_sl_heap *sl, kma_sl_spot at)
 static inline KMA_COLD uint kma_sl_release_some(global kma_slab *heap, uint first, uint slots)
 {
     uint mine = 0;
-    KMA_CALL_ITSELF(heap, mine = kma_sl_release_some(heap, first, slots));
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint mark = kma_sl_mark(&sl, first);
     const kma_sl_form form = kma_sl_form_of(&sl, first, mark);
@@ -235,7 +234,6 @@ static inline KMA_COLD kma_sl_turn kma_sl_turn_by_planes(global kma_slab *heap, 
     kma_sl_turn turn;
     turn.offset = KMA_SL_NONE;
     turn.lines = turn.slots = 0;
-    KMA_CALL_ITSELF(heap, turn = kma_sl_turn_by_planes(heap, first, header));
     const kma_sl_heap sl = kma_sl_open(heap);
     uint planes[KMA_SL_PLANES] = {0};
     const kma_sl_spot at = kma_sl_slab_at(&sl, first, KMA_SL_MARK_HEADER, header, planes);
@@ -325,7 +323,6 @@ static inline KMA_COLD uint kma_sl_release(global kma_slab *heap, uint first, ui
 static inline KMA_COLD bool kma_sl_release_one(global kma_slab *heap, global void *ptr)
 {
     bool done = false;
-    KMA_CALL_ITSELF(heap, done = kma_sl_release_one(heap, ptr));
     const kma_sl_heap sl = kma_sl_open(heap);
     const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
     if (offset % KMA_UNIT != 0 || offset / KMA_UNIT < sl.plan.begin || offset / KMA_UNIT >= sl.plan.limit)
@@ -369,7 +366,6 @@ static inline KMA_COLD void kma_sl_report_free(global kma_slab *heap, uint error
 // kma_slab_release, of what need not be all of a slab.
 static inline KMA_COLD void kma_slab_release_anyhow(global kma_slab *heap, global void *ptr)
 {
-    KMA_CALL_ITSELF(heap, kma_slab_release_anyhow(heap, ptr));
     const kma_sl_spot at = kma_sl_spot_of(heap, ptr);
     const uint mine = at.error == KMA_ERROR_CODES ? 1u << at.slot : 0;
     KMA_IN_MEMORY uint error = at.error;

@@ -184,7 +184,6 @@ static inline KMA_COLD kma_ref kma_sl_take_hole(global kma_slab *heap, uint unit
     search.own_class = kma_sl_class_of(units);
     search.count = 1;
     search.for_head = false;
-    KMA_CALL_ITSELF(heap, search.block = kma_sl_take_hole(heap, units));
     kma_sl_fill_soon(&search, KMA_SL_HOLE_LOOKS);
     return search.block;
 }
@@ -205,7 +204,6 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
     search.for_head = false;
     search.tries = KMA_SL_ENTERS;
     search.step = KMA_SL_STEP_HOLE;
-    KMA_CALL_ITSELF(heap, search.block = kma_sl_take_alone(heap, units, align, size_class, any_size));
     const uint end = any_size ? KMA_SL_STEP_END : KMA_SL_STEP_HOLES;
     while (search.block == KMA_NULL && search.step < end) { // a step further each time, or a class
         const bool all_holes = kma_sl_step_looks_for_holes(search.step);

@@ -161,7 +161,6 @@ static inline KMA_COLD kma_sl_part kma_sl_take_part_called(global kma_slab *heap
 static inline KMA_COLD void kma_sl_lose(global kma_slab *heap, uint first, uint lines, uint me, uint many,
                                         kma_sl_part part)
 {
-    KMA_CALL_ITSELF(heap, kma_sl_lose(heap, first, lines, me, many, part));
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint last = min((first + lines - 1) >> KMA_SL_LINE_SHIFT, part.chunk);
     kma_fence(KMA_RELEASE);
@@ -376,7 +375,6 @@ static inline bool kma_sl_fits(kma_sl_order *order, kma_lanes group, uint units,
 static inline KMA_COLD kma_ref kma_sl_take_in_gap(global kma_slab *heap, uint units)
 {
     kma_ref block = KMA_SL_ENOUGH;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_in_gap(heap, units));
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
@@ -411,7 +409,6 @@ static inline KMA_COLD kma_ref kma_sl_take_in_gap(global kma_slab *heap, uint un
 static inline KMA_COLD kma_ref kma_sl_take_once(global kma_slab *heap, uint units)
 {
     kma_ref block = KMA_SL_ENOUGH;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_once(heap, units));
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
@@ -430,7 +427,6 @@ static inline KMA_COLD kma_ref kma_sl_take_together(global kma_slab *heap, uint 
 {
     KMA_IN_MEMORY kma_ref block = KMA_NULL;
     KMA_IN_MEMORY uint draws = KMA_SL_DRAWS;
-    KMA_CALL_ITSELF(heap, block = kma_sl_take_together(heap, units));
     for (KMA_IN_MEMORY uint tries = KMA_SL_REDRAWS; tries != 0 && draws != 0 && block == KMA_NULL; tries--) {
         block = kma_sl_take_once(heap, units);
         draws -= block == KMA_SL_AGAIN ? 1 : 0;

@@ -6,7 +6,7 @@
 // and one fact:
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
 // attributes for long functions, KMA_OUTLINE and KMA_COLD; and what spares NVIDIA's compiler registers, KMA_SHORT_PATHS,
-// KMA_IN_MEMORY and KMA_CALL_ITSELF.
+// and KMA_IN_MEMORY.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
 
@@ -135,23 +135,6 @@
 #define KMA_IN_MEMORY volatile
 #else
 #define KMA_IN_MEMORY
-#endif
-#endif
-
-// In a cold function: a call of itself, which is never made, as no buffer is at that address. NVIDIA's assembler (ptxas 13.0)
-// gives each function that is called registers apart from those of its callers, so that a kernel needs as many as all of them
-// together; but to functions that may call themselves, and to those that they call, the same ones, which these save in memory
-// first. A kernel with the slab heap's malloc and free took 50 registers so, and 143 without. (OpenCL C forbids recursion,
-// 6.9 i; NVIDIA's compiler has it.)
-#if !defined(KMA_CALL_ITSELF)
-#if KMA_IS_NV
-#define KMA_CALL_ITSELF(pointer, call)                                                                                 \
-    do {                                                                                                               \
-        if ((ulong)(pointer) == 4096)                                                                                  \
-            call;                                                                                                      \
-    } while (0) // once
-#else
-#define KMA_CALL_ITSELF(pointer, call)
 #endif
 #endif
 

@@ -61,6 +61,9 @@ public:
     /// variable KMA_CL_STD (such as CL1.2) overrides it.
     std::string language_option() const;
 
+    /// Whether this is NVIDIA's OpenCL.
+    bool is_nvidia() const;
+
     /// Options that tell the device code what its compiler does not: on NVIDIA " -DKMA_NV_ARCH=90" for compute
     /// capability 9.0; empty elsewhere.
     std::string target_options() const;
