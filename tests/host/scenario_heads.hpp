@@ -1,6 +1,5 @@
 // The slab heap's heads, a few threads at a time, in a heap of a few lines and two places. Here sizes up to 32 units
-// are small (slab_layout.cl), so that heads are asked for them before holes, and get slabs with holes, or new ones if a cursor
-// leads to lines:
+// are small (slab_layout.cl), so that heads are asked for them before holes, and get slabs with holes:
 //
 //   shares  a slab has holes; all take blocks of its size and give them back, so that it comes to heads, perhaps to
 //   both, and
@@ -15,7 +14,6 @@
 #pragma once
 
 #define KMA_SL_SMALL_CLASSES 24u
-#define KMA_SL_AMPLE_PLACES 2u
 #include "slab_made.hpp"
 
 template <uint threads> class scenario {

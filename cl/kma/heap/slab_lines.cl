@@ -45,24 +45,6 @@ static inline kma_sl_heap kma_sl_open(global kma_slab *heap)
     return sl;
 }
 
-// The same for work-items alone, whose steps wait for one another: what they read of the plan is loaded at once.
-static inline kma_sl_heap kma_sl_open_soon(global kma_slab *heap)
-{
-    kma_sl_heap sl = kma_sl_open(heap);
-    KMA_LOAD_NOW(&heap->plan.words, sl.plan.words, sl.plan.marks, sl.plan.begin, sl.plan.chunks);
-    KMA_LOAD_NOW(&heap->plan.room, sl.plan.room, sl.plan.limit, sl.plan.heads, sl.plan.places);
-    return sl;
-}
-
-// The same for who draws lines.
-static inline kma_sl_heap kma_sl_open_for_draw(global kma_slab *heap)
-{
-    kma_sl_heap sl = kma_sl_open(heap);
-    KMA_LOAD_NOW(&heap->plan.used, sl.plan.used, sl.plan.cursors, sl.plan.few_rounds, sl.plan.many_rounds);
-    KMA_LOAD_NOW(&heap->plan.guard, sl.plan.guard, sl.plan.inverse, sl.plan.pad[0], sl.plan.pad[1]);
-    return sl;
-}
-
 // The words that begin at a unit of the heap.
 static inline global kma_atomic_u32 *kma_sl_at(global kma_slab *heap, uint unit)
 {

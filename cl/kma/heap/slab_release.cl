@@ -323,7 +323,7 @@ static inline KMA_COLD uint kma_sl_release(global kma_slab *heap, uint first, ui
 static inline KMA_COLD bool kma_sl_release_one(global kma_slab *heap, global void *ptr)
 {
     bool done = false;
-    const kma_sl_heap sl = kma_sl_open_soon(heap);
+    const kma_sl_heap sl = kma_sl_open(heap);
     const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
     if (offset % KMA_UNIT != 0 || offset / KMA_UNIT < sl.plan.begin || offset / KMA_UNIT >= sl.plan.limit)
         return done;

@@ -38,9 +38,4 @@
 #error "no such KMA_MEMORY: platform/target.cl lists them, and chooses one if you do not"
 #endif
 
-// Four variables, of which the first one stands at `at`, aligned to 16 bytes, get what is there if they have not read it already.
-#ifndef KMA_LOAD_NOW
-#define KMA_LOAD_NOW(at, a, b, c, d)
-#endif
-
 #endif

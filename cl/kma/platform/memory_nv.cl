@@ -86,12 +86,6 @@ static inline void kma_fence(kma_order order)
 
 KMA_NV_WORD(u32, uint, "r", "32")
 
-// Plain words, which nobody writes meanwhile, all four loaded here: the assembler puts off plain loads until what they bring is
-// needed, each behind those that come before.
-#define KMA_LOAD_NOW(at, a, b, c, d)                                                                                   \
-    __asm__ volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"                                           \
-                     : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"((ulong)(at)))
-
 #if KMA_HAS_ATOMIC64
 typedef struct kma_atomic_u64 {
     volatile ulong word;
