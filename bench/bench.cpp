@@ -23,11 +23,6 @@ bool can(const conformance::HeapType &type, conformance::Ability ability)
     return conformance::Subject{&type, {}, 0}.can(ability);
 }
 
-bool has_extension(const kma::Device &device, const char *name)
-{
-    return device.device().getInfo<CL_DEVICE_EXTENSIONS>().find(name) != std::string::npos;
-}
-
 kma::Program build(const kma::Device &device, const std::string &file, const conformance::HeapType &type,
                    const Options &options)
 {
@@ -35,7 +30,7 @@ kma::Program build(const kma::Device &device, const std::string &file, const con
     build.heap = type.kind;
     build.headers = options.replaced;
     build.options = can(type, conformance::Ability::know_blocks) ? "-DBENCH_KNOWS_SIZES=1" : "-DBENCH_KNOWS_SIZES=0";
-    if (has_extension(device, "cl_nv_compiler_options"))
+    if (device.has_extension("cl_nv_compiler_options"))
         build.options += " -cl-nv-verbose"; // the log tells the registers
     std::vector<kma::Source> units;
     for (const kma::Source &source : kernels())

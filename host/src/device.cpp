@@ -196,9 +196,10 @@ std::string Device::language_option() const
     return device_.getInfo<CL_DEVICE_OPENCL_C_VERSION>().find("OpenCL C 2.") == 0 ? "-cl-std=CL2.0" : "-cl-std=CL1.2";
 }
 
-bool Device::is_nvidia() const
+bool Device::has_extension(std::string_view name) const
 {
-    return device_.getInfo<CL_DEVICE_EXTENSIONS>().find("cl_nv_device_attribute_query") != std::string::npos;
+    const std::string all = " " + device_.getInfo<CL_DEVICE_EXTENSIONS>() + " ";
+    return all.find(" " + std::string(name) + " ") != std::string::npos;
 }
 
 std::string Device::target_options() const
@@ -206,7 +207,7 @@ std::string Device::target_options() const
     // On other devices the query is an error.
     constexpr cl_device_info compute_capability_major = 0x4000;
     constexpr cl_device_info compute_capability_minor = 0x4001;
-    if (!is_nvidia())
+    if (!has_extension("cl_nv_device_attribute_query"))
         return {};
     cl_uint major = 0;
     cl_uint minor = 0;

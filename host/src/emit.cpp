@@ -136,7 +136,7 @@ std::string manual(HeapKind kind)
         "// KMA_DEBUG=1 to 3 adds checks, for a buffer that is no heap too; KMA_STD_NAMES also calls the functions\n"
         "// malloc, free, ...; NVIDIA GPUs before Volta need KMA_NV_ARCH=61, or what their compute capability is.\n"
         "// -cl-std=CL3.0, where the device has it, lets the compiler offer more.\n",
-        kind == HeapKind::slab ? "// On NVIDIA GPUs add -cl-nv-maxrregcount=64, or malloc takes 162 registers.\n" : "", "//\n",
+        kind == HeapKind::slab ? "// On NVIDIA GPUs add -cl-nv-maxrregcount=64, or malloc takes some 160 registers.\n" : "", "//\n",
         manual_of_sizes(kind),
         "// 3. Give the buffer to kernels:\n"
         "//        kernel void f(global kma_heap *heap)\n"

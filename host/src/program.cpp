@@ -11,9 +11,9 @@ namespace kma {
 namespace {
 
 // Of the functions that the slab heap calls NVIDIA's assembler (ptxas 13.0) gives each registers apart from its callers': a kernel
-// with malloc would have 162, and so a quarter of the work-items that run at a time with 40. With a limit they save in memory
-// what does not fit, which the paths that are often taken hardly do.
-constexpr const char *register_limit = "-cl-nv-maxrregcount=";
+// with malloc would have some 160. With a limit they save in memory what does not fit, which the paths that are often taken hardly
+// do. Not on every NVIDIA GPU: PoCL's driver for them does not know the option.
+constexpr const char *register_limit = "-cl-nv-maxrregcount"; // its number follows = or a space
 constexpr int slab_registers = 64;
 
 std::string all_options(const Device &device, const ProgramOptions &options)
@@ -24,8 +24,9 @@ std::string all_options(const Device &device, const ProgramOptions &options)
         text = device.language_option() + " " + text;
     if (text.find("-DKMA_NV_ARCH=") == std::string::npos)
         text += device.target_options();
-    if (options.heap == HeapKind::slab && device.is_nvidia() && text.find(register_limit) == std::string::npos)
-        text += std::string(" ") + register_limit + std::to_string(slab_registers);
+    if (options.heap == HeapKind::slab && device.has_extension("cl_nv_compiler_options") &&
+        text.find(register_limit) == std::string::npos)
+        text += std::string(" ") + register_limit + "=" + std::to_string(slab_registers);
     if (options.heap != default_heap_kind)
         text += std::string(" -DKMA_HEAP=") + name_of(options.heap);
     if (options.debug != 0)

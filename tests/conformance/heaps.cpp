@@ -101,14 +101,17 @@ const Exemption *exemption(const HeapType &type, Ability ability, int debug)
     return nullptr;
 }
 
-// All, or of KMA_TEST_HEAP the one.
+// Those of them that KMA_TEST_HEAP asks for.
+std::vector<HeapType> asked_of(std::vector<HeapType> types)
+{
+    if (const char *asked = std::getenv("KMA_TEST_HEAP"))
+        std::erase_if(types, [&](const HeapType &type) { return type.name() != std::string(asked); });
+    return types;
+}
+
 std::vector<HeapType> asked_types()
 {
-    std::vector<HeapType> types = make_types();
-    const char *asked = std::getenv("KMA_TEST_HEAP");
-    if (!asked)
-        return types;
-    std::erase_if(types, [&](const HeapType &type) { return type.name() != std::string(asked); });
+    std::vector<HeapType> types = asked_of(make_types());
     if (types.empty())
         throw std::invalid_argument("KMA_TEST_HEAP must be a kind of heap, such as slab, or not be set");
     return types;
@@ -125,7 +128,7 @@ const std::vector<HeapType> &heap_types()
 const std::vector<HeapType> &other_types()
 {
     // Only pages of 16 KiB have 1,024 chunks, which are 32 words of a bitmap.
-    static const std::vector<HeapType> types = {scatter_type<16384>()};
+    static const std::vector<HeapType> types = asked_of({scatter_type<16384>()});
     return types;
 }
 

@@ -185,14 +185,13 @@ static inline uint kma_sl_units_at(const kma_sl_heap *sl, kma_sl_spot at)
 // were set. If they were the last, the slab ends.
 static inline KMA_COLD uint kma_sl_release_some(global kma_slab *heap, uint first, uint slots)
 {
-    uint mine = 0;
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint mark = kma_sl_mark(&sl, first);
     const kma_sl_form form = kma_sl_form_of(&sl, first, mark);
     kma_sl_make_holey(&sl, first, mark);
     // Acquires what others released who cleared some before: all that comes before the lines are given back.
     const uint before = kma_fetch_and_u32(kma_sl_word(&sl, first), ~slots, KMA_ACQ_REL);
-    mine = before & slots;
+    const uint mine = before & slots;
     if (mine != 0 && (before & ~slots) == 0)
         kma_sl_close(heap, first);
     else if (mine != 0 && kma_sl_makes_hole(&form, before))

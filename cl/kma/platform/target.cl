@@ -6,7 +6,7 @@
 // and one fact:
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
 // attributes for long functions, KMA_OUTLINE and KMA_COLD; and what spares NVIDIA's compiler registers, KMA_SHORT_PATHS,
-// and KMA_IN_MEMORY.
+// KMA_LONE_PATHS and KMA_IN_MEMORY.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
 

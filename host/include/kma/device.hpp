@@ -61,8 +61,8 @@ public:
     /// variable KMA_CL_STD (such as CL1.2) overrides it.
     std::string language_option() const;
 
-    /// Whether this is NVIDIA's OpenCL.
-    bool is_nvidia() const;
+    /// Whether the device announces an extension, such as "cl_khr_int64_base_atomics".
+    bool has_extension(std::string_view name) const;
 
     /// Options that tell the device code what its compiler does not: on NVIDIA " -DKMA_NV_ARCH=90" for compute
     /// capability 9.0; empty elsewhere.
