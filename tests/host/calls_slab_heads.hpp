@@ -155,13 +155,13 @@ inline void check_claim_slots()
 {
     const headed_slab made(four_slots, 3u);
     const uint head = kma_sl_head_of(made.first, 0);
-    shim::check(kma_sl_claim_slots(made.heap, made.head, head, four_slots, 1) == 4u && made.owners() == 7u, "a slot");
+    shim::check(kma_sl_claim_slots(&made.sl, made.head, head, four_slots, 1) == 4u && made.owners() == 7u, "a slot");
     put(made.head, kma_sl_head_of(60, 0));
-    shim::check(kma_sl_claim_slots(made.heap, made.head, head, four_slots, 1) == KMA_SL_NO_SLOTS && made.owners() == 7u,
+    shim::check(kma_sl_claim_slots(&made.sl, made.head, head, four_slots, 1) == KMA_SL_NO_SLOTS && made.owners() == 7u,
                 "a slot of no head's slab");
     put(made.head, head);
-    shim::check(kma_sl_claim_slots(made.heap, made.head, head, four_slots, 2) == 8u, "the last slot");
-    shim::check(kma_sl_claim_slots(made.heap, made.head, head, four_slots, 2) == KMA_SL_NONE_LEFT, "a slot of none");
+    shim::check(kma_sl_claim_slots(&made.sl, made.head, head, four_slots, 2) == 8u, "the last slot");
+    shim::check(kma_sl_claim_slots(&made.sl, made.head, head, four_slots, 2) == KMA_SL_NONE_LEFT, "a slot of none");
     shim::check(made.has_head() && made.owners() == 15u, "a slab was taken off");
 }
 
@@ -292,10 +292,10 @@ inline void check_from_holes()
     kma_sl_let_go(mixed.heap, mixed.first, 0x2au, true); // slots 1, 3, and 5
     mixed.no_draws();
     const kma_sl_from from = kma_sl_from_heads(mixed.heap, 1, 1, 3, true);
-    shim::check(kma_sl_block_of(mixed.heap, from, 0) ==
+    shim::check(kma_sl_block_of(mixed.heap->plan.begin, from, 0) ==
                     mixed.heap->plan.begin + mixed.first * KMA_SL_LINE + planes.offsets[1],
                 "a hole between others");
-    shim::check(kma_sl_block_of(mixed.heap, from, 1) == KMA_NULL && !mixed.has_head(), "more than one hole");
+    shim::check(kma_sl_block_of(mixed.heap->plan.begin, from, 1) == KMA_NULL && !mixed.has_head(), "more than one hole");
     // The first plane of a small slab is where others have their header, and may look like that of any.
     for (const uint large : {0x3fu, 0x20000000u, 0x40000000u, 0x7fffffffu}) {
         shim::self().operations = 0;
@@ -307,7 +307,7 @@ inline void check_from_holes()
         kma_sl_let_go(small.heap, small.first, 1u << slot, true);
         small.no_draws();
         const kma_sl_from hole = kma_sl_from_heads(small.heap, 1, 1, 1, true);
-        shim::check(kma_sl_block_of(small.heap, hole, 0) ==
+        shim::check(kma_sl_block_of(small.heap->plan.begin, hole, 0) ==
                         small.heap->plan.begin + small.first * KMA_SL_LINE + made.offsets[slot],
                     "a hole of a small slab");
     }
@@ -371,7 +371,100 @@ inline void check_busy_for_long()
     }
 }
 
+// Who leaves the most of a slab of his own empty shares one; whole warps never do, as each of their lanes would go its own way.
+inline void check_shares()
+{
+    for (const uint units : {1u, 2u, KMA_SL_SMALL_CLASSES})
+        for (uint many = 1; many <= 64; many++)
+            shim::check(kma_sl_shares(units, many) == (many == 1 || (many < 32 && many * units <= 32)), "which groups share slabs");
+    shim::check(kma_sl_shares(256, 1) && !kma_sl_shares(KMA_SL_SMALL_CLASSES + 1, 2), "which sizes share slabs");
+}
+
 #if KMA_LONE_PATHS
+// A new slab for a head, which has it then if it still is BUSY; else its other slots are holes.
+inline void check_renew()
+{
+    for (const uint size_class : {0u, 1u, 3u, four_slots})
+        for (const uint meanwhile : {KMA_SL_HEAD_BUSY, 0u, kma_sl_head_of(60, 0)})
+            for (const uint many : {1u, 2u, 40u}) {
+                headed_slab made(size_class, 0);
+                put(made.head, meanwhile);
+                const uint its = kma_sl_counted_line(&made.sl, KMA_SL_BAND_HEADS, 0, 0);
+                const kma_sl_from from = kma_sl_renew(made.heap, made.head, size_class, many);
+                const bool gets = meanwhile == KMA_SL_HEAD_BUSY;
+                made.first = from.unit / KMA_SL_LINE;
+                shim::check(from.units == kma_sl_units(size_class) && from.unit == its * KMA_SL_LINE, "where a slab is");
+                shim::check(from.slots == kma_sl_lowest(made.slots() & ~1u, many), "slots of a new slab");
+                shim::check(now(made.head) == (gets ? kma_sl_head_of(made.first, 0) : meanwhile), "what is at the head");
+                shim::check(now(&made.heap->headed[size_class]) == (gets ? 1u : 0u), "how many heads have slabs");
+                shim::check(kma_sl_has_holes(&made.sl, size_class) == !gets, "what a tree tells of"); // its own slot at least
+                put(made.head, gets ? now(made.head) : 0);
+                made.check_books(from.slots);
+            }
+    const headed_slab none(1, 0);
+    none.no_draws();
+    put(none.head, KMA_SL_HEAD_BUSY);
+    shim::check(kma_sl_renew(none.heap, none.head, 1, 1).slots == 0 && none.lines_taken() == 0, "slots of no slab");
+}
+
+// Lines for it, all or none.
+inline void check_draw_for_head()
+{
+    for (uint taken = 0; taken < 8; taken++) {
+        const headed_slab made(2, 0);
+        const uint its = kma_sl_counted_line(&made.sl, KMA_SL_BAND_HEADS, 0, 0);
+        for (uint line = 0; line < 3; line++)
+            if ((taken >> line & 1u) != 0)
+                shim::check(kma_sl_take_lines(made.heap, its + line, 1), "no lines for others");
+        shim::check(kma_sl_draw_for_head(made.heap, 3) == (taken == 0 ? its : KMA_SL_NONE), "which lines are drawn");
+        shim::check(made.lines_taken() == (taken == 0 ? 3u : static_cast<uint>(std::popcount(taken))), "lines of others");
+    }
+    const headed_slab scarce(2, 0);
+    kma_sl_set_scarce(scarce.heap, 3);
+    shim::check(kma_sl_draw_for_head(scarce.heap, 3) == KMA_SL_NONE && scarce.lines_taken() == 0, "lines that are scarce");
+}
+
+// From the head of the own place, or another's, or for one that has none.
+inline void check_take_near()
+{
+    for (const uint size_class : {0u, 1u, four_slots}) {
+        headed_slab own(size_class, 1u);
+        shim::check(kma_sl_take_near(own.heap, size_class, 2).slots == 6u && own.has_head(), "slots of a head's slab");
+        own.check_books(6u);
+        headed_slab fresh(size_class, 0);
+        const kma_sl_from from = kma_sl_take_near(fresh.heap, size_class, 1);
+        fresh.first = from.unit / KMA_SL_LINE;
+        shim::check(from.slots == 2u && now(fresh.head) == kma_sl_head_of(fresh.first, 0), "a new slab");
+        fresh.check_books(2u);
+        headed_slab other(size_class, 0);
+        put(other.head, KMA_SL_HEAD_BUSY);
+        other.make(size_class, 60, 1u);
+        put(kma_sl_head(&other.sl, 1, size_class), kma_sl_head_of(60, 0));
+        const kma_sl_from its = kma_sl_take_near(other.heap, size_class, 1);
+        shim::check(its.slots == 2u && its.unit == 60 * KMA_SL_LINE && now(other.head) == KMA_SL_HEAD_BUSY,
+                    "slots of another place's slab");
+        // All are busy: one of them gets the caller's.
+        const headed_slab busy(size_class, 0);
+        put(busy.head, KMA_SL_HEAD_BUSY);
+        put(kma_sl_head(&busy.sl, 1, size_class), KMA_SL_HEAD_BUSY);
+        const kma_sl_from mine = kma_sl_take_near(busy.heap, size_class, 1);
+        const uint named = kma_sl_head_of(mine.unit / KMA_SL_LINE, 0);
+        const uint here = now(busy.head), there = now(kma_sl_head(&busy.sl, 1, size_class));
+        shim::check(mine.slots == 2u && (here == named) != (there == named) &&
+                        (here == KMA_SL_HEAD_BUSY) != (there == KMA_SL_HEAD_BUSY),
+                    "a slab for a head that is busy");
+        // Without lines nobody's head is changed, but for the caller's.
+        for (const uint before : {0u, KMA_SL_HEAD_BUSY}) {
+            const headed_slab none(size_class, 0);
+            none.no_draws();
+            put(none.head, before);
+            put(kma_sl_head(&none.sl, 1, size_class), before);
+            shim::check(kma_sl_take_near(none.heap, size_class, 1).slots == 0, "slots of no slab");
+            shim::check(now(none.head) == before && now(kma_sl_head(&none.sl, 1, size_class)) == before, "heads without lines");
+        }
+    }
+}
+
 // Of a lane alone, by the paths for one and for a few.
 inline void check_take_few(kma_ref (*take)(global kma_slab *, size_t))
 {
@@ -388,13 +481,16 @@ inline void check_take_few(kma_ref (*take)(global kma_slab *, size_t))
         shim::check(take(made.heap, bytes) == KMA_NULL, "a block that a lane alone must not take at once");
         shim::check(made.owners() == owners, "owners that must stay as they are");
     };
-    gives_none(headed_slab(four_slots, 0xfu), 256, 0xfu);
-    gives_none(headed_slab(0, 0x800000ffu), 16, 0x800000ffu); // if slot 31 is taken, or these are data, no other is
+    // The last one is the head's own; and if slot 31 is taken, or these are data, no other is to be had.
+    for (const uint owners : {0xfu, 0x800000ffu}) {
+        const headed_slab last(owners == 0xfu ? four_slots : 0, owners);
+        shim::check(take(last.heap, owners == 0xfu ? 256 : 16) == unit_of(last, 0) && last.owners() == owners,
+                    "a head's own slot");
+        shim::check(!last.has_head() && kma_sl_has_holes(&last.sl, 0) == (owners != 0xfu), "what is left at a head");
+        last.check_books(owners);
+    }
     gives_none(headed_slab(0, 1u), 0, 1u);
     gives_none(headed_slab(KMA_SL_CLASSES - 1, 1u), 4097, 1u);
-    const headed_slab ended(four_slots, 1u);
-    put(kma_sl_word(&ended.sl, ended.first), 0);
-    gives_none(ended, 256, 0); // nobody sets a bit in owners that are 0
     headed_slab holes(four_slots, 1u);
     holes.make_hole(four_slots, 70);
     gives_none(holes, 256, 1u); // these are to be filled first
@@ -493,7 +589,11 @@ inline void check_slab_heads()
     check_busy_heads();
     check_busy_without_lines();
     check_busy_for_long();
+    check_shares();
 #if KMA_LONE_PATHS
+    check_renew();
+    check_draw_for_head();
+    check_take_near();
     check_take_few(kma_sl_take_one);
     check_take_few(kma_sl_take_few);
 #endif

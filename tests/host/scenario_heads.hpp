@@ -1,5 +1,6 @@
 // The slab heap's heads, a few threads at a time, in a heap of a few lines and two places. Here sizes up to 32 units
-// are small (slab_layout.cl), so that heads are asked for them before holes, and get slabs with holes:
+// are small (slab_layout.cl), so that heads are asked for them before holes, and get slabs with holes, or new ones if a cursor
+// leads to lines:
 //
 //   shares  a slab has holes; all take blocks of its size and give them back, so that it comes to heads, perhaps to
 //   both, and
@@ -14,6 +15,7 @@
 #pragma once
 
 #define KMA_SL_SMALL_CLASSES 24u
+#define KMA_SL_AMPLE_PLACES 2u
 #include "slab_made.hpp"
 
 template <uint threads> class scenario {

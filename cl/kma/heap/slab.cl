@@ -23,11 +23,12 @@
 //
 // A malloc, read aloud: a whole warp adds up what its lanes want, draws so many lines at the cursor of its place, claims them,
 // notes the sizes, and each lane has its offset (kma_sl_take_equal; if sizes differ kma_sl_take_drawn). Who comes alone, or with
-// few, sets bits of the slab that is at the head of his place and size (kma_sl_take_one, kma_sl_take_few). Who gets none that way
-// tries, as his size and company suggest (kma_slab_alloc_anyhow): holes; heads, of other places too, which get slabs then; lines
-// drawn a few times more, and gaps; and at last the whole heap. A free: lanes that free all of a slab end it by one
-// compare-and-swap of its owners, take its mark away, and give back the lines (kma_sl_end_in_order if each has the slot that it
-// got, which a comparison tells; kma_sl_end); others clear bits of the owners (kma_sl_release_one, kma_sl_release_some).
+// few, sets bits of the slab that is at the head of his place and size (kma_sl_take_one, kma_sl_take_few); if there is none, he puts
+// one there (kma_sl_take_near). Who gets none that way tries, as his size and company suggest (kma_slab_alloc_anyhow): holes; heads,
+// of other places too, which get slabs then; lines drawn a few times more, and gaps; and at last the whole heap. A free: lanes that
+// free all of a slab end it by one compare-and-swap of its owners, take its mark away, and give back the lines (kma_sl_end_in_order
+// if each has the slot that it got, which a comparison tells; kma_sl_end); others clear bits of the owners (kma_sl_release_one,
+// kma_sl_release_some).
 //
 // Own work, on the thesis's list of what a KMA-2 should be (7.2); docs/slab-design.md has what it was chosen from. A word
 // of bits for slots that are taken, and hashing groups of lanes by their wish, are ScatterAlloc's.

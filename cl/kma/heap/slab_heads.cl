@@ -11,10 +11,11 @@
 //           +---------------------- no slot is left: the head's own is who sees it's -------------------------+
 //
 // Nobody waits for who is at it: the others go to heads of other places, as do those who were not quick enough at theirs a few
-// times; and who finds none at some places makes a slab just for himself, whose other slots are holes then, or if the cursor
-// leads to lines of others fills a hole, if one is soon found. In a heap with few heads, where such slabs could take all the
-// lines, he tries longer; so one whose head stays BUSY, since a CPU's scheduler stopped who was at it, costs a slab per 32 blocks
-// and not one for each, once lines are no longer to be had for nothing.
+// times. Who meets a last one that is BUSY, in a heap with many heads, makes a slab for that; so BUSY is a hint: it may be
+// another's by the time when one has a slab, or there may be one, and then the free slots of his are holes (kma_sl_put_head). In a
+// heap with few heads, where such slabs could take all the lines, he tries longer, and makes one just for himself, or if the
+// cursor leads to lines of others fills a hole, if one is soon found; so one whose head stays BUSY, since a CPU's scheduler
+// stopped who was at it, costs a slab per 32 blocks and not one for each, once lines are no longer to be had for nothing.
 //
 // A head owns one slot of its slab. So the slab lives while it is there, whether or not its blocks are free: one block that
 // is taken and freed again and again does not make and end a slab each time. Who takes the slab off gets that slot. All slabs
@@ -58,12 +59,17 @@
 #define KMA_SL_HEADS 4u
 #endif
 #define KMA_SL_ALL_HEADS (256 * KMA_SL_HEADS) // so often all heads of a class together are tried, if that is more
+#define KMA_SL_FEW_TRIES 3u // of a few the first ones may get the last slots of a slab, and the others those of the next
 #define KMA_SL_OWN_LOOKS 1u                  // at chunks for a hole, instead of a slab for oneself
 // So many who come together get holes only if so many looks find no lines either: a slab has some three, for twice the steps.
 #ifndef KMA_SL_SOME
 #define KMA_SL_SOME 4u
 #endif
 #define KMA_SL_SOON 2u
+// With so many places work-items alone make slabs for heads rather than fill holes, where a cursor leads to free lines.
+#ifndef KMA_SL_AMPLE_PLACES
+#define KMA_SL_AMPLE_PLACES KMA_SL_MANY_PLACES
+#endif
 
 static inline global kma_atomic_u32 *kma_sl_head(const kma_sl_heap *sl, uint place, uint size_class)
 {
@@ -89,6 +95,17 @@ static inline bool kma_sl_behead(global kma_slab *heap, global kma_atomic_u32 *h
         return false;
     kma_fetch_add_u32(&heap->headed[size_class], ~0u, KMA_RELAXED);
     return true;
+}
+
+// Puts a slab, `kept`, to a head that another, or the caller, gets one; not if it has one since: others do not wait for who is slow.
+static inline bool kma_sl_put_head(global kma_slab *heap, global kma_atomic_u32 *head, uint kept, uint size_class)
+{
+    kma_fetch_add_u32(&heap->headed[size_class], 1, KMA_RELAXED);
+    // Whoever takes it off reads what tells of the slab.
+    if (kma_cas_u32(head, KMA_SL_HEAD_BUSY, kept, KMA_RELEASE) == KMA_SL_HEAD_BUSY)
+        return true;
+    kma_fetch_add_u32(&heap->headed[size_class], ~0u, KMA_RELAXED);
+    return false;
 }
 
 // Makes a slab of lines of the caller's own, with `taken` of its `slots`.
@@ -134,27 +151,26 @@ static inline KMA_COLD void kma_sl_undo(global kma_slab *heap, uint first, uint 
 #define KMA_SL_NONE_LEFT KMA_SL_NONE // which all 32 slots cannot be, as a head owns one
 
 // Up to `count` slots of the slab at a head, `seen`.
-static inline uint kma_sl_claim_slots(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint size_class, uint count)
+static inline uint kma_sl_claim_slots(const kma_sl_heap *sl, global kma_atomic_u32 *head, uint seen, uint size_class, uint count)
 {
-    const kma_sl_heap sl = kma_sl_open(heap);
     const uint first = kma_sl_head_line(seen);
-    const uint header = kma_sl_header_of(&sl, first, size_class);
-    uint owners = kma_load_u32(kma_sl_word(&sl, first), KMA_RELAXED);
+    const uint header = kma_sl_header_of(sl, first, size_class);
+    uint owners = kma_load_u32(kma_sl_word(sl, first), KMA_RELAXED);
     uint mine = 0;
     for (uint tries = KMA_SL_CLAIMS; tries != 0 && mine == 0; tries--) {
         const uint some = kma_sl_lowest(kma_sl_spare(kma_sl_slots_of(header, size_class), owners), count);
         if (some == 0)
             return KMA_SL_NONE_LEFT;
-        const uint before = kma_cas_u32(kma_sl_word(&sl, first), owners, owners | some, KMA_ACQUIRE);
+        const uint before = kma_cas_u32(kma_sl_word(sl, first), owners, owners | some, KMA_ACQUIRE);
         mine = before == owners ? some : 0;
         owners = before;
     }
     if (mine == 0)
         return KMA_SL_NO_SLOTS;
-    const uint again = kma_sl_header_of(&sl, first, size_class); // which stays now
+    const uint again = kma_sl_header_of(sl, first, size_class); // which stays now
     if (kma_load_u32(head, KMA_RELAXED) == seen && again == header)
         return mine;
-    kma_sl_undo(heap, first, mine);
+    kma_sl_undo(sl->heap, first, mine);
     return KMA_SL_NO_SLOTS;
 }
 
@@ -163,9 +179,10 @@ static inline uint kma_sl_claim_slots(global kma_slab *heap, global kma_atomic_u
 static inline KMA_COLD uint kma_sl_share_head(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint size_class,
                                               uint count)
 {
+    const kma_sl_heap sl = kma_sl_open(heap);
     KMA_IN_MEMORY uint slots = KMA_SL_NO_SLOTS;
     for (KMA_IN_MEMORY uint tries = KMA_SL_HEAD_TRIES; tries != 0 && slots == KMA_SL_NO_SLOTS; tries--)
-        slots = kma_sl_claim_slots(heap, head, seen, size_class, count);
+        slots = kma_sl_claim_slots(&sl, head, seen, size_class, count);
     if (slots == KMA_SL_NO_SLOTS)
         return slots;
     slots = slots != KMA_SL_NONE_LEFT ? slots : 0;
@@ -183,10 +200,10 @@ typedef struct kma_sl_from {
 } kma_sl_from;
 
 // The block that is the slot with the rank in order, of as many as there are; KMA_NULL if there are fewer.
-static inline kma_ref kma_sl_block_of(global kma_slab *heap, kma_sl_from from, uint rank)
+static inline kma_ref kma_sl_block_of(uint begin, kma_sl_from from, uint rank)
 {
     const uint left = from.slots & ~kma_sl_lowest(from.slots, rank);
-    return left != 0 ? heap->plan.begin + from.unit + kma_sl_first_bit(left) * from.units : KMA_NULL;
+    return left != 0 ? begin + from.unit + kma_sl_first_bit(left) * from.units : KMA_NULL;
 }
 
 // Lines for a slab of a head where the caller's place takes them; KMA_SL_NONE if some of them are taken.
@@ -196,7 +213,18 @@ static inline KMA_COLD uint kma_sl_draw_for_head(global kma_slab *heap, uint lin
     if (kma_sl_is_scarce(heap, lines))
         return KMA_SL_NONE;
     const uint first = kma_sl_draw(&sl, KMA_SL_BAND_HEADS, lines);
-    return first != KMA_SL_NONE && kma_sl_take_lines(heap, first, lines) ? first : KMA_SL_NONE;
+    const uint chunk = first >> KMA_SL_LINE_SHIFT;
+    if (first == KMA_SL_NONE || chunk != (first + lines - 1) >> KMA_SL_LINE_SHIFT)
+        return first != KMA_SL_NONE && kma_sl_take_lines(heap, first, lines) ? first : KMA_SL_NONE;
+    // Whose lines are in one chunk takes them by one step that no other's in that chunk can make fail.
+    const uint mask = kma_sl_mask(first, lines, chunk);
+    const uint taken = kma_sl_set_in(&sl, chunk, mask);
+    if (taken == 0)
+        return first;
+    kma_fence(KMA_ACQ_REL); // their next owner comes after the one before this claim, too
+    if (taken != mask)
+        kma_sl_give_in(&sl, chunk, mask & ~taken);
+    return KMA_SL_NONE;
 }
 
 // Makes a slab of a class for a head, if a draw or so many looks find lines, with up to `count` slots for the caller.
@@ -245,11 +273,9 @@ static inline KMA_COLD kma_sl_from kma_sl_refill(global kma_slab *heap, global k
     search.slots = search.kept = search.first = 0;
     kma_sl_find_slots(&search);
     const uint kept = search.kept != 0 ? kma_sl_head_of(search.first, kma_sl_first_bit(search.kept)) : 0;
-    if (search.for_head && kept != 0)
-        kma_fetch_add_u32(&heap->headed[size_class], 1, KMA_RELAXED);
-    if (search.for_head)
-        kma_store_u32(head, kept, KMA_RELEASE); // whoever takes it off reads what tells of the slab
-    else if (search.kept != 0)
+    if (search.for_head && kept == 0)
+        kma_cas_u32(head, KMA_SL_HEAD_BUSY, 0, KMA_RELAXED);
+    if (kept != 0 && !(search.for_head && kma_sl_put_head(heap, head, kept, size_class)))
         kma_sl_let_go(heap, search.first, search.kept, true); // its other slots are holes
     kma_sl_from from;
     from.unit = KMA_SL_NONE;
@@ -310,25 +336,76 @@ static inline KMA_COLD kma_sl_from kma_sl_from_heads(global kma_slab *heap, uint
 // Whether so many lanes that want `units` each get them from slabs that they share: one of their own would be mostly empty.
 static inline bool kma_sl_shares(uint units, uint many)
 {
-    return many == 1 || (units <= KMA_SL_SMALL_CLASSES && many * units < KMA_SL_LINE);
+    return many == 1 || (units <= KMA_SL_SMALL_CLASSES && many < KMA_SL_SLOTS && many * units <= KMA_SL_LINE);
 }
 
 #if KMA_LONE_PATHS
+// `many` slots of a new slab of a small class, which a head gets that is BUSY; none if the cursor leads to no lines.
+static inline KMA_COLD kma_sl_from kma_sl_renew(global kma_slab *heap, global kma_atomic_u32 *head, uint size_class, uint many)
+{
+    const kma_sl_size size = kma_sl_size_of(size_class); // sooner than it is loaded
+    kma_sl_from from;
+    from.units = size.units;
+    from.unit = from.slots = 0;
+    const uint first = kma_sl_draw_for_head(heap, size.lines);
+    if (first == KMA_SL_NONE)
+        return from;
+    const kma_sl_heap sl = kma_sl_open(heap);
+    from.unit = first * KMA_SL_LINE;
+    from.slots = kma_sl_lowest(kma_sl_all_slots(size.slots) & ~1u, many);
+    kma_sl_make(&sl, first, size.lines, size.units, size.slots, from.slots | 1u);
+    if (!kma_sl_put_head(heap, head, kma_sl_head_of(first, 0), size_class))
+        kma_sl_let_go(heap, first, 1u, true);
+    return from;
+}
+
+// Up to `many` slots of a small class from the head of the caller's place, or from another one; the first that has no slab gets one.
+// If all are BUSY, the last one gets that of the caller. None if others were quicker there, or the cursor leads to no lines.
+static inline KMA_COLD kma_sl_from kma_sl_take_near(global kma_slab *heap, uint size_class, uint many)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    kma_sl_from from;
+    from.unit = from.units = from.slots = 0;
+    KMA_IN_MEMORY uint place = kma_near_place();
+    for (KMA_IN_MEMORY uint tries = KMA_SL_HEADS; tries != 0; tries--) {
+        global kma_atomic_u32 *const head = kma_sl_head(&sl, place, size_class);
+        from = kma_sl_from_head(heap, head, size_class, many);
+        if (from.slots != 0)
+            return from;
+        KMA_IN_MEMORY const bool mine = kma_sl_is_mine(head);
+        if (mine || (tries == 1 && kma_load_u32(head, KMA_RELAXED) == KMA_SL_HEAD_BUSY))
+            from = kma_sl_renew(heap, head, size_class, many);
+        if (mine && from.slots == 0)
+            kma_cas_u32(head, KMA_SL_HEAD_BUSY, 0, KMA_RELAXED);
+        if (mine || from.slots != 0)
+            return from;
+        place = kma_mix32((uint)kma_linear_global_id() + tries * 0x9e3779b9u);
+    }
+    return from;
+}
+
 // Up to `many` slots of a class from the head of the caller's place, if that has a slab with free ones, and a large one should not
-// fill a hole. Steps that wait for one another: the plan; the head; its slab's owners; slots; and the head again.
+// fill a hole; small ones from other heads, too. Steps that wait for one another: the plan; the head; its slab's owners; slots;
+// and the head again.
 static inline kma_sl_from kma_sl_take_slots(const kma_sl_heap *sl, uint size_class, uint many)
 {
     global kma_atomic_u32 *const head = kma_sl_head(sl, kma_near_place(), size_class);
     const bool holes_first = size_class >= KMA_SL_SMALL_CLASSES && kma_sl_has_holes_for(sl, size_class);
     const uint seen = kma_load_u32(head, KMA_RELAXED);
+    uint slots = KMA_SL_NO_SLOTS;
+    if (kma_sl_head_has_slab(seen) && !holes_first)
+        slots = kma_sl_claim_slots(sl, head, seen, size_class, many);
     kma_sl_from from;
     from.unit = kma_sl_head_line(seen) * KMA_SL_LINE;
     from.units = kma_sl_units(size_class);
-    from.slots = 0;
-    if (!kma_sl_head_has_slab(seen) || holes_first)
-        return from;
-    const uint slots = kma_sl_claim_slots(sl->heap, head, seen, size_class, many);
     from.slots = slots != KMA_SL_NONE_LEFT ? slots : KMA_SL_NO_SLOTS;
+    if (slots == KMA_SL_NONE_LEFT && kma_sl_behead(sl->heap, head, seen, size_class)) {
+        kma_sl_list_spare(sl->heap, kma_sl_head_line(seen));
+        from.slots = kma_sl_head_own(seen);
+    }
+    if (from.slots == 0 && size_class < KMA_SL_SMALL_CLASSES && sl->plan.places >= KMA_SL_AMPLE_PLACES &&
+        !kma_sl_is_scarce(sl->heap, kma_sl_units(size_class))) // its slabs are shorter than so many lines
+        from = kma_sl_take_near(sl->heap, size_class, many);
     return from;
 }
 
@@ -346,12 +423,12 @@ static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t byt
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint size_class = kma_sl_class_for(&sl, bytes);
     if (size_class != KMA_SL_CLASSES)
-        block = kma_sl_block_of(heap, kma_sl_take_slots(&sl, size_class, 1), 0);
+        block = kma_sl_block_of(sl.plan.begin, kma_sl_take_slots(&sl, size_class, 1), 0);
     return block;
 }
 
 // The same for a group too small for a slab of its own: those who want the same class as the first of them get what its head has.
-static inline KMA_COLD kma_ref kma_sl_take_few(global kma_slab *heap, size_t bytes)
+static inline kma_ref kma_sl_take_few_once(global kma_slab *heap, size_t bytes)
 {
     kma_ref block = KMA_NULL;
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
@@ -368,7 +445,17 @@ static inline KMA_COLD kma_ref kma_sl_take_few(global kma_slab *heap, size_t byt
     from.units = kma_lanes_first(group, from.units);
     from.slots = kma_lanes_first(group, from.slots);
     kma_lanes_sync(group); // what the leader acquired, all need
-    return kma_lane_in(alike) ? kma_sl_block_of(heap, from, kma_lane_rank(alike)) : block;
+    return kma_lane_in(alike) ? kma_sl_block_of(sl.plan.begin, from, kma_lane_rank(alike)) : block;
+}
+
+// The same, and of small blocks once more for those who got none. Each time asks anew who is there.
+static inline KMA_COLD kma_ref kma_sl_take_few(global kma_slab *heap, size_t bytes)
+{
+    KMA_IN_MEMORY kma_ref block = KMA_NULL;
+    const bool is_small = bytes <= KMA_SL_SMALL_CLASSES * KMA_UNIT;
+    for (KMA_IN_MEMORY uint tries = is_small ? KMA_SL_FEW_TRIES : 1; tries != 0 && block == KMA_NULL; tries--)
+        block = kma_sl_take_few_once(heap, bytes);
+    return block;
 }
 #endif
 
@@ -407,6 +494,7 @@ static inline KMA_COLD kma_ref kma_sl_take_shared(global kma_slab *heap, uint si
     const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     if (!kma_lane_in(group)) // of another heap than the leader's
         return block;
+    const uint begin = heap->plan.begin;
     const kma_lanes alike = kma_lanes_match(group, align << 6 | size_class, 12); // `align` is KMA_SL_LINE at most
     const bool anew = size_class < KMA_SL_SMALL_CLASSES && kma_lanes_count(group) <= heap->sizes[size_class].slots;
     bool waits = true;
@@ -426,7 +514,7 @@ static inline KMA_COLD kma_ref kma_sl_take_shared(global kma_slab *heap, uint si
         from.slots = kma_lanes_shuffle(group, from.slots, leader);
         kma_lanes_sync(group); // what the leader acquired, all need
         if (waits)
-            block = kma_sl_block_of(heap, from, rank);
+            block = kma_sl_block_of(begin, from, rank);
         waits = waits && from.slots != 0 && block == KMA_NULL;
     }
     return block;

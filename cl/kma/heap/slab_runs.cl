@@ -215,7 +215,7 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
         }
         if (search.step == KMA_SL_STEP_NEAR && search.own_class != KMA_SL_CLASSES)
             search.block =
-                kma_sl_block_of(search.heap, kma_sl_from_heads(search.heap, search.own_class, search.align, 1, true), 0);
+                kma_sl_block_of(heap->plan.begin, kma_sl_from_heads(search.heap, search.own_class, search.align, 1, true), 0);
         else if (search.step == KMA_SL_STEP_NEAR)
             kma_sl_step_run(&search);
         if (search.step == KMA_SL_STEP_IDLE || search.step == KMA_SL_STEP_OFF)
