@@ -87,9 +87,27 @@ static inline kma_sl_need kma_slab_need(const kma_sl_heap *sl, size_t align, siz
     return need;
 }
 
-// kma_slab_aligned_alloc by all ways there are.
+#if KMA_LONE_PATHS && KMA_DEBUG < 2
+// A block for a lane alone, or for few that come together, from the head of their place; KMA_NULL if they get none there.
+static inline kma_ref kma_slab_alloc_near(global kma_slab *heap, size_t align, size_t bytes)
+{
+    const uint here = kma_lanes_count(kma_lanes_active());
+    if (here >= KMA_SL_SLOTS || align > KMA_UNIT || !kma_is_power_of_two(align)) // as no block needs to be
+        return KMA_NULL;
+    return here == 1 ? kma_sl_take_one(heap, bytes) : kma_sl_take_few(heap, bytes);
+}
+#endif
+
+// kma_slab_aligned_alloc by all ways there are. (Few lanes come here first, rather than to kma_slab_alloc_near: for a call more they
+// leave the registers around the one call in user code to the whole warps there.)
 static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap, size_t align, size_t bytes)
 {
+    kma_ref block = KMA_NULL;
+#if KMA_LONE_PATHS && KMA_DEBUG < 2
+    block = kma_slab_alloc_near(heap, align, bytes);
+    if (block != KMA_NULL)
+        return kma_deref_in(heap, block);
+#endif
     const uint here = kma_lanes_count(kma_lanes_active());
     const kma_sl_heap sl = kma_sl_open(heap);
     const kma_sl_need need = kma_slab_need(&sl, align, bytes);
@@ -98,7 +116,6 @@ static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap,
     const bool few = has_class && here < KMA_SL_MANY && need.align == 1 && kma_sl_has_holes_for(&sl, need.size_class);
     const bool shares =
         has_class && need.size_class < KMA_SL_SMALL_CLASSES && (few || kma_sl_shares(kma_sl_units(need.size_class), here));
-    kma_ref block = KMA_NULL;
     if (few && !shares)
         block = kma_sl_take_hole(heap, need.units);
     if (block == KMA_NULL && !shares && here != 1 && need.units != 0 && need.align == 1)
@@ -130,12 +147,9 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
     if (!kma_heap_is(heap, KMA_KIND_SLAB))
         return (global void *)0;
 #endif
-#if (KMA_SHORT_PATHS || KMA_LONE_PATHS) && KMA_DEBUG < 2
-    const kma_lanes active = kma_lanes_active();
-    const bool usual = align <= KMA_UNIT && kma_is_power_of_two(align); // as every block is aligned
-#endif
 #if KMA_SHORT_PATHS && KMA_DEBUG < 2
-    if (active == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
+    if (kma_lanes_active() == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
+        const bool usual = align <= KMA_UNIT && kma_is_power_of_two(align); // as every block is aligned
         const bool can = usual && bytes <= KMA_SL_MOST_EQUAL * KMA_UNIT;
         const uint units = can ? (uint)kma_whole_units(bytes) : 0;
         const bool equal = kma_lanes_ballot(KMA_LANES_ALL, units != kma_lanes_first(KMA_LANES_ALL, units)) == 0;
@@ -149,13 +163,6 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
         if (share.lost)
             kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
         kma_lanes_sync(left); // that they go on together
-    }
-#endif
-#if KMA_LONE_PATHS && KMA_DEBUG < 2
-    if (kma_lanes_count(active) < KMA_SL_SLOTS && usual) {
-        const kma_ref block = kma_lanes_count(active) == 1 ? kma_sl_take_one(heap, bytes) : kma_sl_take_few(heap, bytes);
-        if (block != KMA_NULL)
-            return kma_deref_in(heap, block);
     }
 #endif
     return kma_slab_alloc_anyhow(heap, align, bytes);
