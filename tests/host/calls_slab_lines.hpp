@@ -2,6 +2,8 @@
 // and what it leaves as it was.
 #pragma once
 
+#include <vector>
+
 #include "calls.hpp"
 #include "heap_slab.hpp"
 
@@ -142,6 +144,39 @@ inline void check_scarce()
     }
 }
 
+// ------ lines that several take together ----------------------------------------------------------------------------
+
+// Lines 20 to 139, each of `many` takes every so many of their five chunks. One line is another's, or none; and so is all of the
+// next chunk of the one who finds that.
+inline void check_parts()
+{
+    for (const uint many : {1u, 2u, 3u, 6u})
+        for (const uint other : {20u, 31u, 32u, 70u, 100u, 139u, 140u}) {
+            kma_slab *const heap = slab_of(5, 5, 1);
+            const kma_sl_heap sl = kma_sl_open(heap);
+            const auto others = [=](uint chunk) {
+                return chunk == other / 32 ? 1u << other % 32 : other < 140 && chunk == other / 32 + many ? ~0u : 0;
+            };
+            for (uint chunk = 0; chunk < 5; chunk++)
+                put(kma_sl_used(&sl, chunk), others(chunk));
+            const uint loser = other < 140 ? other / 32 % many : many;
+            std::vector<kma_sl_part> parts;
+            for (uint me = 0; me < many; me++) {
+                parts.push_back(kma_sl_take_part(&sl, 20, 120, me, many));
+                shim::check((parts[me].chunk == KMA_SL_NONE) == (me != loser), "whose lines another has");
+            }
+            for (uint chunk = 0; chunk < 5; chunk++) { // the loser went no further
+                const bool takes = chunk % many != loser || chunk <= other / 32;
+                const uint its = takes ? kma_sl_mask(20, 120, chunk) : 0;
+                shim::check(now(kma_sl_used(&sl, chunk)) == (others(chunk) | its), "lines taken");
+            }
+            for (uint me = 0; me < many; me++)
+                kma_sl_give_part(&sl, 20, 120, me, many, parts[me]);
+            for (uint chunk = 0; chunk < 5; chunk++)
+                shim::check(now(kma_sl_used(&sl, chunk)) == others(chunk), "lines given back");
+        }
+}
+
 // ------ where a slab begins -----------------------------------------------------------------------------------------
 
 // Of line 27, where only the word of line 24 can tell: a slab begins at line 12.
@@ -171,6 +206,7 @@ inline void check_slab_lines()
     check_next_room();
     check_clear_room();
     check_scarce();
+    check_parts();
     check_first_of();
 }
 

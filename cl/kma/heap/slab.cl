@@ -15,6 +15,7 @@
 //   slab_form.cl      what a slab's mark and data say: where its slots are
 //   slab_holes.cl     its life: slots become free, are filled again, and it ends
 //   slab_heads.cl     lanes alone: shared slabs
+//   slab_near.cl      the short path to these
 //   slab_take.cl      lanes together: a slab of their own
 //   slab_runs.cl      large blocks, and those for which there is no room elsewhere
 //   slab_release.cl   free
@@ -39,6 +40,7 @@
 #include "kma/heap/error_log.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/slab_init.cl"
+#include "kma/heap/slab_near.cl"
 #include "kma/heap/slab_release.cl"
 #include "kma/heap/slab_runs.cl"
 #include "kma/heap/slab_take.cl"
@@ -92,14 +94,13 @@ static inline kma_sl_need kma_slab_need(const kma_sl_heap *sl, size_t align, siz
 static inline kma_ref kma_slab_alloc_near(global kma_slab *heap, size_t align, size_t bytes)
 {
     const uint here = kma_lanes_count(kma_lanes_active());
-    if (here >= KMA_SL_SLOTS || align > KMA_UNIT || !kma_is_power_of_two(align)) // as no block needs to be
+    if (here >= KMA_SL_SLOTS || align > KMA_UNIT || !kma_is_power_of_two(align)) // heads know no alignment but that of a unit
         return KMA_NULL;
     return here == 1 ? kma_sl_take_one(heap, bytes) : kma_sl_take_few(heap, bytes);
 }
 #endif
 
-// kma_slab_aligned_alloc by all ways there are. (Few lanes come here first, rather than to kma_slab_alloc_near: for a call more they
-// leave the registers around the one call in user code to the whole warps there.)
+// kma_slab_aligned_alloc by all ways there are. Few lanes come here, too: a second call in user code costs whole warps registers.
 static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap, size_t align, size_t bytes)
 {
     kma_ref block = KMA_NULL;

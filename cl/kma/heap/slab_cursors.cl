@@ -102,6 +102,53 @@ static inline KMA_COLD uint kma_sl_draw_called(global kma_slab *heap, uint count
     return kma_sl_draw(&sl, kma_sl_band_for(count), count);
 }
 
+// What one of those who take a run of lines together, each every so many chunks, got: all of his chunks, or those in front of
+// `chunk`, and of that `mask`.
+typedef struct kma_sl_part {
+    uint chunk; // KMA_SL_NONE: he did not fail
+    uint mask;
+} kma_sl_part;
+
+// Takes those of the lines [first, first + lines) that are in a chunk, if any are.
+static inline kma_sl_part kma_sl_take_chunk(const kma_sl_heap *sl, uint first, uint lines, uint chunk)
+{
+    kma_sl_part part;
+    part.chunk = KMA_SL_NONE;
+    part.mask = 0;
+    if (chunk > (first + lines - 1) >> KMA_SL_LINE_SHIFT)
+        return part;
+    const uint mask = kma_sl_mask(first, lines, chunk);
+    const uint taken = kma_sl_set_in(sl, chunk, mask);
+    if (taken != 0) {
+        part.chunk = chunk;
+        part.mask = mask & ~taken;
+    }
+    return part;
+}
+
+// Takes a share of the lines [first, first + lines): the caller is number `me` of `many` who do so.
+static inline kma_sl_part kma_sl_take_part(const kma_sl_heap *sl, uint first, uint lines, uint me, uint many)
+{
+    uint chunk = (first >> KMA_SL_LINE_SHIFT) + me;
+    const uint end = ((first + lines - 1) >> KMA_SL_LINE_SHIFT) + 1;
+    kma_sl_part part = kma_sl_take_chunk(sl, first, lines, chunk);
+    for (chunk += many; chunk < end && part.chunk == KMA_SL_NONE; chunk += many)
+        part = kma_sl_take_chunk(sl, first, lines, chunk);
+    return part;
+}
+
+// Gives back what the caller got of lines of which he, or another who takes them with him, did not get all.
+static inline void kma_sl_give_part(const kma_sl_heap *sl, uint first, uint lines, uint me, uint many, kma_sl_part part)
+{
+    const uint last = min((first + lines - 1) >> KMA_SL_LINE_SHIFT, part.chunk);
+    kma_fence(KMA_RELEASE); // each claim acquired: their next owner comes after the one before
+    for (uint chunk = (first >> KMA_SL_LINE_SHIFT) + me; chunk <= last; chunk += many) {
+        const uint mask = chunk < part.chunk ? kma_sl_mask(first, lines, chunk) : part.mask;
+        if (mask != 0)
+            kma_sl_give_in(sl, chunk, mask);
+    }
+}
+
 // How many of seven chunks from one on, each twice as far as the one before, up to 1 MiB, are wholly free before one is not.
 static inline uint kma_sl_free_ahead(const kma_sl_heap *sl, uint chunk)
 {

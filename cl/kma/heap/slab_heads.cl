@@ -38,8 +38,8 @@
 //
 // Two heads may have one slab, which one got as one with holes that the other had not seen yet; each owns another slot of it.
 //
-// A work-item stopped for ever in here costs its request, a slab or a slot, and if it was getting a slab for a head, that head;
-// where a class has no other, each later request of it tries that one KMA_SL_ALL_HEADS times, and goes on to holes.
+// A work-item stopped for ever in here costs its request, a slab or a slot, and if it was getting a slab for a head, that
+// head, in a heap with many heads until another gives it his; where a class has no other, each later request of it tries that one KMA_SL_ALL_HEADS times, and goes on to holes.
 #ifndef KMA_HEAP_SLAB_HEADS_CL
 #define KMA_HEAP_SLAB_HEADS_CL
 
@@ -59,17 +59,12 @@
 #define KMA_SL_HEADS 4u
 #endif
 #define KMA_SL_ALL_HEADS (256 * KMA_SL_HEADS) // so often all heads of a class together are tried, if that is more
-#define KMA_SL_FEW_TRIES 3u // of a few the first ones may get the last slots of a slab, and the others those of the next
 #define KMA_SL_OWN_LOOKS 1u                  // at chunks for a hole, instead of a slab for oneself
 // So many who come together get holes only if so many looks find no lines either: a slab has some three, for twice the steps.
 #ifndef KMA_SL_SOME
 #define KMA_SL_SOME 4u
 #endif
 #define KMA_SL_SOON 2u
-// With so many places work-items alone make slabs for heads rather than fill holes, where a cursor leads to free lines.
-#ifndef KMA_SL_AMPLE_PLACES
-#define KMA_SL_AMPLE_PLACES KMA_SL_MANY_PLACES
-#endif
 
 static inline global kma_atomic_u32 *kma_sl_head(const kma_sl_heap *sl, uint place, uint size_class)
 {
@@ -174,6 +169,15 @@ static inline uint kma_sl_claim_slots(const kma_sl_heap *sl, global kma_atomic_u
     return KMA_SL_NO_SLOTS;
 }
 
+// The head's own slot, for who takes its slab off since that has no more for him; none if another was quicker.
+static inline uint kma_sl_take_own(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint size_class)
+{
+    if (!kma_sl_behead(heap, head, seen, size_class))
+        return 0;
+    kma_sl_list_spare(heap, kma_sl_head_line(seen));
+    return kma_sl_head_own(seen);
+}
+
 // Up to `count` slots of the slab at a head, `seen`; none if others are quicker. If it has no more, it is taken off, and the head's
 // own slot is one of the caller's.
 static inline KMA_COLD uint kma_sl_share_head(global kma_slab *heap, global kma_atomic_u32 *head, uint seen, uint size_class,
@@ -186,10 +190,7 @@ static inline KMA_COLD uint kma_sl_share_head(global kma_slab *heap, global kma_
     if (slots == KMA_SL_NO_SLOTS)
         return slots;
     slots = slots != KMA_SL_NONE_LEFT ? slots : 0;
-    if ((uint)popcount(slots) == count || !kma_sl_behead(heap, head, seen, size_class))
-        return slots;
-    kma_sl_list_spare(heap, kma_sl_head_line(seen));
-    return slots | kma_sl_head_own(seen);
+    return (uint)popcount(slots) == count ? slots : slots | kma_sl_take_own(heap, head, seen, size_class);
 }
 
 // Slots of one slab, each of so many units.
@@ -213,17 +214,12 @@ static inline KMA_COLD uint kma_sl_draw_for_head(global kma_slab *heap, uint lin
     if (kma_sl_is_scarce(heap, lines))
         return KMA_SL_NONE;
     const uint first = kma_sl_draw(&sl, KMA_SL_BAND_HEADS, lines);
-    const uint chunk = first >> KMA_SL_LINE_SHIFT;
-    if (first == KMA_SL_NONE || chunk != (first + lines - 1) >> KMA_SL_LINE_SHIFT)
-        return first != KMA_SL_NONE && kma_sl_take_lines(heap, first, lines) ? first : KMA_SL_NONE;
-    // Whose lines are in one chunk takes them by one step that no other's in that chunk can make fail.
-    const uint mask = kma_sl_mask(first, lines, chunk);
-    const uint taken = kma_sl_set_in(&sl, chunk, mask);
-    if (taken == 0)
+    if (first == KMA_SL_NONE)
         return first;
-    kma_fence(KMA_ACQ_REL); // their next owner comes after the one before this claim, too
-    if (taken != mask)
-        kma_sl_give_in(&sl, chunk, mask & ~taken);
+    const kma_sl_part part = kma_sl_take_part(&sl, first, lines, 0, 1); // by a step that no other's in that chunk can make fail
+    if (part.chunk == KMA_SL_NONE)
+        return first;
+    kma_sl_give_part(&sl, first, lines, 0, 1, part);
     return KMA_SL_NONE;
 }
 
@@ -308,6 +304,12 @@ static inline bool kma_sl_is_mine(global kma_atomic_u32 *head)
     return kma_load_u32(head, KMA_RELAXED) == 0 && kma_cas_u32(head, 0, KMA_SL_HEAD_BUSY, KMA_RELAXED) == 0;
 }
 
+// Where one goes on who gets nothing at a head, with `tries` left.
+static inline uint kma_sl_other_place(uint tries)
+{
+    return kma_mix32((uint)kma_linear_global_id() + tries * 0x9e3779b9u);
+}
+
 // Up to `count` blocks of a class, whose slabs' slots are at multiples of `align` units, from the head of the caller's place, or
 // of others, which get slabs if they have none, or from a slab of his own. None if there are no lines near by, or, unless `anew`,
 // there are holes.
@@ -328,7 +330,7 @@ static inline KMA_COLD kma_sl_from kma_sl_from_heads(global kma_slab *heap, uint
         if (from.slots != 0)
             return from;
         mine = refills && kma_sl_is_mine(head) ? head : mine;
-        place = kma_mix32((uint)kma_linear_global_id() + tries * 0x9e3779b9u);
+        place = kma_sl_other_place(tries);
     }
     return refills ? kma_sl_refill(heap, mine, size_class, align, count) : from;
 }
@@ -338,126 +340,6 @@ static inline bool kma_sl_shares(uint units, uint many)
 {
     return many == 1 || (units <= KMA_SL_SMALL_CLASSES && many < KMA_SL_SLOTS && many * units <= KMA_SL_LINE);
 }
-
-#if KMA_LONE_PATHS
-// `many` slots of a new slab of a small class, which a head gets that is BUSY; none if the cursor leads to no lines.
-static inline KMA_COLD kma_sl_from kma_sl_renew(global kma_slab *heap, global kma_atomic_u32 *head, uint size_class, uint many)
-{
-    const kma_sl_size size = kma_sl_size_of(size_class); // sooner than it is loaded
-    kma_sl_from from;
-    from.units = size.units;
-    from.unit = from.slots = 0;
-    const uint first = kma_sl_draw_for_head(heap, size.lines);
-    if (first == KMA_SL_NONE)
-        return from;
-    const kma_sl_heap sl = kma_sl_open(heap);
-    from.unit = first * KMA_SL_LINE;
-    from.slots = kma_sl_lowest(kma_sl_all_slots(size.slots) & ~1u, many);
-    kma_sl_make(&sl, first, size.lines, size.units, size.slots, from.slots | 1u);
-    if (!kma_sl_put_head(heap, head, kma_sl_head_of(first, 0), size_class))
-        kma_sl_let_go(heap, first, 1u, true);
-    return from;
-}
-
-// Up to `many` slots of a small class from the head of the caller's place, or from another one; the first that has no slab gets one.
-// If all are BUSY, the last one gets that of the caller. None if others were quicker there, or the cursor leads to no lines.
-static inline KMA_COLD kma_sl_from kma_sl_take_near(global kma_slab *heap, uint size_class, uint many)
-{
-    const kma_sl_heap sl = kma_sl_open(heap);
-    kma_sl_from from;
-    from.unit = from.units = from.slots = 0;
-    KMA_IN_MEMORY uint place = kma_near_place();
-    for (KMA_IN_MEMORY uint tries = KMA_SL_HEADS; tries != 0; tries--) {
-        global kma_atomic_u32 *const head = kma_sl_head(&sl, place, size_class);
-        from = kma_sl_from_head(heap, head, size_class, many);
-        if (from.slots != 0)
-            return from;
-        KMA_IN_MEMORY const bool mine = kma_sl_is_mine(head);
-        if (mine || (tries == 1 && kma_load_u32(head, KMA_RELAXED) == KMA_SL_HEAD_BUSY))
-            from = kma_sl_renew(heap, head, size_class, many);
-        if (mine && from.slots == 0)
-            kma_cas_u32(head, KMA_SL_HEAD_BUSY, 0, KMA_RELAXED);
-        if (mine || from.slots != 0)
-            return from;
-        place = kma_mix32((uint)kma_linear_global_id() + tries * 0x9e3779b9u);
-    }
-    return from;
-}
-
-// Up to `many` slots of a class from the head of the caller's place, if that has a slab with free ones, and a large one should not
-// fill a hole; small ones from other heads, too. Steps that wait for one another: the plan; the head; its slab's owners; slots;
-// and the head again.
-static inline kma_sl_from kma_sl_take_slots(const kma_sl_heap *sl, uint size_class, uint many)
-{
-    global kma_atomic_u32 *const head = kma_sl_head(sl, kma_near_place(), size_class);
-    const bool holes_first = size_class >= KMA_SL_SMALL_CLASSES && kma_sl_has_holes_for(sl, size_class);
-    const uint seen = kma_load_u32(head, KMA_RELAXED);
-    uint slots = KMA_SL_NO_SLOTS;
-    if (kma_sl_head_has_slab(seen) && !holes_first)
-        slots = kma_sl_claim_slots(sl, head, seen, size_class, many);
-    kma_sl_from from;
-    from.unit = kma_sl_head_line(seen) * KMA_SL_LINE;
-    from.units = kma_sl_units(size_class);
-    from.slots = slots != KMA_SL_NONE_LEFT ? slots : KMA_SL_NO_SLOTS;
-    if (slots == KMA_SL_NONE_LEFT && kma_sl_behead(sl->heap, head, seen, size_class)) {
-        kma_sl_list_spare(sl->heap, kma_sl_head_line(seen));
-        from.slots = kma_sl_head_own(seen);
-    }
-    if (from.slots == 0 && size_class < KMA_SL_SMALL_CLASSES && sl->plan.places >= KMA_SL_AMPLE_PLACES &&
-        !kma_sl_is_scarce(sl->heap, kma_sl_units(size_class))) // its slabs are shorter than so many lines
-        from = kma_sl_take_near(sl->heap, size_class, many);
-    return from;
-}
-
-// The class of a block of so many bytes; KMA_SL_CLASSES: there are no heads for it, as without lines there are none.
-static inline uint kma_sl_class_for(const kma_sl_heap *sl, size_t bytes)
-{
-    const bool has_class = bytes != 0 && bytes <= KMA_SL_MOST_MIXED * KMA_UNIT && sl->plan.chunks != 0;
-    return has_class ? kma_sl_class_of((uint)kma_whole_units(bytes)) : KMA_SL_CLASSES;
-}
-
-// A block of `bytes` for a lane alone from the head of its place; KMA_NULL if it gets none there.
-static inline KMA_COLD kma_ref kma_sl_take_one(global kma_slab *heap, size_t bytes)
-{
-    kma_ref block = KMA_NULL;
-    const kma_sl_heap sl = kma_sl_open(heap);
-    const uint size_class = kma_sl_class_for(&sl, bytes);
-    if (size_class != KMA_SL_CLASSES)
-        block = kma_sl_block_of(sl.plan.begin, kma_sl_take_slots(&sl, size_class, 1), 0);
-    return block;
-}
-
-// The same for a group too small for a slab of its own: those who want the same class as the first of them get what its head has.
-static inline kma_ref kma_sl_take_few_once(global kma_slab *heap, size_t bytes)
-{
-    kma_ref block = KMA_NULL;
-    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
-    if (!kma_lane_in(group)) // of another heap than the leader's
-        return block;
-    const kma_sl_heap sl = kma_sl_open(heap);
-    const uint size_class = kma_sl_class_for(&sl, bytes);
-    const kma_lanes alike = kma_lanes_ballot(group, size_class == kma_lanes_first(group, size_class));
-    kma_sl_from from;
-    from.unit = from.units = from.slots = 0;
-    if (kma_lane_leads(group) && size_class != KMA_SL_CLASSES && kma_sl_shares(kma_sl_units(size_class), kma_lanes_count(alike)))
-        from = kma_sl_take_slots(&sl, size_class, kma_lanes_count(alike));
-    from.unit = kma_lanes_first(group, from.unit);
-    from.units = kma_lanes_first(group, from.units);
-    from.slots = kma_lanes_first(group, from.slots);
-    kma_lanes_sync(group); // what the leader acquired, all need
-    return kma_lane_in(alike) ? kma_sl_block_of(sl.plan.begin, from, kma_lane_rank(alike)) : block;
-}
-
-// The same, and of small blocks once more for those who got none. Each time asks anew who is there.
-static inline KMA_COLD kma_ref kma_sl_take_few(global kma_slab *heap, size_t bytes)
-{
-    KMA_IN_MEMORY kma_ref block = KMA_NULL;
-    const bool is_small = bytes <= KMA_SL_SMALL_CLASSES * KMA_UNIT;
-    for (KMA_IN_MEMORY uint tries = is_small ? KMA_SL_FEW_TRIES : 1; tries != 0 && block == KMA_NULL; tries--)
-        block = kma_sl_take_few_once(heap, bytes);
-    return block;
-}
-#endif
 
 // The slab of one head, if it is to be taken off.
 static inline KMA_COLD void kma_sl_take_off_one(global kma_slab *heap, global kma_atomic_u32 *head, uint size_class,

@@ -117,40 +117,6 @@ static inline kma_sl_order kma_sl_order_of(kma_lanes group, uint base, uint lane
     return order;
 }
 
-// What a lane got of lines that its half wants: all of its chunks, or those in front of `chunk`, and of that `mask`.
-typedef struct kma_sl_part {
-    uint chunk; // KMA_SL_NONE: it did not fail
-    uint mask;
-} kma_sl_part;
-
-// Takes those of the lines [first, first + lines) that are in a chunk, if any are.
-static inline kma_sl_part kma_sl_take_chunk(const kma_sl_heap *sl, uint first, uint lines, uint chunk)
-{
-    kma_sl_part part;
-    part.chunk = KMA_SL_NONE;
-    part.mask = 0;
-    if (chunk > (first + lines - 1) >> KMA_SL_LINE_SHIFT)
-        return part;
-    const uint mask = kma_sl_mask(first, lines, chunk);
-    const uint taken = kma_sl_set_in(sl, chunk, mask);
-    if (taken != 0) {
-        part.chunk = chunk;
-        part.mask = mask & ~taken;
-    }
-    return part;
-}
-
-// Takes a share of the lines [first, first + lines): the caller is number `me` of `many` who do so.
-static inline kma_sl_part kma_sl_take_part(const kma_sl_heap *sl, uint first, uint lines, uint me, uint many)
-{
-    uint chunk = (first >> KMA_SL_LINE_SHIFT) + me;
-    const uint end = ((first + lines - 1) >> KMA_SL_LINE_SHIFT) + 1;
-    kma_sl_part part = kma_sl_take_chunk(sl, first, lines, chunk);
-    for (chunk += many; chunk < end && part.chunk == KMA_SL_NONE; chunk += many)
-        part = kma_sl_take_chunk(sl, first, lines, chunk);
-    return part;
-}
-
 static inline KMA_COLD kma_sl_part kma_sl_take_part_called(global kma_slab *heap, uint first, uint lines, uint me, uint many)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
@@ -162,13 +128,7 @@ static inline KMA_COLD void kma_sl_lose(global kma_slab *heap, uint first, uint 
                                         kma_sl_part part)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
-    const uint last = min((first + lines - 1) >> KMA_SL_LINE_SHIFT, part.chunk);
-    kma_fence(KMA_RELEASE);
-    for (uint chunk = (first >> KMA_SL_LINE_SHIFT) + me; chunk <= last; chunk += many) {
-        const uint mask = chunk < part.chunk ? kma_sl_mask(first, lines, chunk) : part.mask;
-        if (mask != 0)
-            kma_sl_give_in(&sl, chunk, mask);
-    }
+    kma_sl_give_part(&sl, first, lines, me, many, part);
     if (me == 0)
         kma_sl_move_cursor(heap, kma_sl_band_for(lines), first);
 }
