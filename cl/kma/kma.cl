@@ -13,7 +13,7 @@
 //   KMA_DEBUG      0 (default) to 3: 1 checks headers and refs, 2 also red zones, poison and quarantine, 3 also
 //                  notes who took each block, and where. The heap must have been initialised by a program of the same
 //                  flavour.
-//   KMA_HEAP       the default heap's kind: superblock (default), bump, scatter or slab
+//   KMA_HEAP       the default heap's kind: slab (default), superblock, scatter or bump
 //   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …
 //
 // kma_NAME is kma_KIND_NAME of the default heap kind; the others stay available under their own names, so that
@@ -31,7 +31,7 @@
 #include "kma/heap/superblock.cl"
 
 #ifndef KMA_HEAP
-#define KMA_HEAP superblock
+#define KMA_HEAP slab
 #endif
 #define KMA_OF_HEAP_PASTED(kind, name) kma_##kind##name
 #define KMA_OF_HEAP_EXPANDED(kind, name) KMA_OF_HEAP_PASTED(kind, name)

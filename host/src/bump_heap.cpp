@@ -97,7 +97,7 @@ private:
     LeakReport leaks_by_books(std::size_t) const override
     {
         throw Error("the bump heap does not know which of its blocks live, since it takes none back before a reset; "
-                    "give heap and program KMA_DEBUG, or run the program on HeapKind::superblock, to see its leaks");
+                    "give heap and program KMA_DEBUG, or run the program on HeapKind::slab, to see its leaks");
     }
 
     // Blocks follow each other; between two of them is nothing but room for the alignment of one, unless the guard of a

@@ -1,15 +1,15 @@
 /* 1,000 work-items push onto a list in a heap; the host walks it. C and OpenCL only: no C++ library.
  *
- * Usage: list KMA_CL [PLATFORM], where KMA_CL is the file that `kma emit --heap superblock` writes, whose head explains
- * the steps, and PLATFORM a part of the platform's name. */
+ * Usage: list KMA_CL [PLATFORM], where KMA_CL is the file that `kma emit` writes, whose head explains the steps, and
+ * PLATFORM a part of the platform's name. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS = 1000, SUPERBLOCKS = 16, SHIFT = 8, SIZE = 16 << SHIFT };
-#define BYTES ((size_t)SUPERBLOCKS * (SIZE + SIZE / 128 + 40) + 16384) /* the size rule */
+enum { ITEMS = 1000, CHUNKS = 16 };
+#define BYTES ((size_t)CHUNKS * 16548 + 65536) /* the size rule */
 
 static const char *const push = "#line 1 \"push.cl\"\n" // the compiler's messages count from here
                                 "typedef struct item { kma_ref next; uint value; } item;\n"
@@ -26,7 +26,7 @@ static const char *const push = "#line 1 \"push.cl\"\n" // the compiler's messag
                                 "    } while (first != mine->next);\n"
                                 "}\n";
 
-/* As kma_superblock_stats_kernel writes them. */
+/* As kma_slab_stats_kernel writes them. */
 struct stats {
     cl_ulong bytes, capacity, used, blocks, superblock_bytes, superblocks, free, partial, full, errors[9];
 };
@@ -129,10 +129,10 @@ int main(int argc, char **argv)
     const size_t group = 64;
     const cl_mem heap = buffer(context, BYTES);
     const cl_ulong bytes = BYTES;
-    const cl_uint shift = SHIFT;
-    const cl_kernel init = kernel_of(program, "kma_superblock_init_kernel", heap);
+    const cl_uint cursors = 0; /* the usual number */
+    const cl_kernel init = kernel_of(program, "kma_slab_init_kernel", heap);
     check(clSetKernelArg(init, 1, sizeof bytes, &bytes), "clSetKernelArg");
-    check(clSetKernelArg(init, 2, sizeof shift, &shift), "clSetKernelArg");
+    check(clSetKernelArg(init, 2, sizeof cursors, &cursors), "clSetKernelArg");
     launch(queue, init, 64, &group);
 
     /* Allocate in a kernel. */
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
     /* Read the statistics. */
     struct stats stats;
     const cl_mem stats_buffer = buffer(context, sizeof stats);
-    const cl_kernel count = kernel_of(program, "kma_superblock_stats_kernel", heap);
+    const cl_kernel count = kernel_of(program, "kma_slab_stats_kernel", heap);
     check(clSetKernelArg(count, 1, sizeof stats_buffer, &stats_buffer), "clSetKernelArg");
     launch(queue, count, 64, &group);
     check(clEnqueueReadBuffer(queue, stats_buffer, CL_TRUE, 0, sizeof stats, &stats, 0, NULL, NULL), "reading");
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 
     const int all_there = errors == 0 && items == ITEMS;
     if (!all_there)
-        fprintf(stderr, "list: the heap is too small for the list; raise SUPERBLOCKS\n");
+        fprintf(stderr, "list: the heap is too small for the list; raise CHUNKS\n");
 
     clReleaseKernel(count);
     clReleaseKernel(pushes);

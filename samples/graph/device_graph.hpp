@@ -20,10 +20,10 @@ struct HeapChoice {
 
 /// All of them, the default first.
 inline constexpr HeapChoice heap_choices[] = {
-    {"superblock", kma::HeapKind::superblock},
-    {"bump", kma::HeapKind::bump},
-    {"scatter", kma::HeapKind::scatter},
     {"slab", kma::HeapKind::slab},
+    {"superblock", kma::HeapKind::superblock},
+    {"scatter", kma::HeapKind::scatter},
+    {"bump", kma::HeapKind::bump},
 };
 
 /// One dimension; a multiple of the group.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """1,000 work-items push onto a list in a heap; numpy walks it. Usage: list.py KMA_CL, which is the file that
-`kma emit --heap superblock` writes; its head explains the steps. The environment variable PYOPENCL_CTX picks a device."""
+`kma emit` writes; its head explains the steps. The environment variable PYOPENCL_CTX picks a device."""
 import sys
 import numpy as np
 import pyopencl as cl
@@ -22,21 +22,20 @@ kernel void push(global kma_heap *heap, global kma_atomic_ref *list)
 STATS = np.dtype([(name, np.uint64) for name in (
     "bytes", "capacity", "used", "blocks", "superblock_bytes", "superblocks", "free", "partial", "full")]
     + [("errors", np.uint64, 9)])
-SUPERBLOCKS, SHIFT = 16, 8
-SIZE = 16 << SHIFT
-BYTES = SUPERBLOCKS * (SIZE + SIZE // 128 + 40) + 16384  # the size rule
+CHUNKS = 16
+BYTES = CHUNKS * 16548 + 65536  # the size rule
 
 context = cl.create_some_context(interactive=False)
 queue = cl.CommandQueue(context)
 program = cl.Program(context, open(sys.argv[1], encoding="utf-8").read() + PUSH).build()
 heap = cl.Buffer(context, cl.mem_flags.READ_WRITE, BYTES)
-program.kma_superblock_init_kernel(queue, (64,), (64,), heap, np.uint64(BYTES), np.uint32(SHIFT))
+program.kma_slab_init_kernel(queue, (64,), (64,), heap, np.uint64(BYTES), np.uint32(0))
 
 first, stats, words = np.zeros(1, np.uint32), np.zeros(1, STATS), np.zeros(BYTES // 4, np.uint32)
 first_buffer = cl.Buffer(context, cl.mem_flags.COPY_HOST_PTR, hostbuf=first)
 stats_buffer = cl.Buffer(context, cl.mem_flags.WRITE_ONLY, stats.nbytes)
 program.push(queue, (1000,), None, heap, first_buffer)
-program.kma_superblock_stats_kernel(queue, (64,), (64,), heap, stats_buffer)
+program.kma_slab_stats_kernel(queue, (64,), (64,), heap, stats_buffer)
 for array, buffer in (first, first_buffer), (stats, stats_buffer), (words, heap):
     cl.enqueue_copy(queue, array, buffer)
 
@@ -46,4 +45,4 @@ while ref != 0:  # a ref counts units of 16 bytes from the heap's start, which a
     values.append(int(value))
 print(f"{len(values)} items, sum {sum(values)}; {stats['blocks'][0]} blocks, {stats['used'][0]} bytes, "
       f"{stats['errors'].sum()} errors")
-sys.exit("the heap is too small for the list: raise SUPERBLOCKS" if len(values) < 1000 else 0)
+sys.exit("the heap is too small for the list: raise CHUNKS" if len(values) < 1000 else 0)

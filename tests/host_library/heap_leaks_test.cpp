@@ -151,7 +151,7 @@ TEST_CASE("leaks as text", "[leaks]")
     CHECK(kma::to_text(kma::LeakReport()) == "no block is handed out\n");
     const Heap bump(device(), 4096, {.kind = HeapKind::bump});
     CHECK_THAT(message_of<kma::Error>([&] { bump.leaks(); }),
-               contains("does not know which of its blocks live") && contains("HeapKind::superblock"));
+               contains("does not know which of its blocks live") && contains("HeapKind::slab"));
 }
 
 TEST_CASE("with KMA_DEBUG leaks have the sizes that were asked for, and tell who took them", "[leaks]")

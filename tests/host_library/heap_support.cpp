@@ -9,19 +9,22 @@ namespace test {
 namespace {
 
 const char *text = R"(#include "kma/kma.cl"
-kernel void allocate(global kma_heap *heap, global const ulong *sizes, global uint *refs, uint each)
+kernel void allocate(global kma_heap *heap, global const ulong *sizes, global uint *refs, uint each, uint count)
 {
     const size_t first = get_global_id(0) * each;
-    for (size_t i = first; i < first + each; i++)
+    for (size_t i = first; i < min(first + each, (size_t)count); i++)
         refs[i] = kma_ref_of(heap, kma_malloc(heap, sizes[i]));
 }
-kernel void give(global kma_heap *heap, global const uint *refs)
+kernel void give(global kma_heap *heap, global const uint *refs, uint count)
 {
-    kma_free(heap, kma_deref(heap, refs[get_global_id(0)]));
+    if (get_global_id(0) < count)
+        kma_free(heap, kma_deref(heap, refs[get_global_id(0)]));
 }
 #define KEPT 3
-kernel void churn(global kma_heap *heap, uint seed, uint largest, global uint *refs, global ulong *sizes)
+kernel void churn(global kma_heap *heap, uint seed, uint largest, global uint *refs, global ulong *sizes, uint count)
 {
+    if (get_global_id(0) >= count)
+        return;
     global uint *mine = refs + get_global_id(0) * KEPT;
     global ulong *bytes = sizes + get_global_id(0) * KEPT;
     uint random = kma_mix32(seed + (uint)get_global_id(0));
@@ -201,9 +204,12 @@ cl::Kernel Kernels::kernel(const std::string &name) const
     return made;
 }
 
+// In groups of one size: PoCL compiles a kernel once more for each.
 void Kernels::run(const cl::Kernel &kernel, std::size_t work_items) const
 {
-    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items));
+    constexpr std::size_t group = 64;
+    const std::size_t all = work_items == 1 ? 1 : (work_items + group - 1) / group * group;
+    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(all), cl::NDRange(std::min(all, group)));
     device().queue().finish();
 }
 
@@ -215,6 +221,7 @@ std::vector<kma::Ref> Kernels::allocate(const std::vector<cl_ulong> &sizes, bool
     made.setArg(1, in);
     made.setArg(2, out);
     made.setArg(3, static_cast<cl_uint>(in_order ? sizes.size() : 1));
+    made.setArg(4, static_cast<cl_uint>(sizes.size()));
     run(made, in_order ? 1 : sizes.size());
     return read<kma::Ref>(out);
 }
@@ -229,6 +236,7 @@ void Kernels::free(const std::vector<kma::Ref> &refs) const
     cl::Kernel made = kernel("give");
     const cl::Buffer in = copy_of(refs);
     made.setArg(1, in);
+    made.setArg(2, static_cast<cl_uint>(refs.size()));
     run(made, refs.size());
 }
 
@@ -242,6 +250,7 @@ Kernels::Kept Kernels::churn(std::size_t work_items, cl_uint seed, cl_uint large
     made.setArg(2, largest);
     made.setArg(3, refs);
     made.setArg(4, sizes);
+    made.setArg(5, static_cast<cl_uint>(work_items));
     run(made, work_items);
     return {read<kma::Ref>(refs), read<cl_ulong>(sizes)};
 }

@@ -111,7 +111,7 @@ void add_sizes(std::vector<Provocation> &all)
         all.end(),
         {thrown("gives a number as kind", [] { Heap(device(), 1 << 20, {.kind = static_cast<HeapKind>(77)}); }),
          thrown("makes a bump heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::bump}); }),
-         thrown("makes a superblock heap of 1,000 bytes", [] { Heap(device(), 1000); }),
+         thrown("makes a superblock heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::superblock}); }),
          thrown("makes a scatter heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::scatter}); }),
          thrown("makes a slab heap of 1,000 bytes", [] { Heap(device(), 1000, {.kind = HeapKind::slab}); }),
          thrown("makes a heap beyond the reach of references", [] { Heap(device(), 65 * gib); }),

@@ -58,7 +58,7 @@ std::vector<Provocation> kernel_provocations()
 {
     return {
         in_kernel("allocates until nothing is left", "while (kma_malloc(heap, 1000)) { }"),
-        in_kernel("asks for more than a superblock", "kma_malloc(heap, 5000);"),
+        in_kernel("asks for more than the whole heap", "kma_malloc(heap, 1 << 30);"),
         in_kernel("asks for an alignment of 24", "kma_aligned_alloc(heap, 24, 100);"),
         in_kernel("frees the middle of a block", "kma_free(heap, (global char *)kma_malloc(heap, 100) + 16);"),
         in_kernel("frees twice",

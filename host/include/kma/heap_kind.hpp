@@ -9,10 +9,10 @@ namespace kma {
 enum class HeapKind : std::uint32_t { bump = 1, superblock = 2, scatter = 3, slab = 4 };
 
 /// All of them.
-inline constexpr HeapKind heap_kinds[] = {HeapKind::superblock, HeapKind::bump, HeapKind::scatter, HeapKind::slab};
+inline constexpr HeapKind heap_kinds[] = {HeapKind::slab, HeapKind::superblock, HeapKind::bump, HeapKind::scatter};
 
 /// What kma_malloc and HeapOptions mean where nobody says otherwise.
-inline constexpr HeapKind default_heap_kind = HeapKind::superblock;
+inline constexpr HeapKind default_heap_kind = HeapKind::slab;
 
 /// The kind as device code writes it: KMA_HEAP, and the NAME in kma_NAME_malloc.
 constexpr const char *name_of(HeapKind kind) noexcept

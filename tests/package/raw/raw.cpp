@@ -47,7 +47,7 @@ cl_uint run(const cl::Device &device, const std::string &folder, const std::stri
 {
     constexpr cl_uint count = 3000;
     constexpr cl_ulong bytes = 1 << 20;
-    constexpr cl_uint superblock_shift = 8; // superblocks of 16 << 8 bytes
+    constexpr cl_uint cursors = 0; // the usual number
     const cl::Context context(device);
     cl::CommandQueue queue(context, device);
     const cl::Program program = build(context, folder, path);
@@ -55,8 +55,8 @@ cl_uint run(const cl::Device &device, const std::string &folder, const std::stri
     const cl::Buffer refs(context, CL_MEM_READ_WRITE, count * sizeof(cl_uint));
     const cl::Buffer result(context, CL_MEM_READ_WRITE, count * sizeof(cl_uint));
 
-    cl::KernelFunctor<cl::Buffer, cl_ulong, cl_uint>(program, "kma_superblock_init_kernel")(
-        cl::EnqueueArgs(queue, cl::NDRange(64), cl::NDRange(64)), heap, bytes, superblock_shift);
+    cl::KernelFunctor<cl::Buffer, cl_ulong, cl_uint>(program, "kma_slab_init_kernel")(
+        cl::EnqueueArgs(queue, cl::NDRange(64), cl::NDRange(64)), heap, bytes, cursors);
     cl::KernelFunctor<cl::Buffer, cl::Buffer>(program, "fill")(cl::EnqueueArgs(queue, cl::NDRange(count)), heap, refs);
     cl::KernelFunctor<cl::Buffer, cl::Buffer, cl::Buffer>(program, "read_back")(
         cl::EnqueueArgs(queue, cl::NDRange(count)), heap, refs, result);
