@@ -202,6 +202,51 @@ void add_arguments(std::vector<Provocation> &all)
          thrown("follows a wrong ref", [] { Heap(device(), 1 << 16).snapshot().deref<int>(12345); })});
 }
 
+void add_array_lists(std::vector<Provocation> &all)
+{
+    using kma::ArrayList;
+    static const auto list_of = [](cl_uint bytes, const kma::ArrayListOptions &options) {
+        ArrayList(device(), Heap(device(), 1 << 16), bytes, options);
+    };
+    all.insert(
+        all.end(),
+        {thrown("makes an array list of nothing", [] { list_of(0, {}); }),
+         thrown("makes an array list with a wrong alignment", [] { list_of(4, {.align = 24}); }),
+         thrown("makes an array list with room for too many", [] { list_of(4, {.room = (1u << 30) + 1}); }),
+         thrown("makes an array list larger than the heap", [] { list_of(1 << 16, {}); }),
+         thrown("looks for an array list at ref 0", [] { ArrayList::at(device(), Heap(device(), 1 << 16), 0); }),
+         thrown("reads an array list as another type",
+                [] {
+                    const Heap heap(device(), 1 << 16);
+                    ArrayList(device(), heap, 4).read<cl_ulong>(heap);
+                }),
+         thrown("reads more of an array list than there is",
+                [] {
+                    const Heap heap(device(), 1 << 16);
+                    ArrayList(device(), heap, 4).read<cl_uint>(heap, 0, 1);
+                }),
+         thrown("looks for an array list at ref 0 of a snapshot",
+                [] { kma::ArrayListView(Heap(device(), 1 << 16).snapshot(), 0); }),
+         thrown("looks beyond an array list's end",
+                [] {
+                    const Heap heap(device(), 1 << 16);
+                    const ArrayList list(device(), heap, 4);
+                    const kma::Snapshot snapshot = heap.snapshot();
+                    kma::ArrayListView(snapshot, list.ref()).at<cl_uint>(0);
+                }),
+         thrown("writes over an array list", [] {
+             const Heap heap(device(), 1 << 16);
+             const ArrayList list(device(), heap, 4);
+             {
+                 const kma::MappedRange words = heap.map(list.ref(), 36);
+                 words.as<cl_uint>()[5] = 1; // the size
+                 words.as<cl_uint>()[8] = 0; // the first page
+             }
+             const kma::Snapshot snapshot = heap.snapshot();
+             kma::ArrayListView(snapshot, list.ref()).at<cl_uint>(0);
+         })});
+}
+
 } // namespace
 
 std::vector<Provocation> host_provocations()
@@ -211,6 +256,7 @@ std::vector<Provocation> host_provocations()
     add_programs(all);
     add_sizes(all);
     add_arguments(all);
+    add_array_lists(all);
     return all;
 }
 

@@ -38,9 +38,9 @@ def read(path, text):
 
 
 def layer(file):
-    """Where the file stands in the order; kma.cl stands in front of the kernels."""
+    """Where the file stands in the order; kma.cl stands behind the heaps."""
     folder = file.path.split("/")[1]
-    return LAYERS.index(folder) if folder in LAYERS else LAYERS.index("kernels") - 0.5
+    return LAYERS.index(folder) if folder in LAYERS else LAYERS.index("heap") + 0.5
 
 
 def at(file, position, rule, what):

@@ -4,13 +4,8 @@
 
 #include "kma/platform/lanes.cl"
 #include "kma/platform/memory.cl"
+#include "kma/platform/place.cl"
 #include "kma/heap/header.cl"
-
-static inline ulong kma_linear_global_id(void)
-{
-    return get_global_id(0) +
-           get_global_size(0) * (get_global_id(1) + get_global_size(1) * (ulong)get_global_id(2));
-}
 
 // Counts `events` more and returns how many there were. Stops near 2^31, so that no count wraps and writes over the
 // first records; a program that spins on a full heap gets there within a second.

@@ -6,21 +6,7 @@
 // bytes allow. Free finds the slab from the block by one look, and clears the blocks' bits in one word; who clears the last
 // one gives the lines back, which may serve any size.
 //
-//   slab_layout.cl    the picture in memory, forms of slabs, and sizes
-//   slab_plan.cl      where everything is in a heap of some size
-//   slab_lines.cl     lines: claims, and chunks with room
-//   slab_cursors.cl   where lanes together claim lines
-//   slab_gaps.cl      how free lines are found elsewhere
-//   slab_long.cl      the same for runs of more than 64 KiB
-//   slab_form.cl      what a slab's mark and data say: where its slots are
-//   slab_holes.cl     its life: slots become free, are filled again, and it ends
-//   slab_heads.cl     lanes alone: shared slabs
-//   slab_near.cl      the short path to these
-//   slab_take.cl      lanes together: a slab of their own
-//   slab_runs.cl      large blocks, and those for which there is no room elsewhere
-//   slab_release.cl   free
-//   slab_init.cl      what a heap begins with, and how it grows
-//   slab_guard.cl     red zones and quarantine of KMA_DEBUG 2
+// docs/architecture.md says which file has what; slab_layout.cl has the picture in memory.
 //
 // A malloc, read aloud: a whole warp adds up what its lanes want, draws so many lines at the cursor of its place, claims them,
 // notes the sizes, and each lane has its offset (kma_sl_take_equal; if sizes differ kma_sl_take_drawn). Who comes alone, or with

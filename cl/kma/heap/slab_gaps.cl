@@ -88,7 +88,7 @@ static inline KMA_COLD kma_sl_lines_taken kma_sl_look(global kma_slab *heap, uin
     for (uint look = 0; look < looks && taken.count == 0; look++) {
         const bool is_near = look < KMA_SL_LOOKS / 2;
         if (!is_near)
-            from = kma_mix32((uint)kma_linear_global_id() + look * 0x9e3779b9u) % sl.plan.chunks;
+            from = kma_mix32(kma_spread() + look * 0x9e3779b9u) % sl.plan.chunks;
         const uint end = min(from + KMA_SL_FAR, sl.plan.chunks);
         const uint chunk = kma_sl_next_room(&sl, from, end);
         const bool is_last = look >= KMA_SL_LOOKS - KMA_SL_LOOKS / 6;

@@ -307,7 +307,7 @@ static inline bool kma_sl_is_mine(global kma_atomic_u32 *head)
 // Where one goes on who gets nothing at a head, with `tries` left.
 static inline uint kma_sl_other_place(uint tries)
 {
-    return kma_mix32((uint)kma_linear_global_id() + tries * 0x9e3779b9u);
+    return kma_mix32(kma_spread() + tries * 0x9e3779b9u);
 }
 
 // Up to `count` blocks of a class, whose slabs' slots are at multiples of `align` units, from the head of the caller's place, or

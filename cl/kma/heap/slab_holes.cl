@@ -371,7 +371,7 @@ static inline KMA_COLD void kma_sl_take_out(kma_sl_search *search)
 static inline void kma_sl_fill(kma_sl_search *search, uint looks)
 {
     search->looks = looks;
-    search->from = kma_sl_goes_through(search) ? 0 : kma_mix32((uint)kma_linear_global_id()) % search->heap->plan.chunks;
+    search->from = kma_sl_goes_through(search) ? 0 : kma_mix32(kma_spread()) % search->heap->plan.chunks;
     search->is_out = false;
     while (search->block == KMA_NULL) { // this chunk once more, or the next one, or if another put it in again
         if (!search->is_out) {

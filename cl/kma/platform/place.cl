@@ -25,6 +25,14 @@ static inline uint kma_near_place(void)
 }
 #elif defined(KMA_PLACE_SUPPLIED)
 // The including program defined it (the host shim of the tests).
+#elif KMA_IS_CPU
+// The thread, by where its stack is: what it runs one after the other shares a place, and a cache. (PoCL copies a function that asks
+// for the work-item's number into the kernel, and all that call it; so this is not such a one.)
+static inline uint kma_place(void)
+{
+    volatile uint here;
+    return ((uint)((size_t)&here >> 16) * 2654435761u) >> 16;
+}
 #else
 // OpenCL does not tell: the work-group.
 static inline uint kma_place(void)
@@ -39,5 +47,21 @@ static inline uint kma_near_place(void)
     return kma_place();
 }
 #endif
+
+static inline ulong kma_linear_global_id(void)
+{
+    return get_global_id(0) +
+           get_global_size(0) * (get_global_id(1) + get_global_size(1) * (ulong)get_global_id(2));
+}
+
+// A number in which those differ who run side by side, each lane from each other, for where to begin a search. A hint, too.
+static inline uint kma_spread(void)
+{
+#if KMA_IS_CPU && !defined(KMA_PLACE_SUPPLIED)
+    return kma_place(); // whose lanes come one after the other
+#else
+    return (uint)kma_linear_global_id();
+#endif
+}
 
 #endif

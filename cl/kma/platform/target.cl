@@ -32,6 +32,13 @@
 #define KMA_IS_NV 0
 #endif
 
+// Work-items run one after the other on threads of a CPU for which clang compiles, as PoCL's do: private memory is the thread's stack.
+#if defined(__x86_64__) || defined(__aarch64__)
+#define KMA_IS_CPU 1
+#else
+#define KMA_IS_CPU 0
+#endif
+
 #if !defined(KMA_MEMORY)
 #if KMA_IS_NV && KMA_NV_ARCH >= 70
 #define KMA_MEMORY KMA_MEMORY_NV

@@ -17,4 +17,28 @@
 
 #include "opencl.hpp"
 
+// Each work-item a work-group of its own.
+#define CLK_LOCAL_MEM_FENCE 0
+
+inline size_t get_local_id(uint)
+{
+    return 0;
+}
+
+inline size_t get_local_size(uint)
+{
+    return 1;
+}
+
+inline uint atomic_add(uint *word, uint value)
+{
+    return std::exchange(*word, *word + value);
+}
+
+inline uint atomic_max(uint *word, uint value)
+{
+    return std::exchange(*word, max(*word, value));
+}
+
+
 #include "memory.hpp" // last: it may include memory_fenced.cl

@@ -1,0 +1,365 @@
+// A list of objects of one size that grows while kernels run, in memory of any heap: Spliet's ArrayList (thesis 4.2.2, 5.3) with
+// indices. An object has a number, and is found by it in three steps, however many there are.
+//
+//   #include "kma/containers/array_list.cl"
+//
+//   kernel void fill(global kma_heap *heap, kma_ref points)
+//   {
+//       local kma_group_words words;
+//       global kma_array_list *list = kma_array_list_at(heap, points);
+//       const uint first = kma_array_list_grow_local(heap, list, 3, &words); // each work-item gets three
+//       if (first != KMA_ARRAY_LIST_NONE)
+//           ((global float4 *)kma_array_list_get(heap, list, first))->x = 1;
+//   }
+//
+//   uint   kma_array_list_grow      (heap, list, n)         n more objects for this work-item: the first one's index
+//   uint   kma_array_list_grow_local(heap, list, n, words)  the same, collective by work-group, n of each work-item
+//   uint   kma_array_list_grow_max  (heap, list, n, words)  the same, the largest n for each, interleaved
+//   void  *kma_array_list_get       (heap, list, i)         object i
+//   uint   kma_array_list_size      (list)                  how many there are
+//   bool   kma_array_list_room      (heap, list, n)         memory for n more
+//   void   kma_array_list_clear     (heap, list)            frees them all
+//   void   kma_array_list_delete    (heap, list)            and the list
+//   kma_ref kma_array_list_new      (heap, bytes, align, objects)  an empty list, which is in the heap, too
+//
+// In memory:
+//
+//   list: pages[256] -> page: entries[256] -> block: 2^shift objects, one behind the other    (array_list_layout.cl)
+//
+// Blocks are put into the list in order, each by a compare-and-swap on the first entry that is 0, and stay there until it is
+// cleared. So object i is in block i >> shift, and who has seen an entry has seen those before.
+//
+// Growing takes memory first and numbers afterwards, so that it fails without a trace: `credit` counts objects for which there is
+// memory in the list and which are nobody's; who takes n of them by one add owns n, whichever they will be; then n numbers, by an
+// add to `size`, cannot fail:
+//
+//   size + credit + objects whose takers have no numbers yet == blocks << shift
+//
+// (An add to `credit` that finds too little is taken back. Between the two others may find too little, where there was enough: they
+// bring blocks early, nothing else.) Who finds too little credit puts blocks there: as many as he needs, or an eighth of what there
+// is already; keeps n of their objects, and gives the others as credit. So that not all of a crowd bring blocks, only the first one does
+// so at once (`growing`); the others look for credit a while, a bounded number of times, and then bring their own. So nobody waits
+// for him, and one who is stopped for ever costs what he has in hand: his blocks, or n objects without an owner.
+//
+// Orders: an entry is set by a release and seen by an acquire, before the next one is set; credit is given by a release and taken by
+// an acquire, numbers by both: so who has a number, or saw the size above it, sees its block's entry.
+#ifndef KMA_CONTAINERS_ARRAY_LIST_CL
+#define KMA_CONTAINERS_ARRAY_LIST_CL
+
+#include "kma/kma.cl"
+#include "kma/containers/array_list_layout.cl"
+#include "kma/platform/group.cl"
+#include "kma/platform/pause.cl"
+
+#define KMA_ARRAY_LIST_NONE 0xffffffffu // no index
+
+// The most objects that a work-item may ask for at a time, and that are taken off `credit` at a time: so many of all who run together
+// do not make it wrap.
+#define KMA_ARRAY_LIST_MOST 65536u
+
+// How often one looks for others' blocks before he brings his own, and how long he pauses in between, in nanoseconds.
+#ifndef KMA_ARRAY_LIST_PATIENCE
+#define KMA_ARRAY_LIST_PATIENCE 16u
+#endif
+#define KMA_ARRAY_LIST_PAUSE 500u
+
+// Memory as a T. (The tests' host shim makes a C++ object of it.)
+#ifndef KMA_OBJECT_AT
+#define KMA_OBJECT_AT(T, memory) ((global T *)(memory))
+#endif
+
+// The list that a ref of kma_array_list_new leads to.
+static inline global kma_array_list *kma_array_list_at(global kma_heap *heap, kma_ref ref)
+{
+    return (global kma_array_list *)kma_deref(heap, ref);
+}
+
+// An empty list for objects of `object_bytes`, 1 or more, object 0 of each block at a multiple of `align`, a power of two up to 4,096, in
+// blocks of `objects` (rounded up to a power of two) that the heap has room for. KMA_NULL, and a record, if there is no room for the
+// list; it has no blocks yet. To be passed on by a release.
+static inline kma_ref kma_array_list_new(global kma_heap *heap, uint object_bytes, uint align, uint objects)
+{
+    global kma_array_list *list = KMA_NEW(heap, kma_array_list);
+    if (!list)
+        return KMA_NULL;
+    uint shift = 0;
+    while (shift < KMA_ARRAY_LIST_MOST_SHIFT && (1u << shift) < objects) // by one each time
+        shift++;
+    list->object_bytes = object_bytes;
+    list->align = align;
+    list->shift = shift;
+    kma_store_u32(&list->growing, 0, KMA_RELAXED);
+    kma_store_u32(&list->credit, 0, KMA_RELAXED);
+    kma_store_u32(&list->size, 0, KMA_RELAXED);
+    kma_store_u32(&list->known, 0, KMA_RELAXED);
+    for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++)
+        kma_ref_init(&list->pages[i], KMA_NULL);
+    return kma_ref_of(heap, list);
+}
+
+// How many objects there are: of those below, whoever asked has, or is about to get, the index. An acquire.
+static inline uint kma_array_list_size(global kma_array_list *list)
+{
+    return kma_load_u32(&list->size, KMA_ACQUIRE);
+}
+
+// The block with a number below all that have been given out.
+static inline global uchar *kma_array_list_block(global kma_heap *heap, global kma_array_list *list, uint block)
+{
+    const kma_ref page = kma_load_u32(&list->pages[block >> KMA_ARRAY_LIST_PAGE_SHIFT], KMA_RELAXED);
+    global kma_array_list_page *its = (global kma_array_list_page *)kma_deref(heap, page);
+    const kma_ref ref = kma_load_u32(&its->entries[block & (KMA_ARRAY_LIST_ENTRIES - 1)], KMA_RELAXED);
+    return (global uchar *)kma_deref(heap, ref);
+}
+
+// Object `index`, which is below the size, of a list that nobody clears meanwhile. With KMA_DEBUG NULL if it is not.
+static inline global void *kma_array_list_get(global kma_heap *heap, global kma_array_list *list, uint index)
+{
+#if KMA_DEBUG
+    if (index >= kma_array_list_size(list))
+        return (global void *)0;
+#endif
+    const uint shift = list->shift;
+    const uint within = index & ((1u << shift) - 1u);
+    return kma_array_list_block(heap, list, index >> shift) + (size_t)within * list->object_bytes;
+}
+
+// ------ memory ------------------------------------------------------------------------------------------------------
+
+// How many blocks a list may have.
+static inline uint kma_array_list_most_blocks(global kma_array_list *list)
+{
+    return 1u << min(2 * KMA_ARRAY_LIST_PAGE_SHIFT, KMA_ARRAY_LIST_MOST_SHIFT - list->shift);
+}
+
+// Gives credit for `objects` of the list's blocks.
+static inline void kma_array_list_credit(global kma_array_list *list, uint objects)
+{
+    if (objects != 0)
+        kma_fetch_add_u32(&list->credit, objects, KMA_RELEASE);
+}
+
+// Memory that is not in the list, hanging together by its first words.
+typedef struct kma_array_list_chain {
+    kma_ref first;
+    uint count;
+} kma_array_list_chain;
+
+static inline void kma_array_list_push(global kma_heap *heap, kma_array_list_chain *chain, global void *memory)
+{
+    *(global kma_ref *)memory = chain->first;
+    chain->first = kma_ref_of(heap, memory);
+    chain->count++;
+}
+
+static inline global void *kma_array_list_pop(global kma_heap *heap, kma_array_list_chain *chain)
+{
+    global void *memory = kma_deref(heap, chain->first);
+    chain->first = *(global kma_ref *)memory;
+    chain->count--;
+    return memory;
+}
+
+// Makes a page of memory, for the entry of a block, if there is none yet: whether that was so.
+static inline bool kma_array_list_put_page(global kma_heap *heap, global kma_array_list *list, uint block, global void *memory)
+{
+    global kma_array_list_page *page = KMA_OBJECT_AT(kma_array_list_page, memory);
+    for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++)
+        kma_ref_init(&page->entries[i], KMA_NULL);
+    return kma_ref_cas(&list->pages[block >> KMA_ARRAY_LIST_PAGE_SHIFT], KMA_NULL, kma_ref_of(heap, memory)) == KMA_NULL;
+}
+
+// Puts the chain's blocks behind those that are there, until one lacks a page, or the list has all that it may: where the next one
+// would be.
+static inline uint kma_array_list_put(global kma_heap *heap, global kma_array_list *list, kma_array_list_chain *blocks)
+{
+    uint at = kma_load_u32(&list->known, KMA_ACQUIRE);
+    for (; blocks->count != 0 && at < kma_array_list_most_blocks(list); at++) { // on by one for each that others put there
+        const kma_ref page = kma_ref_load_acquire(&list->pages[at >> KMA_ARRAY_LIST_PAGE_SHIFT]);
+        if (page == KMA_NULL)
+            break;
+        global kma_array_list_page *its = (global kma_array_list_page *)kma_deref(heap, page);
+        const kma_ref first = blocks->first;
+        const kma_ref next = *(global kma_ref *)kma_deref(heap, first); // before it is others' memory
+        if (kma_ref_cas(&its->entries[at & (KMA_ARRAY_LIST_ENTRIES - 1)], KMA_NULL, first) != KMA_NULL)
+            continue;
+        blocks->first = next;
+        blocks->count--;
+        kma_store_u32(&list->known, at + 1, KMA_RELEASE);
+    }
+    return at;
+}
+
+// Puts blocks for `n` objects, the caller's, into the list, and if there is memory some more for others: credit. False if there is no
+// memory for n; what of it is in the list is credit, too. First all blocks are taken, then pages, as these lack; there is one call of malloc
+// and one of free, since some compilers copy them into the caller.
+static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global kma_array_list *list, uint n)
+{
+    const size_t block_bytes = max((size_t)list->object_bytes << list->shift, sizeof(kma_ref));
+    const uint needed = ((n - 1) >> list->shift) + 1;
+    uint wanted = max(needed, kma_load_u32(&list->known, KMA_RELAXED) / 8);
+    kma_array_list_chain blocks, unused;
+    blocks.first = unused.first = KMA_NULL;
+    blocks.count = unused.count = 0;
+    uint got = 0, at = 0;
+    bool for_page = false;
+    for (;;) { // a block each time, and then a page, if the list has none there; it has a number of pages
+        global void *memory = kma_aligned_alloc(heap, for_page ? sizeof(kma_ref) : list->align,
+                                                for_page ? sizeof(kma_array_list_page) : block_bytes);
+        if (!for_page && memory)
+            kma_array_list_push(heap, &blocks, memory);
+        else if (memory && !kma_array_list_put_page(heap, list, at, memory))
+            kma_array_list_push(heap, &unused, memory);
+        got = for_page ? got : blocks.count;
+        if (!for_page && memory && got < wanted)
+            continue;
+        if ((for_page && !memory) || got < needed)
+            break;
+        at = kma_array_list_put(heap, list, &blocks);
+        for_page = blocks.count != 0 && at < kma_array_list_most_blocks(list);
+        if (!for_page)
+            break;
+    }
+    const uint put = got - blocks.count;
+    const bool served = put >= needed;
+    kma_array_list_credit(list, (put << list->shift) - (served ? n : 0));
+    while (blocks.count + unused.count != 0) // one less each time
+        kma_free(heap, kma_array_list_pop(heap, blocks.count != 0 ? &blocks : &unused));
+    return served;
+}
+
+// Takes credit for `n` objects, if there is so much.
+static inline bool kma_array_list_take_credit(global kma_array_list *list, uint n)
+{
+    const int before = (int)kma_fetch_add_u32(&list->credit, 0u - n, KMA_ACQUIRE);
+    if (before >= (int)n)
+        return true;
+    kma_fetch_add_u32(&list->credit, n, KMA_RELAXED);
+    return false;
+}
+
+// The same for one who came when others were about to bring blocks.
+static inline bool kma_array_list_take_soon(global kma_array_list *list, uint n)
+{
+    for (uint looks = KMA_ARRAY_LIST_PATIENCE; looks != 0; looks--) {
+        if ((int)kma_load_u32(&list->credit, KMA_RELAXED) >= (int)n && kma_array_list_take_credit(list, n))
+            return true;
+        kma_pause(KMA_ARRAY_LIST_PAUSE);
+    }
+    return false;
+}
+
+// Memory for `n` objects of the list.
+static inline bool kma_array_list_reserve(global kma_heap *heap, global kma_array_list *list, uint n)
+{
+    const bool few = n <= KMA_ARRAY_LIST_MOST;
+    if (few && kma_array_list_take_credit(list, n))
+        return true;
+    const bool is_first = kma_fetch_add_u32(&list->growing, 1, KMA_RELAXED) == 0;
+    const bool served = (few && !is_first && kma_array_list_take_soon(list, n)) || kma_array_list_bring(heap, list, n);
+    kma_fetch_add_u32(&list->growing, 0u - 1u, KMA_RELAXED);
+    return served;
+}
+
+// `n` objects, at least 1: the first one's index.
+static inline uint kma_array_list_take(global kma_heap *heap, global kma_array_list *list, uint n)
+{
+    if (!kma_array_list_reserve(heap, list, n))
+        return KMA_ARRAY_LIST_NONE;
+    return kma_fetch_add_u32(&list->size, n, KMA_ACQ_REL);
+}
+
+// ------ growing -----------------------------------------------------------------------------------------------------
+
+// `n` more objects, side by side in number and, within a block, in memory: the first one's index; contents undefined. For 0, and for
+// more than KMA_ARRAY_LIST_MOST, KMA_ARRAY_LIST_NONE; if there is no memory, that and the heap's record, and the list is as before.
+// Any work-item, converged or not; lanes that come together are served together.
+static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_list *list, uint n)
+{
+    if (n == 0 || n > KMA_ARRAY_LIST_MOST)
+        return KMA_ARRAY_LIST_NONE;
+    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)list);
+    const bool together = kma_lane_in(group); // else it is of another list than the leader's
+    kma_scan sums;
+    sums.before = 0;
+    sums.total = n;
+    if (together)
+        sums = kma_lanes_scan(group, n);
+    uint first = KMA_ARRAY_LIST_NONE;
+    for (uint round = 0; round < 2 && first == KMA_ARRAY_LIST_NONE; round++) { // all together, and if there is no room each alone
+        const bool for_all = together && round == 0;
+        if (!for_all || kma_lane_leads(group))
+            first = kma_array_list_take(heap, list, for_all ? sums.total : n);
+        if (for_all) {
+            first = kma_lanes_first(group, first);
+            kma_lanes_sync(group); // what the leader acquired, all need
+            first += first != KMA_ARRAY_LIST_NONE ? sums.before : 0;
+        }
+    }
+    return first;
+}
+
+// The same for each work-item of a work-group, collective: `n` may differ, and be 0, which has the index that it would have. All get
+// KMA_ARRAY_LIST_NONE, and the list is as before, if there is no memory for all, or one wants more than KMA_ARRAY_LIST_MOST.
+static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_array_list *list, uint n,
+                                             local kma_group_words *words)
+{
+    const bool too_many = kma_group_max(words, n) > KMA_ARRAY_LIST_MOST;
+    const kma_scan sums = kma_group_scan(words, too_many ? 0 : n);
+    uint first = KMA_ARRAY_LIST_NONE;
+    if (kma_group_me() == 0 && sums.total != 0)
+        first = kma_array_list_take(heap, list, sums.total);
+    first = kma_group_first(words, first);
+    return first != KMA_ARRAY_LIST_NONE ? first + sums.before : first;
+}
+
+// The same, with as many objects for each work-item as that one gets who wants most, and those interleaved: the caller's k-th object is
+// number first + k * work-items, so that what neighbours use together is side by side (max distribution, thesis 5.3.2).
+static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_array_list *list, uint n,
+                                           local kma_group_words *words)
+{
+    const uint most = kma_group_max(words, n);
+    uint first = KMA_ARRAY_LIST_NONE;
+    if (kma_group_me() == 0 && most != 0 && most <= KMA_ARRAY_LIST_MOST)
+        first = kma_array_list_take(heap, list, most * kma_group_items());
+    first = kma_group_first(words, first);
+    return first != KMA_ARRAY_LIST_NONE ? first + kma_group_me() : first;
+}
+
+// Sees to it that there is memory for `n` objects more: whether there is. Counts what others take meanwhile as if it were theirs.
+static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_list *list, uint n)
+{
+    const int there = (int)kma_load_u32(&list->credit, KMA_RELAXED);
+    if (there >= (int)n)
+        return true;
+    const uint lacking = n - (uint)max(there, 0);
+    if (!kma_array_list_bring(heap, list, lacking))
+        return false;
+    kma_array_list_credit(list, lacking);
+    return true;
+}
+
+// Frees all blocks and pages, and begins anew at index 0; what the objects lead to is the caller's. One work-item, while nobody else
+// uses the list.
+static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_list *list)
+{
+    for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++) {
+        global kma_array_list_page *page = (global kma_array_list_page *)kma_deref(heap, kma_ref_load_acquire(&list->pages[i]));
+        for (uint k = 0; page && k < KMA_ARRAY_LIST_ENTRIES; k++)
+            kma_free(heap, kma_deref(heap, kma_ref_load_acquire(&page->entries[k])));
+        kma_free(heap, page);
+        kma_ref_init(&list->pages[i], KMA_NULL);
+    }
+    kma_store_u32(&list->known, 0, KMA_RELAXED);
+    kma_store_u32(&list->credit, 0, KMA_RELAXED);
+    kma_store_u32(&list->size, 0, KMA_RELAXED);
+}
+
+// The same, and the list itself.
+static inline void kma_array_list_delete(global kma_heap *heap, global kma_array_list *list)
+{
+    kma_array_list_clear(heap, list);
+    kma_free(heap, list);
+}
+
+#endif

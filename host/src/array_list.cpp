@@ -1,0 +1,161 @@
+// Array lists from the host: kernels that make, count, clear and copy them, and the walk through a snapshot.
+#include "kma/array_list.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "kma/error.hpp"
+#include "layout.hpp"
+#include "say.hpp"
+
+namespace kma {
+namespace {
+
+constexpr std::uint32_t usual_block_bytes = 4096;
+constexpr std::uint32_t most_objects = 1u << KMA_ARRAY_LIST_MOST_SHIFT;
+
+Program build(const Device &device, const Heap &heap)
+{
+    ProgramOptions options;
+    options.heap = heap.options().kind;
+    options.debug = heap.options().debug;
+    options.options = heap.options().build_options;
+    return Program(device, {{"(kernels of array lists)", "#include \"kma/kernels/array_list_kernels.cl\"\n"}}, options);
+}
+
+std::uint32_t objects_per_block(std::uint32_t object_bytes, const ArrayListOptions &options)
+{
+    const std::uint32_t wanted =
+        options.objects_per_block != 0 ? options.objects_per_block : usual_block_bytes / object_bytes;
+    return options.objects_per_block != 0 ? std::bit_ceil(wanted) : std::bit_floor(std::max(wanted, 1u));
+}
+
+void check(std::uint32_t object_bytes, const ArrayListOptions &options)
+{
+    if (object_bytes == 0)
+        throw Error("an array list of objects of 0 bytes is impossible; give the size of one object");
+    if (!std::has_single_bit(options.align) || options.align > 4096)
+        throw Error(say("an array list's objects cannot be aligned to ", options.align,
+                        " bytes: it must be a power of two from 1 to 4096"));
+    if (options.objects_per_block > most_objects || options.room > most_objects)
+        throw Error(say("an array list has at most ", most_objects, " objects; make several lists"));
+}
+
+template <class T> T read_one(const Device &device, const cl::Buffer &buffer)
+{
+    T value{};
+    device.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof(value), &value);
+    return value;
+}
+
+void run(const Device &device, const cl::Kernel &kernel, std::size_t work_items)
+{
+    device.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items), cl::NullRange);
+    device.queue().finish();
+}
+
+} // namespace
+
+ArrayList::ArrayList(const Device &device, const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options)
+    : device_(device), program_((check(object_bytes, options), build(device, heap)))
+{
+    const std::uint32_t each = objects_per_block(object_bytes, options), room = std::max(options.room, 1u);
+    const cl::Buffer made(device_.context(), CL_MEM_READ_WRITE, sizeof(Ref));
+    cl::Kernel maker = kernel("kma_array_list_new_kernel", heap);
+    maker.setArg(1, object_bytes);
+    maker.setArg(2, options.align);
+    maker.setArg(3, each);
+    maker.setArg(4, room);
+    maker.setArg(5, made);
+    run(device_, maker, 1);
+    ref_ = read_one<Ref>(device_, made);
+    if (ref_ == 0)
+        throw Error(say("the heap has no memory for an array list of ", room, " objects of ", object_bytes, " bytes in blocks of ",
+                        each, " objects, ", std::uint64_t{each} * object_bytes,
+                        " bytes each; make the heap larger, or ArrayListOptions::objects_per_block smaller"));
+}
+
+ArrayList ArrayList::at(const Device &device, const Heap &heap, Ref list)
+{
+    if (list == 0)
+        throw Error("there is no array list at ref 0: kma_array_list_new gives that where the heap has no memory");
+    return ArrayList(device, build(device, heap), list);
+}
+
+cl::Kernel ArrayList::kernel(const char *name, const Heap &heap) const
+{
+    cl::Kernel made = program_.kernel(name);
+    heap.set_arg(made, 0);
+    return made;
+}
+
+std::vector<std::uint32_t> ArrayList::counts(const Heap &heap) const
+{
+    std::vector<std::uint32_t> counts(2);
+    const cl::Buffer buffer(device_.context(), CL_MEM_READ_WRITE, sizeof(std::uint32_t) * counts.size());
+    cl::Kernel counter = kernel("kma_array_list_size_kernel", heap);
+    counter.setArg(1, ref_);
+    counter.setArg(2, buffer);
+    run(device_, counter, 1);
+    device_.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof(std::uint32_t) * counts.size(), counts.data());
+    return counts;
+}
+
+void ArrayList::end(const Heap &heap, bool keep) const
+{
+    cl::Kernel clearing = kernel("kma_array_list_clear_kernel", heap);
+    clearing.setArg(1, ref_);
+    clearing.setArg(2, cl_uint{keep});
+    run(device_, clearing, 1);
+}
+
+void ArrayList::copy(const Heap &heap, std::uint32_t first, std::uint32_t count, void *to, std::size_t object_bytes) const
+{
+    const layout::kma_array_list list =
+        heap.map(ref_, sizeof(layout::kma_array_list)).as<layout::kma_array_list>().front();
+    if (object_bytes != list.object_bytes)
+        throw Error(say("the array list has objects of ", list.object_bytes, " bytes, and was read as if they had ",
+                        object_bytes));
+    if (first > list.size.word || count > list.size.word - first)
+        throw Error(say("objects ", first, " to ", std::uint64_t{first} + count - 1, " were asked for of an array list that has ",
+                        list.size.word));
+    if (count == 0)
+        return;
+    const std::size_t bytes = std::size_t{count} * object_bytes;
+    const cl::Buffer objects(device_.context(), CL_MEM_READ_WRITE, bytes);
+    cl::Kernel copier = kernel("kma_array_list_copy_kernel", heap);
+    copier.setArg(1, ref_);
+    copier.setArg(2, first);
+    copier.setArg(3, count);
+    copier.setArg(4, objects);
+    run(device_, copier, std::min<std::size_t>((std::size_t{count} / 64 + 1) * 64, 65536));
+    device_.queue().enqueueReadBuffer(objects, CL_TRUE, 0, bytes, to);
+}
+
+ArrayListView::ArrayListView(const Snapshot &snapshot, Ref list) : snapshot_(&snapshot), list_(list)
+{
+    const auto *there = snapshot.deref<layout::kma_array_list>(list);
+    if (!there || there->object_bytes == 0 || there->shift > KMA_ARRAY_LIST_MOST_SHIFT)
+        throw Error(say("there is no array list at ref ", list));
+    size_ = there->size.word;
+    object_bytes_ = there->object_bytes;
+    shift_ = there->shift;
+}
+
+std::span<const std::byte> ArrayListView::find(std::uint32_t index, std::size_t object_bytes) const
+{
+    if (object_bytes != object_bytes_)
+        throw Error(say("the array list has objects of ", object_bytes_, " bytes, and was read as if they had ", object_bytes));
+    if (index >= size_)
+        throw Error(say("object ", index, " was asked for of an array list that has ", size_));
+    const std::uint32_t block = index >> shift_, within = index & ((1u << shift_) - 1);
+    const Ref page = snapshot_->deref<layout::kma_array_list>(list_)->pages[block >> KMA_ARRAY_LIST_PAGE_SHIFT].word;
+    const auto *entries = snapshot_->deref<layout::kma_array_list_page>(page);
+    const Ref ref = entries ? entries->entries[block % KMA_ARRAY_LIST_ENTRIES].word : 0;
+    if (ref == 0)
+        throw Error(say("the array list at ref ", list_, " has no block for object ", index, ": it is damaged"));
+    const std::uint64_t last = std::min<std::uint64_t>(std::uint64_t{1} << shift_, within + std::uint64_t{size_ - index});
+    return snapshot_->bytes(ref, last * object_bytes_).subspan(std::size_t{within} * object_bytes_);
+}
+
+} // namespace kma
