@@ -5,6 +5,7 @@ cmake_minimum_required(VERSION 3.25)
 
 # Included by others at their place; alone they lack what those define.
 set(parts
+  cl/kma/containers/array_list_layout.cl
   cl/kma/heap/bump_debug.cl
   cl/kma/heap/bump_layout.cl
   cl/kma/heap/guard_layout.cl
