@@ -25,9 +25,9 @@ Program build(const Device &device, const Heap &heap)
 
 std::uint32_t objects_per_block(std::uint32_t object_bytes, const ArrayListOptions &options)
 {
-    const std::uint32_t wanted =
-        options.objects_per_block != 0 ? options.objects_per_block : usual_block_bytes / object_bytes;
-    return options.objects_per_block != 0 ? std::bit_ceil(wanted) : std::bit_floor(std::max(wanted, 1u));
+    if (options.objects_per_block != 0)
+        return std::bit_ceil(options.objects_per_block);
+    return std::bit_floor(std::max(usual_block_bytes / object_bytes, 1u));
 }
 
 void check(std::uint32_t object_bytes, const ArrayListOptions &options)

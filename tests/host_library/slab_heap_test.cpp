@@ -210,7 +210,7 @@ TEST_CASE("a slab heap in a file is as small as what is in it", "[slab]")
     const std::filesystem::path file = KMA_SCRATCH_DIR "/slab_sparse.kma";
     const Heap heap(device(), 256 << 20, slabs());
     const Kernels kernels(heap);
-    kernels.free(kernels.churn(64, 3, 5000).refs); // in one group, so that the heads of one place keep slabs
+    kernels.free(kernels.churn(1000, 3, 5000).refs);
     const kma::Ref list = kernels.push(0, 100);
     heap.save(file);
     // Less than the metadata alone, of which 2 MiB are the words of lines: those of free lines are not in it.

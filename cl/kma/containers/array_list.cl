@@ -33,7 +33,8 @@
 // memory in the list and which are nobody's; who takes n of them by one add owns n, whichever they will be; then n numbers, by an
 // add to `size`, cannot fail:
 //
-//   size + credit + objects whose takers have no numbers yet == blocks << shift
+//   size + credit + in hand == blocks << shift
+//      in hand   taken off credit, and not numbered yet; of blocks that were put there, and not credit yet
 //
 // (An add to `credit` that finds too little is taken back. Between the two others may find too little, where there was enough: they
 // bring blocks early, nothing else.) Who finds too little credit puts blocks there: as many as he needs, or an eighth of what there
@@ -197,7 +198,7 @@ static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global k
 {
     const size_t block_bytes = max((size_t)list->object_bytes << list->shift, sizeof(kma_ref));
     const uint needed = ((n - 1) >> list->shift) + 1;
-    uint wanted = max(needed, kma_load_u32(&list->known, KMA_RELAXED) / 8);
+    const uint wanted = max(needed, kma_load_u32(&list->known, KMA_RELAXED) / 8);
     kma_array_list_chain blocks, unused;
     blocks.first = unused.first = KMA_NULL;
     blocks.count = unused.count = 0;
@@ -285,8 +286,9 @@ static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_l
     sums.total = n;
     if (together)
         sums = kma_lanes_scan(group, n);
+    const uint rounds = together && kma_lanes_count(group) != 1 ? 2 : 1;
     uint first = KMA_ARRAY_LIST_NONE;
-    for (uint round = 0; round < 2 && first == KMA_ARRAY_LIST_NONE; round++) { // all together, and if there is no room each alone
+    for (uint round = 0; round < rounds && first == KMA_ARRAY_LIST_NONE; round++) { // all together, and if there is no room each alone
         const bool for_all = together && round == 0;
         if (!for_all || kma_lane_leads(group))
             first = kma_array_list_take(heap, list, for_all ? sums.total : n);
@@ -304,10 +306,9 @@ static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_l
 static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_array_list *list, uint n,
                                              local kma_group_words *words)
 {
-    const bool too_many = kma_group_max(words, n) > KMA_ARRAY_LIST_MOST;
-    const kma_scan sums = kma_group_scan(words, too_many ? 0 : n);
+    const kma_scan sums = kma_group_scan(words, n <= KMA_ARRAY_LIST_MOST ? n : 0xffffffffu); // more than any sum of those
     uint first = KMA_ARRAY_LIST_NONE;
-    if (kma_group_me() == 0 && sums.total != 0)
+    if (kma_group_me() == 0 && sums.total != 0 && sums.total != 0xffffffffu)
         first = kma_array_list_take(heap, list, sums.total);
     first = kma_group_first(words, first);
     return first != KMA_ARRAY_LIST_NONE ? first + sums.before : first;
@@ -326,11 +327,11 @@ static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_arr
     return first != KMA_ARRAY_LIST_NONE ? first + kma_group_me() : first;
 }
 
-// Sees to it that there is memory for `n` objects more: whether there is. Counts what others take meanwhile as if it were theirs.
+// Sees to it that there is memory for `n` objects more: whether there is. What others take meanwhile is taken off it.
 static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_list *list, uint n)
 {
     const int there = (int)kma_load_u32(&list->credit, KMA_RELAXED);
-    if (there >= (int)n)
+    if (n == 0 || there >= (int)n)
         return true;
     const uint lacking = n - (uint)max(there, 0);
     if (!kma_array_list_bring(heap, list, lacking))

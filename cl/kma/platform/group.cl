@@ -16,8 +16,8 @@
 
 typedef struct kma_group_words {
     uint part[KMA_GROUP_PARTS]; // sums
-    uint most;
-    uint told; // by one work-item to the others
+    uint most;     // of kma_group_max; of kma_group_scan: 1 if a part's sum passed 2^32 - 1
+    uint told;     // by one work-item to the others
 } kma_group_words;
 
 static inline uint kma_group_items(void)
@@ -47,7 +47,8 @@ static inline void kma_group_clear(local kma_group_words *words)
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// The sums of `value` over the work-items before the caller, and over all; these must be below 2^32.
+// The sums of `value` over the work-items before the caller, and over all; the total stays at 2^32 - 1 if it would pass that, and then
+// the other is of no use.
 static inline kma_scan kma_group_scan(local kma_group_words *words, uint value)
 {
     kma_group_clear(words);
@@ -55,17 +56,20 @@ static inline kma_scan kma_group_scan(local kma_group_words *words, uint value)
     const kma_scan lanes = kma_lanes_scan(group, value);
     const uint part = kma_lanes_first(group, kma_group_me() / kma_group_part_items());
     uint before = 0;
-    if (kma_lane_leads(group))
+    if (kma_lane_leads(group)) {
         before = atomic_add(&words->part[part], lanes.total);
+        if (before + lanes.total < before)
+            atomic_max(&words->most, 1u);
+    }
     kma_scan sums;
     sums.before = kma_lanes_first(group, before) + lanes.before;
-    sums.total = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
+    sums.total = words->most != 0 ? 0xffffffffu : 0;
     const uint parts = (kma_group_items() - 1) / kma_group_part_items() + 1;
     for (uint i = 0; i < parts; i++) {
         const uint its = words->part[i];
         sums.before += i < part ? its : 0;
-        sums.total += its;
+        sums.total = add_sat(sums.total, its);
     }
     return sums;
 }
@@ -79,12 +83,13 @@ static inline uint kma_group_max(local kma_group_words *words, uint value)
     return words->most;
 }
 
-// What the first work-item of the work-group says. After kma_group_scan or kma_group_max with the same words.
+// What the first work-item of the work-group says; what it did and saw in global memory before is before what the others do after. After
+// kma_group_scan or kma_group_max with the same words.
 static inline uint kma_group_first(local kma_group_words *words, uint value)
 {
     if (kma_group_me() == 0)
         words->told = value;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     return words->told;
 }
 
