@@ -1,6 +1,6 @@
 // kma/containers/array_list.cl and kma::ArrayList: every object has its index and its memory, whoever asks, in groups of any size.
 #include <algorithm>
-#include <array>
+#include <cstdio>
 #include <map>
 
 #include "catch.hpp"
@@ -164,6 +164,7 @@ void check_growth(const Subject &subject, const kma::Program &kernels, cl_uint w
 
 TEST_CASE("a work-group's sums and maxima are right", "[group]")
 {
+    std::printf("lanes that meet: %u\n", path().lanes_met);
     for (const Flavour &flavour : flavours())
         for (const std::size_t group : sizes_here()) {
             INFO(flavour.name << ", groups of " << group);
