@@ -204,6 +204,9 @@ bool Device::has_extension(std::string_view name) const
 
 std::string Device::target_options() const
 {
+    // (oclgrind says that it is everything.)
+    if ((device_.getInfo<CL_DEVICE_TYPE>() & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU)) == CL_DEVICE_TYPE_CPU)
+        return " -DKMA_IS_CPU=1";
     // On other devices the query is an error.
     constexpr cl_device_info compute_capability_major = 0x4000;
     constexpr cl_device_info compute_capability_minor = 0x4001;

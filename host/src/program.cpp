@@ -22,8 +22,9 @@ std::string all_options(const Device &device, const ProgramOptions &options)
     std::string text = options.options;
     if (text.find("-cl-std=") == std::string::npos)
         text = device.language_option() + " " + text;
-    if (text.find("-DKMA_NV_ARCH=") == std::string::npos)
-        text += device.target_options();
+    const std::string target = device.target_options();
+    if (text.find(target.substr(0, target.find('=') + 1)) == std::string::npos) // else the caller knows better
+        text += target;
     if (options.heap == HeapKind::slab && device.has_extension("cl_nv_compiler_options") &&
         text.find(register_limit) == std::string::npos)
         text += std::string(" ") + register_limit + "=" + std::to_string(slab_registers);

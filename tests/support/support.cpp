@@ -64,7 +64,8 @@ Flavours flavours()
     if (device().language_option() != "-cl-std=CL1.2")
         for (const Flavour &width : widths())
             all.push_back({"OpenCL C 1.2, " + width.name, "-cl-std=CL1.2 " + width.options, width.atomic64});
-    if (!device().target_options().empty()) // NVIDIA: the path of GPUs without orders runs on those with them too
+    // NVIDIA: the path of GPUs without orders runs on those with them too.
+    if (device().target_options().find("KMA_NV_ARCH") != std::string::npos)
         all.push_back({"before Volta", "-DKMA_NV_ARCH=60", path().atomic64});
     if (path().lanes != kma::LanesPath::single)
         all.push_back({single_lanes_name, "-DKMA_LANES=1", path().atomic64});

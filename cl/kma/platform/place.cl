@@ -26,8 +26,8 @@ static inline uint kma_near_place(void)
 #elif defined(KMA_PLACE_SUPPLIED)
 // The including program defined it (the host shim of the tests).
 #elif KMA_IS_CPU
-// The thread, by where its stack is: what it runs one after the other shares a place, and a cache. (PoCL copies a function that asks
-// for the work-item's number into the kernel, and all that call it; so this is not such a one.)
+// The thread, by where its stack is. (PoCL copies a function that asks for the work-item's number into the kernel, and all that
+// call it; so this is not such a one.)
 static inline uint kma_place(void)
 {
     volatile uint here;
@@ -57,8 +57,8 @@ static inline ulong kma_linear_global_id(void)
 // A number in which those differ who run side by side, each lane from each other, for where to begin a search. A hint, too.
 static inline uint kma_spread(void)
 {
-#if KMA_IS_CPU && !defined(KMA_PLACE_SUPPLIED)
-    return kma_place(); // whose lanes come one after the other
+#if KMA_IS_CPU && KMA_LANES == KMA_LANES_SINGLE
+    return kma_place(); // whose work-items come one after the other
 #else
     return (uint)kma_linear_global_id();
 #endif

@@ -3,7 +3,8 @@
 // Two independent choices, each a number that a port may also define itself (-D KMA_MEMORY=…, -D KMA_LANES=…):
 //   KMA_MEMORY       how loads, stores, read-modify-writes and fences get device scope   (memory.cl)
 //   KMA_LANES        how work-items that run together find and talk to each other        (lanes.cl)
-// and one fact:
+// and facts:
+//   KMA_IS_CPU       whether it is for a CPU
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
 // attributes for long functions, KMA_OUTLINE and KMA_COLD; and what spares NVIDIA's compiler registers, KMA_SHORT_PATHS,
 // KMA_LONE_PATHS and KMA_IN_MEMORY.
@@ -32,11 +33,13 @@
 #define KMA_IS_NV 0
 #endif
 
-// Work-items run one after the other on threads of a CPU for which clang compiles, as PoCL's do: private memory is the thread's stack.
+// Private memory is a thread's stack. Intel's compiler does not tell, the host library does.
+#if !defined(KMA_IS_CPU)
 #if defined(__x86_64__) || defined(__aarch64__)
 #define KMA_IS_CPU 1
 #else
 #define KMA_IS_CPU 0
+#endif
 #endif
 
 #if !defined(KMA_MEMORY)

@@ -14,6 +14,7 @@
 
 namespace kma {
 
+/// How an ArrayList is made.
 struct ArrayListOptions {
     /// Where the first object of each block lies: a power of two, 1 to 4,096. Enough for the object's type if it is the
     /// type's alignment, as its size is a multiple of that.
@@ -87,7 +88,9 @@ public:
     /// Throws Error if there is no list at `list`, as far as its data tell.
     ArrayListView(const Snapshot &snapshot, Ref list);
 
+    /// How many objects there are.
     std::uint32_t size() const noexcept { return size_; }
+    /// Bytes of an object.
     std::uint32_t object_bytes() const noexcept { return object_bytes_; }
 
     /// Object `index`. Throws Error if it is not below size(), if sizeof(T) is not object_bytes(), or if the ref to its block

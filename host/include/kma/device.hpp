@@ -65,7 +65,7 @@ public:
     bool has_extension(std::string_view name) const;
 
     /// Options that tell the device code what its compiler does not: on NVIDIA " -DKMA_NV_ARCH=90" for compute
-    /// capability 9.0; empty elsewhere.
+    /// capability 9.0, on CPUs " -DKMA_IS_CPU=1"; empty elsewhere.
     std::string target_options() const;
 
     /// Bytes of the largest buffer.
