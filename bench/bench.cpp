@@ -137,9 +137,16 @@ cl::Kernel &Bench::kernel(const std::string &name)
     const auto known = kernels_.find(name);
     if (known != kernels_.end())
         return known->second;
-    const std::string names = ";" + plain_program_.program().getInfo<CL_PROGRAM_KERNEL_NAMES>() + ";";
-    const bool plain = names.find(";" + name + ";") != std::string::npos;
-    return kernels_.emplace(name, (plain ? plain_program_ : heap_program_).kernel(name)).first->second;
+    const auto is_in = [&](const kma::Program &program) {
+        const std::string names = ";" + program.program().getInfo<CL_PROGRAM_KERNEL_NAMES>() + ";";
+        return names.find(";" + name + ";") != std::string::npos;
+    };
+    for (const kma::Program *program : {&plain_program_, &heap_program_})
+        if (is_in(*program))
+            return kernels_.emplace(name, program->kernel(name)).first->second;
+    if (!lists_program_)
+        lists_program_ = std::make_unique<kma::Program>(build(device_, "lists.cl", type_, options_));
+    return kernels_.emplace(name, lists_program_->kernel(name)).first->second;
 }
 
 double Bench::launch(cl::Kernel &kernel, std::size_t work_items) const

@@ -252,7 +252,9 @@ def draw_all(results, folder):
     draw = {"uniform": uniform, "mixed": mixed, "churn": churn, "scaling": scaling, "fill": fill, "steady": steady,
             "access": compared("access", ("write", "write_array", "read", "read_array"),
                                "time to write and read blocks, and a plain array"),
-            "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes")}
+            "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes"),
+            "lists": compared("lists", ("malloc", "grow", "grow_local", "grow_max", "grow_local_with_room"),
+                              "time to make ten objects for each work-item")}
     measured = {row["suite"] for row in results if row["metric"] != "empty_kernel"}
     ALL_NAMES[:] = dict.fromkeys([row["heap"] for row in results if row["suite"] != "host"] +
                                  [row["heap"] for row in results])

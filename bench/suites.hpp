@@ -15,6 +15,7 @@ void steady(Bench &bench);
 void large(Bench &bench);
 void access(Bench &bench);
 void workgen(Bench &bench);
+void lists(Bench &bench);
 void init(Bench &bench);
 void registers(Bench &bench);
 void host(Bench &bench); ///< what a CPU's own allocators do; no heap takes part
@@ -28,7 +29,7 @@ struct Suite {
 constexpr Suite all_suites[] = {
     {"uniform", uniform}, {"mixed", mixed},         {"churn", churn},     {"latency", latency}, {"scaling", scaling},
     {"fill", fill},       {"steady", steady},       {"large", large},     {"access", access},   {"workgen", workgen},
-    {"init", init},       {"registers", registers}, {"host", host, true},
+    {"lists", lists},     {"init", init},           {"registers", registers}, {"host", host, true},
 };
 
 } // namespace bench

@@ -13,7 +13,7 @@ import xml.dom.minidom
 ROOT = os.environ["KMA_SOURCE_DIR"]
 ALL = os.environ.get("KMA_BENCH_SUITES") == "all"
 SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "large", "access", "workgen",
-          "init", "registers", "host"]
+          "lists", "init", "registers", "host"]
 CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "registers", "host"]
 COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int, float), "min": (int, float),
            "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}
@@ -194,7 +194,7 @@ class WrongHeaps(ReplacedFile):
 
 class WrongEverywhere(ReplacedFile):
     def test_every_suite_that_looks_into_blocks_finds_those_that_overlap(self):
-        suites = ["uniform", "mixed", "churn", "scaling", "fill", "steady", "access", "workgen"]
+        suites = ["uniform", "mixed", "churn", "scaling", "fill", "steady", "access", "workgen", "lists"]
         status, text, figures = self.bench_with(
             "kma/heap/bump_head.cl", "kma_fetch_add_u64(&heap->head, scan.total, ", "kma_fetch_add_u64(&heap->head, "
             "(scan.total + 1) / 2, ", "--heap", "bump", "--suite", ",".join(suites))

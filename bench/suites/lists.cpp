@@ -1,0 +1,166 @@
+// lists: each work-item makes ten objects of 4 or 8 bytes, and keeps them (Spliet, thesis 6.2.2): by a malloc for each, and in an
+// array list, by each way to grow it. Then what the list's order does to work-items that read their objects (thesis 5.3.2).
+#include "lines.hpp"
+#include "suites.hpp"
+
+namespace bench {
+namespace {
+
+constexpr cl_uint objects = 10;       // BENCH_OBJECTS of lists.cl
+constexpr cl_uint work_group = 256;   // of Bench::time
+
+class Lists {
+public:
+    Lists(Bench &bench, std::size_t work_items, cl_uint bytes)
+        : bench_(bench), n_(work_items), bytes_(bytes), places_(bench.array("places", work_items * objects)),
+          sums_(bench.array("sums", work_items))
+    {
+        bench_.progress("lists", in_words(parameters()));
+    }
+
+    /// Ten mallocs by each work-item.
+    void by_malloc()
+    {
+        const kma::Heap &heap = fresh();
+        begin();
+        const Rounds rounds = bench_.measure([&] {
+            const double ms = bench_.time("objects_by_malloc", n_, heap, places_, bytes_);
+            look([&](const cl::Buffer &counts) {
+                bench_.time("check_blocks", n_, heap, cl_ulong{bench_.heap_bytes()}, places_, counts);
+            });
+            if (bench_.reuses())
+                bench_.time("free_objects", n_, heap, places_);
+            else
+                bench_.heap().reset();
+            return std::vector{ms};
+        });
+        add("malloc", rounds);
+    }
+
+    /// The same in a list that grows by `each` objects a time.
+    void by_list(const char *kernel, const std::string &metric, cl_uint each, const kma::ArrayListOptions &options = {})
+    {
+        begin();
+        try {
+            add(metric, with_lists(options, [&](const kma::Heap &heap, const kma::ArrayList &list) {
+                    const double ms = bench_.time(kernel, n_, heap, list.ref(), places_, each);
+                    look_at(heap, list);
+                    return ms;
+                }));
+        } catch (const kma::Error &error) { // blocks that this kind of heap does not have
+            bench_.note("lists", metric + ": " + error.what());
+        }
+    }
+
+    /// Objects for all work-items, of which memory is there from the start.
+    kma::ArrayListOptions with_room() const { return {.room = static_cast<cl_uint>(n_) * objects}; }
+    kma::ArrayListOptions in_blocks_of(cl_uint block_bytes) const { return {.objects_per_block = block_bytes / bytes_}; }
+
+    /// All objects of a list that `kernel` made read, by who made them.
+    void read(const char *kernel, const std::string &metric, cl_uint stride)
+    {
+        begin();
+        const Rounds rounds = with_lists({}, [&](const kma::Heap &heap, const kma::ArrayList &list) {
+            bench_.time(kernel, n_, heap, list.ref(), places_, objects);
+            const double ms = bench_.time("read_objects", n_, heap, list.ref(), places_, stride, sums_);
+            look_at(heap, list);
+            const std::vector<cl_uint> sums = bench_.read(sums_, n_);
+            for (std::size_t me = 0; me < n_; me++) // objects me * 10 to me * 10 + 9
+                right_ = right_ && sums[me] == static_cast<cl_uint>(me * objects * objects + objects * (objects - 1) / 2);
+            return ms;
+        });
+        add(metric, rounds);
+    }
+
+private:
+    Parameters parameters() const { return {{"work_items", n_}, {"bytes", bytes_}}; }
+
+    const kma::Heap &fresh()
+    {
+        bench_.heap().reset();
+        return bench_.heap();
+    }
+
+    void begin()
+    {
+        nulls_ = 0;
+        right_ = true;
+    }
+
+    // Each round on a new list, in a heap that takes nothing back in a fresh one.
+    template <class Round> Rounds with_lists(const kma::ArrayListOptions &options, const Round &round)
+    {
+        const kma::Heap &heap = fresh();
+        return bench_.measure([&] {
+            const kma::ArrayList list(bench_.device(), heap, bytes_, options);
+            const double ms = round(heap, list);
+            if (bench_.reuses())
+                list.destroy(heap);
+            else
+                fresh();
+            return std::vector{ms};
+        });
+    }
+
+    void look_at(const kma::Heap &heap, const kma::ArrayList &list)
+    {
+        look([&](const cl::Buffer &counts) { bench_.time("check_objects", n_, heap, list.ref(), places_, counts); });
+        right_ = right_ && list.size(heap) + bench_.counts().nulls == n_ * objects;
+    }
+
+    template <class Check> void look(const Check &check)
+    {
+        check(bench_.no_counts());
+        const Counts seen = bench_.counts();
+        nulls_ += seen.nulls;
+        right_ = right_ && seen.wrong == 0 && seen.nulls < n_ * objects;
+    }
+
+    void add(const std::string &metric, const Rounds &rounds)
+    {
+        bench_.add({.suite = "lists",
+                    .heap = {},
+                    .parameters = parameters(),
+                    .metric = metric,
+                    .unit = "ms",
+                    .figure = {},
+                    .nulls = nulls_,
+                    .verified = right_},
+                   rounds);
+    }
+
+    Bench &bench_;
+    std::size_t n_;
+    cl_uint bytes_;
+    cl::Buffer places_, sums_;
+    std::uint64_t nulls_ = 0;
+    bool right_ = true;
+};
+
+} // namespace
+
+void lists(Bench &bench)
+{
+    for (const cl_uint bytes : {4u, 8u})
+        for (const std::size_t n : {1u << 10, 1u << 14, 1u << 17}) {
+            if ((bench.quick() && n != 1u << 14) ||
+                !fits(bench, "lists", line_of(n * objects, {bytes}), bench.heap_bytes()))
+                continue;
+            Lists lists(bench, n, bytes);
+            lists.by_malloc();
+            lists.by_list("objects_by_grow", "grow", 1);
+            lists.by_list("objects_by_grow_local", "grow_local", 1);
+            lists.by_list("objects_by_grow_max", "grow_max", 1);
+            lists.by_list("objects_by_grow", "grow_with_room", 1, lists.with_room());
+            lists.by_list("objects_by_grow_local", "grow_local_with_room", 1, lists.with_room());
+            lists.by_list("objects_by_grow_local", "grow_local_blocks_of_64_KiB", 1, lists.in_blocks_of(1 << 16));
+            lists.by_list("objects_by_grow_local", "grow_local_blocks_of_1_MiB", 1, lists.in_blocks_of(1 << 20));
+            lists.by_list("objects_by_grow_local", "grow_local_of_10", objects);
+            lists.by_list("objects_by_grow_max", "grow_max_of_10", objects);
+            lists.read("objects_by_grow_local", "read_side_by_side", 1);
+            lists.read("objects_by_grow_max", "read_interleaved", work_group);
+        }
+    bench.heap().reset();
+}
+
+} // namespace bench
