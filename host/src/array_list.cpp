@@ -12,6 +12,7 @@ namespace kma {
 namespace {
 
 constexpr std::uint32_t usual_block_bytes = 4096;
+constexpr std::uint64_t usual_longest_block_bytes = 1 << 20;
 constexpr std::uint32_t most_objects = 1u << KMA_ARRAY_LIST_MOST_SHIFT;
 
 Program build(const Device &device, const Heap &heap)
@@ -30,6 +31,18 @@ std::uint32_t objects_per_block(std::uint32_t object_bytes, const ArrayListOptio
     return std::bit_floor(std::max(usual_block_bytes / object_bytes, 1u));
 }
 
+std::uint32_t most_per_block(const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options)
+{
+    if (options.most_objects_per_block != 0)
+        return std::bit_ceil(options.most_objects_per_block);
+    if (options.objects_per_block != 0)
+        return std::bit_ceil(options.objects_per_block);
+    std::uint64_t bytes = std::min(usual_longest_block_bytes, heap.bytes() / 64);
+    if (const std::uint64_t superblock = heap.options().superblock_bytes; superblock != 0)
+        bytes = std::min(bytes, superblock / 2);
+    return static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(bytes / object_bytes, 1)));
+}
+
 void check(std::uint32_t object_bytes, const ArrayListOptions &options)
 {
     if (object_bytes == 0)
@@ -37,7 +50,7 @@ void check(std::uint32_t object_bytes, const ArrayListOptions &options)
     if (!std::has_single_bit(options.align) || options.align > 4096)
         throw Error(say("an array list's objects cannot be aligned to ", options.align,
                         " bytes: it must be a power of two from 1 to 4096"));
-    if (options.objects_per_block > most_objects || options.room > most_objects)
+    if (std::max({options.objects_per_block, options.most_objects_per_block, options.room}) > most_objects)
         throw Error(say("an array list has at most ", most_objects, " objects; make several lists"));
 }
 
@@ -65,8 +78,9 @@ ArrayList::ArrayList(const Device &device, const Heap &heap, std::uint32_t objec
     maker.setArg(1, object_bytes);
     maker.setArg(2, options.align);
     maker.setArg(3, each);
-    maker.setArg(4, room);
-    maker.setArg(5, made);
+    maker.setArg(4, most_per_block(heap, object_bytes, options));
+    maker.setArg(5, room);
+    maker.setArg(6, made);
     run(device_, maker, 1);
     ref_ = read_one<Ref>(device_, made);
     if (ref_ == 0)
@@ -135,11 +149,13 @@ void ArrayList::copy(const Heap &heap, std::uint32_t first, std::uint32_t count,
 ArrayListView::ArrayListView(const Snapshot &snapshot, Ref list) : snapshot_(&snapshot), list_(list)
 {
     const auto *there = snapshot.deref<layout::kma_array_list>(list);
-    if (!there || there->object_bytes == 0 || there->shift > KMA_ARRAY_LIST_MOST_SHIFT)
+    if (!there || there->object_bytes == 0 || there->shift > KMA_ARRAY_LIST_MOST_SHIFT ||
+        there->doublings > KMA_ARRAY_LIST_MOST_SHIFT - there->shift)
         throw Error(say("there is no array list at ref ", list));
     size_ = there->size.word;
     object_bytes_ = there->object_bytes;
     shift_ = there->shift;
+    doublings_ = there->doublings;
 }
 
 std::span<const std::byte> ArrayListView::find(std::uint32_t index, std::size_t object_bytes) const
@@ -148,14 +164,15 @@ std::span<const std::byte> ArrayListView::find(std::uint32_t index, std::size_t 
         throw Error(say("the array list has objects of ", object_bytes_, " bytes, and was read as if they had ", object_bytes));
     if (index >= size_)
         throw Error(say("object ", index, " was asked for of an array list that has ", size_));
-    const std::uint32_t block = index >> shift_, within = index & ((1u << shift_) - 1);
-    const Ref page = snapshot_->deref<layout::kma_array_list>(list_)->pages[block >> KMA_ARRAY_LIST_PAGE_SHIFT].word;
+    const layout::kma_array_list_spot spot = layout::kma_array_list_find(shift_, doublings_, index);
+    const Ref page = snapshot_->deref<layout::kma_array_list>(list_)->pages[spot.block >> KMA_ARRAY_LIST_PAGE_SHIFT].word;
     const auto *entries = snapshot_->deref<layout::kma_array_list_page>(page);
-    const Ref ref = entries ? entries->entries[block % KMA_ARRAY_LIST_ENTRIES].word : 0;
+    const Ref ref = entries ? entries->entries[spot.block % KMA_ARRAY_LIST_ENTRIES].word : 0;
     if (ref == 0)
         throw Error(say("the array list at ref ", list_, " has no block for object ", index, ": it is damaged"));
-    const std::uint64_t last = std::min<std::uint64_t>(std::uint64_t{1} << shift_, within + std::uint64_t{size_ - index});
-    return snapshot_->bytes(ref, last * object_bytes_).subspan(std::size_t{within} * object_bytes_);
+    const std::uint64_t last =
+        std::min<std::uint64_t>(std::uint64_t{1} << spot.shift, spot.within + std::uint64_t{size_ - index});
+    return snapshot_->bytes(ref, last * object_bytes_).subspan(std::size_t{spot.within} * object_bytes_);
 }
 
 } // namespace kma

@@ -82,7 +82,7 @@ kernel void grow_apart(global kma_heap *heap, kma_ref ref, kma_ref other, global
 kernel void lists(global kma_heap *heap, global kma_ref *refs, uint count, uint deletes)
 {
     const uint me = (uint)get_global_id(0);
-    const kma_ref ref = kma_array_list_new(heap, 4, 4, 4);
+    const kma_ref ref = kma_array_list_new(heap, 4, 4, 4, me % 3 == 0 ? 16 : 4);
     refs[me] = ref;
     if (ref == KMA_NULL)
         return;

@@ -100,7 +100,7 @@ void check_growth(const Subject &subject, const kma::Program &kernels, cl_uint w
     const std::size_t work_items = group * (group < 64 ? 64 : 4);
     const cl_uint items = static_cast<cl_uint>(work_items - 1); // the last one asks for nothing
     const kma::Heap heap(device(), 16 << 20, subject.heap_options());
-    const ArrayList list(device(), heap, sizeof(Object), {.align = 4, .objects_per_block = 64});
+    const ArrayList list(device(), heap, sizeof(Object), {.align = 4, .objects_per_block = 16, .most_objects_per_block = 128});
     const Array<cl_uint> first(work_items * rounds, 77);
     launch(kernels, ways[way], {work_items, group}, heap, list.ref(), rounds, most, items, first);
 
@@ -229,15 +229,17 @@ TEST_CASE("lanes apart, and lanes that mean different lists, get objects of thei
 TEST_CASE("a million objects by value and index", "[array_list]")
 {
     const std::size_t work_items = scaled(std::size_t{1} << 18, 1024) / 256 * 256;
-    const kma::Heap heap(device(), 64 << 20);
-    const ArrayList list(device(), heap, sizeof(Object), {.objects_per_block = 1024});
-    const Array<cl_uint> first(work_items * 2, 7);
-    launch(program("array_list.cl"), "grow_local", {work_items, 256}, heap, list.ref(), 2u, 4u, static_cast<cl_uint>(work_items), first);
     const auto asked = [](cl_uint me, cl_uint round) { return wanted(me, round, 4); };
-    const std::vector<Object> objects = expected(first.read(), 2, list.size(heap), 1, asked);
-    CHECK((scaled(1) < 1 || objects.size() > 1000000 || work_items < (1u << 18)));
-    CHECK(std::ranges::find(objects, none, &Object::owner) == objects.end());
-    CHECK(list.read<Object>(heap) == objects);
+    for (const ArrayListOptions &options : {ArrayListOptions{.objects_per_block = 1024}, ArrayListOptions{}}) { // equal blocks, and not
+        const kma::Heap heap(device(), 64 << 20);
+        const ArrayList list(device(), heap, sizeof(Object), options);
+        const Array<cl_uint> first(work_items * 2, 7);
+        launch(program("array_list.cl"), "grow_local", {work_items, 256}, heap, list.ref(), 2u, 4u, static_cast<cl_uint>(work_items), first);
+        const std::vector<Object> objects = expected(first.read(), 2, list.size(heap), 1, asked);
+        CHECK((scaled(1) < 1 || objects.size() > 1000000 || work_items < (1u << 18)));
+        CHECK(std::ranges::find(objects, none, &Object::owner) == objects.end());
+        CHECK(list.read<Object>(heap) == objects);
+    }
 }
 
 TEST_CASE("without memory a group gets nothing, and the list is as it was", "[array_list]")

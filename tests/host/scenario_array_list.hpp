@@ -9,6 +9,8 @@
 #define KMA_ARRAY_LIST_PAGE_SHIFT 3u // Relacy's words are large
 inline uint array_list_patience = 0; // of the list under test, new for each execution
 #define KMA_ARRAY_LIST_PATIENCE array_list_patience
+inline uint array_list_extra = 0;
+#define KMA_ARRAY_LIST_EXTRA array_list_extra
 #define KMA_OBJECT_AT(T, memory) shim::objects.construct<T>(memory)
 #include "kma/containers/array_list.cl"
 
@@ -18,15 +20,17 @@ public:
     {
         is_search_ = shim::chosen.bound != 0;
         variant_ = shim::random(is_search_ ? 4u : 1u << 16);
-        array_list_patience = variant_ % 2 * 3;
+        array_list_patience = variant_ % 2 * (is_search_ ? 1 : 3);
+        array_list_extra = is_search_ ? 0 : 1;
         heap_ = shim::objects.construct<kma_heap>(memory_);
         is_small_ = !is_search_ && variant_ / 2 % 3 == 0;
         kma_bump_init(heap_, is_small_ ? sizeof(kma_heap) + 16 + sizeof(kma_array_list) + 2 * block_bytes + sizeof(kma_array_list_page) + 64
                                       : sizeof(memory_), 0, 0, 1);
-        const kma_ref ref = kma_array_list_new(heap_, object_bytes, 16, 1u << shift);
+        doublings_ = variant_ / 2 % 3;
+        const kma_ref ref = kma_array_list_new(heap_, object_bytes, 16, 1u << shift, 1u << (shift + doublings_));
         shim::check(ref != KMA_NULL, "the heap is too small for this test");
         list_ = kma_array_list_at(heap_, ref);
-        shim::check(list_->shift == shift && kma_array_list_size(list_) == 0, "a new list is not empty");
+        shim::check(list_->shift == shift && list_->doublings == doublings_ && kma_array_list_size(list_) == 0, "a new list is not empty");
     }
 
     void thread(uint me)
@@ -70,7 +74,7 @@ public:
             shim::check(taken[i], "an index below the size was given to nobody");
         shim::check(kma_load_u32(&list_->growing, KMA_RELAXED) == 0, "somebody counts as about to bring blocks");
         const uint credit = kma_load_u32(&list_->credit, KMA_RELAXED);
-        shim::check(sum + credit == blocks() << shift, "size and credit are not what the blocks have");
+        shim::check(sum + credit == room_of_blocks(), "size and credit are not what the blocks have");
         if (credit != 0)
             shim::check(kma_array_list_grow(heap_, list_, credit) == sum, "a lone caller does not get what is left");
         shim::check(kma_array_list_grow(heap_, list_, 0) == KMA_ARRAY_LIST_NONE, "no objects have an index");
@@ -78,7 +82,7 @@ public:
             shim::check(kma_array_list_room(heap_, list_, 3), "there was memory, and no room for three");
             shim::check(kma_array_list_room(heap_, list_, 3), "there was room for three, and then none");
             const uint there = kma_load_u32(&list_->credit, KMA_RELAXED);
-            shim::check(there >= 3 && sum + credit + there == blocks() << shift, "room is not what the blocks have");
+            shim::check(there >= 3 && sum + credit + there == room_of_blocks(), "room is not what the blocks have");
         }
         kma_array_list_clear(heap_, list_);
         shim::check(blocks() == 0, "a cleared list has blocks");
@@ -106,6 +110,14 @@ private:
     uint wanted(uint me, uint round) const { return 1 + (variant_ + me * 5 + round * 3) % (is_search_ ? 2 : 3); }
     static uint stamp(uint me, uint round) { return 1 + me * max_rounds + round; }
 
+    uint room_of_blocks()
+    {
+        uint sum = 0;
+        for (uint block = blocks(); block-- != 0;)
+            sum += 1u << (shift + std::min(block, doublings_));
+        return sum;
+    }
+
     uint blocks()
     {
         uint count = 0;
@@ -122,12 +134,13 @@ private:
 
     static constexpr size_t room =
         sizeof(kma_array_list) + KMA_ARRAY_LIST_ENTRIES * (threads + 1) * (sizeof(kma_array_list_page) + 16) +
-        2 * (threads * max_rounds * 3 + 8) * (block_bytes + 16);
+        8 * (threads * max_rounds * 3 + 8) * (block_bytes + 16);
     alignas(16) uchar memory_[sizeof(kma_heap) + 16 + room];
     kma_heap *heap_;
     kma_array_list *list_;
     uint first_[threads][max_rounds] = {};
     uint variant_ = 0;
+    uint doublings_ = 0;
     bool is_search_ = false;
     bool is_small_ = false; // no room for all
 };

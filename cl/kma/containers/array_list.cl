@@ -20,27 +20,30 @@
 //   bool   kma_array_list_room      (heap, list, n)         memory for n more
 //   void   kma_array_list_clear     (heap, list)            frees them all
 //   void   kma_array_list_delete    (heap, list)            and the list
-//   kma_ref kma_array_list_new      (heap, bytes, align, objects)  an empty list, which is in the heap, too
+//   kma_ref kma_array_list_new      (heap, bytes, align, objects, most)  an empty list, which is in the heap, too
 //
 // In memory:
 //
 //   list: pages[256] -> page: entries[256] -> block: 2^shift objects, one behind the other    (array_list_layout.cl)
 //
-// Blocks are put into the list in order, each by a compare-and-swap on the first entry that is 0, and stay there until it is
-// cleared. So object i is in block i >> shift, and who has seen an entry has seen those before.
+// The first block is short, and each has twice as many objects as the one before until it is long enough; so few objects take little
+// memory, and a crowd does not wait for hundreds of blocks. Blocks are put into the list in order, each by a compare-and-swap on the
+// first entry that is 0, and stay there until it is cleared. So where object i is tells arithmetic (kma_array_list_find), and who
+// has seen an entry has seen those before.
 //
 // Growing takes memory first and numbers afterwards, so that it fails without a trace: `credit` counts objects for which there is
 // memory in the list and which are nobody's; who takes n of them by one add owns n, whichever they will be; then n numbers, by an
 // add to `size`, cannot fail:
 //
-//   size + credit + in hand == blocks << shift
+//   size + credit + in hand == objects of all blocks
 //      in hand   taken off credit, and not numbered yet; of blocks that were put there, and not credit yet
 //
 // (An add to `credit` that finds too little is taken back. Between the two others may find too little, where there was enough: they
-// bring blocks early, nothing else.) Who finds too little credit puts blocks there: as many as he needs, or an eighth of what there
-// is already; keeps n of their objects, and gives the others as credit. So that not all of a crowd bring blocks, only the first one does
-// so at once (`growing`); the others look for credit a while, a bounded number of times, and then bring their own. So nobody waits
-// for him, and one who is stopped for ever costs what he has in hand: his blocks, or n objects without an owner.
+// bring blocks early, nothing else.) Who finds too little credit puts blocks there: as many as he needs, and a few for those who wait
+// meanwhile; keeps n of their objects, and gives the others as credit. So that not all of a crowd bring blocks, only the first one does
+// so at once (`growing`); the others look for credit a while, a bounded number of times, and then bring their own; as does, when it
+// was looked for in vain, who comes second with a block. So nobody waits for him, and one who is stopped for ever costs what he
+// has in hand: a block, or n objects without an owner.
 //
 // Orders: an entry is set by a release and seen by an acquire, before the next one is set; credit is given by a release and taken by
 // an acquire, numbers by both: so who has a number, or saw the size above it, sees its block's entry.
@@ -64,6 +67,11 @@
 #endif
 #define KMA_ARRAY_LIST_PAUSE 500u
 
+// How many blocks one brings at most, beyond what he needs, for those who wait meanwhile.
+#ifndef KMA_ARRAY_LIST_EXTRA
+#define KMA_ARRAY_LIST_EXTRA 8u
+#endif
+
 // Memory as a T. (The tests' host shim makes a C++ object of it.)
 #ifndef KMA_OBJECT_AT
 #define KMA_OBJECT_AT(T, memory) ((global T *)(memory))
@@ -75,20 +83,29 @@ static inline global kma_array_list *kma_array_list_at(global kma_heap *heap, km
     return (global kma_array_list *)kma_deref(heap, ref);
 }
 
-// An empty list for objects of `object_bytes`, 1 or more, object 0 of each block at a multiple of `align`, a power of two up to 4,096, in
-// blocks of `objects` (rounded up to a power of two) that the heap has room for. KMA_NULL, and a record, if there is no room for the
-// list; it has no blocks yet. To be passed on by a release.
-static inline kma_ref kma_array_list_new(global kma_heap *heap, uint object_bytes, uint align, uint objects)
+// log2 of a number of objects, rounded up to a power of two.
+static inline uint kma_array_list_log2(uint objects)
+{
+    uint shift = 0;
+    while (shift < KMA_ARRAY_LIST_MOST_SHIFT && (1u << shift) < objects) // by one each time
+        shift++;
+    return shift;
+}
+
+// An empty list for objects of `object_bytes`, 1 or more, object 0 of each block at a multiple of `align`, a power of two up to 4,096. The
+// first block has `objects`, each further one twice as many until they have `most` (both rounded up to a power of two; `most` not above
+// `objects`: all have as many); the heap must have room for such. KMA_NULL, and a record, if there is no room for the list; it has
+// no blocks yet. To be passed on by a release.
+static inline kma_ref kma_array_list_new(global kma_heap *heap, uint object_bytes, uint align, uint objects, uint most)
 {
     global kma_array_list *list = KMA_NEW(heap, kma_array_list);
     if (!list)
         return KMA_NULL;
-    uint shift = 0;
-    while (shift < KMA_ARRAY_LIST_MOST_SHIFT && (1u << shift) < objects) // by one each time
-        shift++;
+    const uint shift = kma_array_list_log2(objects);
     list->object_bytes = object_bytes;
     list->align = align;
     list->shift = shift;
+    list->doublings = max(kma_array_list_log2(most), shift) - shift;
     kma_store_u32(&list->growing, 0, KMA_RELAXED);
     kma_store_u32(&list->credit, 0, KMA_RELAXED);
     kma_store_u32(&list->size, 0, KMA_RELAXED);
@@ -120,9 +137,8 @@ static inline global void *kma_array_list_get(global kma_heap *heap, global kma_
     if (index >= kma_array_list_size(list))
         return (global void *)0;
 #endif
-    const uint shift = list->shift;
-    const uint within = index & ((1u << shift) - 1u);
-    return kma_array_list_block(heap, list, index >> shift) + (size_t)within * list->object_bytes;
+    const kma_array_list_spot spot = kma_array_list_find(list->shift, list->doublings, index);
+    return kma_array_list_block(heap, list, spot.block) + (size_t)spot.within * list->object_bytes;
 }
 
 // ------ memory ------------------------------------------------------------------------------------------------------
@@ -130,7 +146,10 @@ static inline global void *kma_array_list_get(global kma_heap *heap, global kma_
 // How many blocks a list may have.
 static inline uint kma_array_list_most_blocks(global kma_array_list *list)
 {
-    return 1u << min(2 * KMA_ARRAY_LIST_PAGE_SHIFT, KMA_ARRAY_LIST_MOST_SHIFT - list->shift);
+    const uint longest = list->shift + list->doublings; // log2
+    const uint shorter = kma_array_list_before(list->shift, list->doublings, list->doublings);
+    const uint blocks = list->doublings + (((1u << KMA_ARRAY_LIST_MOST_SHIFT) - shorter) >> longest);
+    return min(blocks, 1u << 2 * KMA_ARRAY_LIST_PAGE_SHIFT);
 }
 
 // Gives credit for `objects` of the list's blocks.
@@ -138,95 +157,6 @@ static inline void kma_array_list_credit(global kma_array_list *list, uint objec
 {
     if (objects != 0)
         kma_fetch_add_u32(&list->credit, objects, KMA_RELEASE);
-}
-
-// Memory that is not in the list, hanging together by its first words.
-typedef struct kma_array_list_chain {
-    kma_ref first;
-    uint count;
-} kma_array_list_chain;
-
-static inline void kma_array_list_push(global kma_heap *heap, kma_array_list_chain *chain, global void *memory)
-{
-    *(global kma_ref *)memory = chain->first;
-    chain->first = kma_ref_of(heap, memory);
-    chain->count++;
-}
-
-static inline global void *kma_array_list_pop(global kma_heap *heap, kma_array_list_chain *chain)
-{
-    global void *memory = kma_deref(heap, chain->first);
-    chain->first = *(global kma_ref *)memory;
-    chain->count--;
-    return memory;
-}
-
-// Makes a page of memory, for the entry of a block, if there is none yet: whether that was so.
-static inline bool kma_array_list_put_page(global kma_heap *heap, global kma_array_list *list, uint block, global void *memory)
-{
-    global kma_array_list_page *page = KMA_OBJECT_AT(kma_array_list_page, memory);
-    for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++)
-        kma_ref_init(&page->entries[i], KMA_NULL);
-    return kma_ref_cas(&list->pages[block >> KMA_ARRAY_LIST_PAGE_SHIFT], KMA_NULL, kma_ref_of(heap, memory)) == KMA_NULL;
-}
-
-// Puts the chain's blocks behind those that are there, until one lacks a page, or the list has all that it may: where the next one
-// would be.
-static inline uint kma_array_list_put(global kma_heap *heap, global kma_array_list *list, kma_array_list_chain *blocks)
-{
-    uint at = kma_load_u32(&list->known, KMA_ACQUIRE);
-    for (; blocks->count != 0 && at < kma_array_list_most_blocks(list); at++) { // on by one for each that others put there
-        const kma_ref page = kma_ref_load_acquire(&list->pages[at >> KMA_ARRAY_LIST_PAGE_SHIFT]);
-        if (page == KMA_NULL)
-            break;
-        global kma_array_list_page *its = (global kma_array_list_page *)kma_deref(heap, page);
-        const kma_ref first = blocks->first;
-        const kma_ref next = *(global kma_ref *)kma_deref(heap, first); // before it is others' memory
-        if (kma_ref_cas(&its->entries[at & (KMA_ARRAY_LIST_ENTRIES - 1)], KMA_NULL, first) != KMA_NULL)
-            continue;
-        blocks->first = next;
-        blocks->count--;
-        kma_store_u32(&list->known, at + 1, KMA_RELEASE);
-    }
-    return at;
-}
-
-// Puts blocks for `n` objects, the caller's, into the list, and if there is memory some more for others: credit. False if there is no
-// memory for n; what of it is in the list is credit, too. First all blocks are taken, then pages, as these lack; there is one call of malloc
-// and one of free, since some compilers copy them into the caller.
-static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global kma_array_list *list, uint n)
-{
-    const size_t block_bytes = max((size_t)list->object_bytes << list->shift, sizeof(kma_ref));
-    const uint needed = ((n - 1) >> list->shift) + 1;
-    const uint wanted = max(needed, kma_load_u32(&list->known, KMA_RELAXED) / 8);
-    kma_array_list_chain blocks, unused;
-    blocks.first = unused.first = KMA_NULL;
-    blocks.count = unused.count = 0;
-    uint got = 0, at = 0;
-    bool for_page = false;
-    for (;;) { // a block each time, and then a page, if the list has none there; it has a number of pages
-        global void *memory = kma_aligned_alloc(heap, for_page ? sizeof(kma_ref) : list->align,
-                                                for_page ? sizeof(kma_array_list_page) : block_bytes);
-        if (!for_page && memory)
-            kma_array_list_push(heap, &blocks, memory);
-        else if (memory && !kma_array_list_put_page(heap, list, at, memory))
-            kma_array_list_push(heap, &unused, memory);
-        got = for_page ? got : blocks.count;
-        if (!for_page && memory && got < wanted)
-            continue;
-        if ((for_page && !memory) || got < needed)
-            break;
-        at = kma_array_list_put(heap, list, &blocks);
-        for_page = blocks.count != 0 && at < kma_array_list_most_blocks(list);
-        if (!for_page)
-            break;
-    }
-    const uint put = got - blocks.count;
-    const bool served = put >= needed;
-    kma_array_list_credit(list, (put << list->shift) - (served ? n : 0));
-    while (blocks.count + unused.count != 0) // one less each time
-        kma_free(heap, kma_array_list_pop(heap, blocks.count != 0 ? &blocks : &unused));
-    return served;
 }
 
 // Takes credit for `n` objects, if there is so much.
@@ -248,6 +178,93 @@ static inline bool kma_array_list_take_soon(global kma_array_list *list, uint n)
         kma_pause(KMA_ARRAY_LIST_PAUSE);
     }
     return false;
+}
+
+// Makes a page of memory, for the entry of a block, if there is none yet: whether that was so.
+static inline bool kma_array_list_put_page(global kma_heap *heap, global kma_array_list *list, uint block, global void *memory)
+{
+    global kma_array_list_page *page = KMA_OBJECT_AT(kma_array_list_page, memory);
+    for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++)
+        kma_ref_init(&page->entries[i], KMA_NULL);
+    return kma_ref_cas(&list->pages[block >> KMA_ARRAY_LIST_PAGE_SHIFT], KMA_NULL, kma_ref_of(heap, memory)) == KMA_NULL;
+}
+
+// Where the next block may be missing: the first entry from `at` on, as far as its page is there.
+typedef struct kma_array_list_end {
+    uint at;
+    bool lacks_page;
+} kma_array_list_end;
+
+static inline kma_array_list_end kma_array_list_look(global kma_heap *heap, global kma_array_list *list, uint at)
+{
+    kma_array_list_end end;
+    end.lacks_page = false;
+    for (end.at = at; end.at < kma_array_list_most_blocks(list); end.at++) { // on by one for each that others put there
+        const kma_ref page = kma_ref_load_acquire(&list->pages[end.at >> KMA_ARRAY_LIST_PAGE_SHIFT]);
+        end.lacks_page = page == KMA_NULL;
+        if (end.lacks_page)
+            break;
+        global kma_array_list_page *its = (global kma_array_list_page *)kma_deref(heap, page);
+        if (kma_ref_load_acquire(&its->entries[end.at & (KMA_ARRAY_LIST_ENTRIES - 1)]) == KMA_NULL)
+            break;
+    }
+    return end;
+}
+
+// Makes memory for a block, or for a page, the one that was missing: whether it still was.
+static inline bool kma_array_list_put(global kma_heap *heap, global kma_array_list *list, kma_array_list_end end, global void *memory)
+{
+    if (end.lacks_page)
+        return kma_array_list_put_page(heap, list, end.at, memory);
+    const kma_ref page = kma_load_u32(&list->pages[end.at >> KMA_ARRAY_LIST_PAGE_SHIFT], KMA_RELAXED);
+    global kma_array_list_page *its = (global kma_array_list_page *)kma_deref(heap, page);
+    if (kma_ref_cas(&its->entries[end.at & (KMA_ARRAY_LIST_ENTRIES - 1)], KMA_NULL, kma_ref_of(heap, memory)) != KMA_NULL)
+        return false;
+    kma_store_u32(&list->known, end.at + 1, KMA_RELEASE);
+    return true;
+}
+
+// Whether who has what he needs puts one more block there, as others wait for credit.
+static inline bool kma_array_list_others_lack(global kma_array_list *list, uint n)
+{
+    return kma_load_u32(&list->growing, KMA_RELAXED) > 1 && (int)kma_load_u32(&list->credit, KMA_RELAXED) < (int)n;
+}
+
+// Puts blocks for `n` objects, the caller's, into the list, and if there is memory some more for others: credit. False if there is no
+// memory for n; what of it is in the list is credit, too. One call of malloc and one of free, since some compilers copy them into
+// the caller.
+static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global kma_array_list *list, uint n)
+{
+    uint got = 0;      // of n
+    uint extra = KMA_ARRAY_LIST_EXTRA;
+    uint at = kma_load_u32(&list->known, KMA_ACQUIRE);
+    // Ends: each turn there is one block or page more, mine or another's, whose step explains the retry; `extra` counts down.
+    while (got < n || (extra-- != 0 && kma_array_list_others_lack(list, n))) {
+        const kma_array_list_end end = kma_array_list_look(heap, list, at);
+        at = end.at;
+        if (at == kma_array_list_most_blocks(list))
+            break;
+        const uint shift = kma_array_list_shift_of(list->shift, list->doublings, at);
+        const size_t block_bytes = max((size_t)list->object_bytes << shift, sizeof(kma_ref));
+        global void *memory = kma_aligned_alloc(heap, end.lacks_page ? sizeof(kma_ref) : list->align,
+                                                end.lacks_page ? sizeof(kma_array_list_page) : block_bytes);
+        if (!memory)
+            break;
+        const bool is_put = kma_array_list_put(heap, list, end, memory);
+        if (is_put && !end.lacks_page) {
+            const uint mine = min(n - got, 1u << shift);
+            got += mine;
+            kma_array_list_credit(list, (1u << shift) - mine);
+        }
+        if (is_put)
+            continue;
+        kma_free(heap, memory);
+        if (got < n && n - got <= KMA_ARRAY_LIST_MOST && kma_array_list_take_soon(list, n - got)) // of what the other brought
+            got = n;
+    }
+    if (got < n)
+        kma_array_list_credit(list, got);
+    return got >= n;
 }
 
 // Memory for `n` objects of the list.

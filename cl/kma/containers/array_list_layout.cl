@@ -1,4 +1,4 @@
-// An array list in memory. Types and sizes only, shared with the host library like heap/header.cl.
+// An array list in memory, and where in it an object is. Shared with the host library like heap/header.cl.
 #ifndef KMA_CONTAINERS_ARRAY_LIST_LAYOUT_CL
 #define KMA_CONTAINERS_ARRAY_LIST_LAYOUT_CL
 
@@ -11,17 +11,46 @@
 typedef struct kma_array_list {
     KMA_PLAIN(uint) object_bytes;
     KMA_PLAIN(uint) align;
-    KMA_PLAIN(uint) shift; // log2 of the objects of a block
+    KMA_PLAIN(uint) shift;     // log2 of the objects of the first block
+    KMA_PLAIN(uint) doublings; // so often the next block has twice as many; then all have as many
     kma_atomic_u32 growing; // how many are about to bring blocks
     kma_atomic_u32 credit;  // objects that are nobody's; below 0, as a signed number, for moments
     kma_atomic_u32 size;    // objects that are somebody's
     kma_atomic_u32 known;   // blocks that are there, at least
-    kma_atomic_u32 pad;
     kma_atomic_u32 pages[KMA_ARRAY_LIST_ENTRIES]; // refs
 } kma_array_list;
 
 typedef struct kma_array_list_page {
     kma_atomic_u32 entries[KMA_ARRAY_LIST_ENTRIES]; // refs of blocks
 } kma_array_list_page;
+
+typedef struct kma_array_list_spot {
+    uint block, within;
+    uint shift; // log2 of the block's objects
+} kma_array_list_spot;
+
+// How many objects the blocks before number `block` have together, and log2 of its own.
+static inline uint kma_array_list_before(uint shift, uint doublings, uint block)
+{
+    const uint level = min(block, doublings);
+    return (((1u << level) - 1u) << shift) + ((block - level) << (shift + level));
+}
+
+static inline uint kma_array_list_shift_of(uint shift, uint doublings, uint block)
+{
+    return shift + min(block, doublings);
+}
+
+// Where object `index` is.
+static inline kma_array_list_spot kma_array_list_find(uint shift, uint doublings, uint index)
+{
+    const uint level = min(kma_highest_bit((index >> shift) + 1), doublings);
+    const uint rest = index - (((1u << level) - 1u) << shift);
+    kma_array_list_spot spot;
+    spot.shift = shift + level;
+    spot.block = level + (rest >> spot.shift);
+    spot.within = rest & ((1u << spot.shift) - 1u);
+    return spot;
+}
 
 #endif

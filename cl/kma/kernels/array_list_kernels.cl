@@ -7,12 +7,12 @@
 
 // Makes a list, and memory for `room` objects in it, both by one work-item; *made is its ref, KMA_NULL if there is no memory for it,
 // nor for one object.
-kernel void kma_array_list_new_kernel(global kma_heap *heap, uint object_bytes, uint align, uint objects, uint room,
+kernel void kma_array_list_new_kernel(global kma_heap *heap, uint object_bytes, uint align, uint objects, uint most, uint room,
                                       global kma_ref *made)
 {
     if (get_global_id(0) != 0)
         return;
-    const kma_ref ref = kma_array_list_new(heap, object_bytes, align, objects);
+    const kma_ref ref = kma_array_list_new(heap, object_bytes, align, objects, most);
     *made = ref;
     if (ref == KMA_NULL || kma_array_list_room(heap, kma_array_list_at(heap, ref), room))
         return;

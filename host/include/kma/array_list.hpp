@@ -19,10 +19,14 @@ struct ArrayListOptions {
     /// Where the first object of each block lies: a power of two, 1 to 4,096. Enough for the object's type if it is the
     /// type's alignment, as its size is a multiple of that.
     std::uint32_t align = 16;
-    /// Objects of a block, rounded up to a power of two, up to 2^30; 0: as many as have 4 KiB, or one. A list has 65,536 blocks
-    /// at most, and 2^30 objects. Blocks are what a list takes from its heap, so they must fit there (superblock, scatter:
-    /// into one superblock).
+    /// Objects of the first block, rounded up to a power of two, up to 2^30; 0: as many as have 4 KiB, or one. A list has 65,536
+    /// blocks at most, and 2^30 objects. Blocks are what a list takes from its heap, so they must fit there (superblock,
+    /// scatter: into one superblock).
     std::uint32_t objects_per_block = 0;
+    /// Each block has twice as many objects as the one before until they have so many, rounded up to a power of two, up to 2^30.
+    /// 0: if objects_per_block is given, as many as that; else as many as have 1 MiB, 1/64 of the heap's memory, or
+    /// half a superblock, whichever is least.
+    std::uint32_t most_objects_per_block = 0;
     /// Objects for which there is memory from the start; 0 counts as 1.
     std::uint32_t room = 1;
 };
@@ -117,6 +121,7 @@ private:
     std::uint32_t size_ = 0;
     std::uint32_t object_bytes_ = 0;
     std::uint32_t shift_ = 0;
+    std::uint32_t doublings_ = 0;
 };
 
 } // namespace kma
