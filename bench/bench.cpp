@@ -15,7 +15,6 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-constexpr std::size_t work_group = 256;
 constexpr double longest_round = 2000; // milliseconds
 
 bool can(const conformance::HeapType &type, conformance::Ability ability)

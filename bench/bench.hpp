@@ -27,6 +27,9 @@ struct Sizes {
     Parameter parameter() const;
 };
 
+/// Work-items of a work-group, in all suites.
+constexpr std::size_t work_group = 256;
+
 /// What kernels counted; the places of paint.cl.
 struct Counts {
     cl_uint nulls, wrong, lowest, highest;
@@ -65,7 +68,8 @@ public:
     std::vector<cl_uint> read(const cl::Buffer &words, std::size_t count) const;
     void fill(const cl::Buffer &words, std::size_t count, cl_uint value);
 
-    /// Runs a kernel of heap.cl, plain.cl or lists.cl (which is built once it is needed) in work-groups of 256 and returns its milliseconds by the device's clock.
+    /// Runs a kernel of heap.cl, plain.cl or lists.cl (which is built once it is needed) in groups of `work_group`, and returns
+    /// its milliseconds by the device's clock.
     template <class... Args> double time(const char *kernel_name, std::size_t work_items, const Args &...args)
     {
         cl::Kernel &kernel = this->kernel(kernel_name);

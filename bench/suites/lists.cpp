@@ -6,8 +6,7 @@
 namespace bench {
 namespace {
 
-constexpr cl_uint objects = 10;       // BENCH_OBJECTS of lists.cl
-constexpr cl_uint work_group = 256;   // of Bench::time
+constexpr cl_uint objects = 10; // BENCH_OBJECTS of lists.cl
 
 class Lists {
 public:
@@ -41,20 +40,26 @@ public:
     void by_list(const char *kernel, const std::string &metric, cl_uint each, const kma::ArrayListOptions &options = {})
     {
         begin();
-        try {
-            add(metric, with_lists(options, [&](const kma::Heap &heap, const kma::ArrayList &list) {
-                    const double ms = bench_.time(kernel, n_, heap, list.ref(), places_, each);
-                    look_at(heap, list);
-                    return ms;
-                }));
-        } catch (const kma::Error &error) { // blocks that this kind of heap does not have
-            bench_.note("lists", metric + ": " + error.what());
-        }
+        const Rounds rounds = with_lists(options, [&](const kma::Heap &heap, const kma::ArrayList &list) {
+            const double ms = bench_.time(kernel, n_, heap, list.ref(), places_, each);
+            look_at(heap, list);
+            return ms;
+        });
+        add(metric, rounds);
+    }
+
+    /// By grow_local in blocks of equal length, if the heap has such, and room for a few.
+    void in_blocks_of(cl_uint block_bytes, const std::string &metric)
+    {
+        const std::uint64_t superblock = bench_.heap().options().superblock_bytes;
+        if (block_bytes > bench_.heap_bytes() / 64 || (superblock != 0 && block_bytes > superblock / 2))
+            bench_.note("lists", metric + " was left out: the blocks are too large for the heap");
+        else
+            by_list("objects_by_grow_local", metric, 1, {.objects_per_block = block_bytes / bytes_});
     }
 
     /// Objects for all work-items, of which memory is there from the start.
     kma::ArrayListOptions with_room() const { return {.room = static_cast<cl_uint>(n_) * objects}; }
-    kma::ArrayListOptions in_blocks_of(cl_uint block_bytes) const { return {.objects_per_block = block_bytes / bytes_}; }
 
     /// All objects of a list that `kernel` made read, by who made them.
     void read(const char *kernel, const std::string &metric, cl_uint stride)
@@ -153,8 +158,8 @@ void lists(Bench &bench)
             lists.by_list("objects_by_grow_max", "grow_max", 1);
             lists.by_list("objects_by_grow", "grow_with_room", 1, lists.with_room());
             lists.by_list("objects_by_grow_local", "grow_local_with_room", 1, lists.with_room());
-            lists.by_list("objects_by_grow_local", "grow_local_blocks_of_64_KiB", 1, lists.in_blocks_of(1 << 16));
-            lists.by_list("objects_by_grow_local", "grow_local_blocks_of_1_MiB", 1, lists.in_blocks_of(1 << 20));
+            lists.in_blocks_of(1 << 16, "grow_local_blocks_of_64_KiB");
+            lists.in_blocks_of(1 << 20, "grow_local_blocks_of_1_MiB");
             lists.by_list("objects_by_grow_local", "grow_local_of_10", objects);
             lists.by_list("objects_by_grow_max", "grow_max_of_10", objects);
             lists.read("objects_by_grow_local", "read_side_by_side", 1);

@@ -242,6 +242,37 @@ TEST_CASE("a million objects by value and index", "[array_list]")
     }
 }
 
+TEST_CASE("blocks double until they are long enough, in every kind of heap", "[array_list]")
+{
+    for (const kma::HeapKind kind : kma::heap_kinds) {
+        INFO(kma::name_of(kind));
+        const Subject subject{kind, "", 0};
+        const kma::Heap heap(device(), 64 << 20, subject.heap_options());
+        const auto lengths = [&](const ArrayListOptions &options) {
+            const ArrayList list(device(), heap, sizeof(Object), options);
+            const Array<cl_uint> first(2560, 7);
+            launch(subject.program(), "grow_local", {2560, 64}, heap, list.ref(), 1u, 5u, 2560u, first);
+            const kma::Snapshot snapshot = heap.snapshot();
+            const kma::ArrayListView view(snapshot, list.ref());
+            std::vector<std::size_t> found;
+            for (std::size_t at = 0; at < view.size(); at += found.back())
+                found.push_back(view.run<Object>(static_cast<cl_uint>(at)).size());
+            list.destroy(heap);
+            REQUIRE(found.size() > 4);
+            found.pop_back(); // up to the size only
+            return found;
+        };
+        const std::vector<std::size_t> some = lengths({.objects_per_block = 64, .most_objects_per_block = 512});
+        for (std::size_t block = 0; block < some.size(); block++)
+            CHECK(some[block] == std::min<std::size_t>(std::size_t{64} << block, 512));
+        const std::vector<std::size_t> usual = lengths({}); // from 4 KiB on
+        for (std::size_t block = 0; block < usual.size(); block++)
+            CHECK(usual[block] == std::size_t{256} << block);
+        for (const std::size_t length : lengths({.objects_per_block = 256}))
+            CHECK(length == 256);
+    }
+}
+
 TEST_CASE("without memory a group gets nothing, and the list is as it was", "[array_list]")
 {
     for (const kma::HeapKind kind : kma::heap_kinds) {
@@ -339,6 +370,7 @@ TEST_CASE("what an array list refuses", "[array_list]")
     CHECK_THAT(message(0, {}), Contains("give the size of one object"));
     CHECK_THAT(message(4, {.align = 24}), Contains("a power of two"));
     CHECK_THAT(message(4, {.room = (1u << 30) + 1}), Contains("make several lists"));
+    CHECK_THAT(message(4, {.most_objects_per_block = (1u << 30) + 1}), Contains("make several lists"));
     CHECK_THAT(message(1 << 20, {.room = 8}), Contains("make the heap larger"));
     CHECK(heap.stats().blocks == 0); // what could not be made left nothing
     CHECK_THROWS_AS(ArrayList::at(device(), heap, 0), kma::Error);

@@ -239,7 +239,7 @@ void add_array_lists(std::vector<Provocation> &all)
              const ArrayList list(device(), heap, 4);
              {
                  const kma::MappedRange words = heap.map(list.ref(), 36);
-                 words.as<cl_uint>()[5] = 1; // the size
+                 words.as<cl_uint>()[6] = 1; // the size
                  words.as<cl_uint>()[8] = 0; // the first page
              }
              const kma::Snapshot snapshot = heap.snapshot();

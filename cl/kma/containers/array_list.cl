@@ -24,14 +24,14 @@
 //
 // In memory:
 //
-//   list: pages[256] -> page: entries[256] -> block: 2^shift objects, one behind the other    (array_list_layout.cl)
+//   list: pages[256] -> page: entries[256] -> block: objects, one behind the other    (array_list_layout.cl)
 //
 // The first block is short, and each has twice as many objects as the one before until it is long enough; so few objects take little
 // memory, and a crowd does not wait for hundreds of blocks. Blocks are put into the list in order, each by a compare-and-swap on the
 // first entry that is 0, and stay there until it is cleared. So where object i is tells arithmetic (kma_array_list_find), and who
 // has seen an entry has seen those before.
 //
-// Growing takes memory first and numbers afterwards, so that it fails without a trace: `credit` counts objects for which there is
+// Growing takes memory first and numbers afterwards, so that who gets none has no number, and there are no holes: `credit` counts objects for which there is
 // memory in the list and which are nobody's; who takes n of them by one add owns n, whichever they will be; then n numbers, by an
 // add to `size`, cannot fail:
 //
@@ -43,7 +43,7 @@
 // meanwhile; keeps n of their objects, and gives the others as credit. So that not all of a crowd bring blocks, only the first one does
 // so at once (`growing`); the others look for credit a while, a bounded number of times, and then bring their own; as does, when it
 // was looked for in vain, who comes second with a block. So nobody waits for him, and one who is stopped for ever costs what he
-// has in hand: a block, or n objects without an owner.
+// has in hand: a block, or n objects without an owner; and if he was about to bring blocks, all who come to that later look a while.
 //
 // Orders: an entry is set by a release and seen by an acquire, before the next one is set; credit is given by a release and taken by
 // an acquire, numbers by both: so who has a number, or saw the size above it, sees its block's entry.
@@ -83,13 +83,10 @@ static inline global kma_array_list *kma_array_list_at(global kma_heap *heap, km
     return (global kma_array_list *)kma_deref(heap, ref);
 }
 
-// log2 of a number of objects, rounded up to a power of two.
+// log2 of a number of objects, rounded up to a power of two; no more than a list may have.
 static inline uint kma_array_list_log2(uint objects)
 {
-    uint shift = 0;
-    while (shift < KMA_ARRAY_LIST_MOST_SHIFT && (1u << shift) < objects) // by one each time
-        shift++;
-    return shift;
+    return objects > 1 ? min(kma_highest_bit(objects - 1) + 1, KMA_ARRAY_LIST_MOST_SHIFT) : 0;
 }
 
 // An empty list for objects of `object_bytes`, 1 or more, object 0 of each block at a multiple of `align`, a power of two up to 4,096. The
@@ -147,7 +144,7 @@ static inline global void *kma_array_list_get(global kma_heap *heap, global kma_
 static inline uint kma_array_list_most_blocks(global kma_array_list *list)
 {
     const uint longest = list->shift + list->doublings; // log2
-    const uint shorter = kma_array_list_before(list->shift, list->doublings, list->doublings);
+    const uint shorter = kma_array_list_doubled(list->shift, list->doublings);
     const uint blocks = list->doublings + (((1u << KMA_ARRAY_LIST_MOST_SHIFT) - shorter) >> longest);
     return min(blocks, 1u << 2 * KMA_ARRAY_LIST_PAGE_SHIFT);
 }
@@ -235,16 +232,16 @@ static inline bool kma_array_list_others_lack(global kma_array_list *list, uint 
 // the caller.
 static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global kma_array_list *list, uint n)
 {
-    uint got = 0;      // of n
+    uint got = 0; // of n
     uint extra = KMA_ARRAY_LIST_EXTRA;
     uint at = kma_load_u32(&list->known, KMA_ACQUIRE);
-    // Ends: each turn there is one block or page more, mine or another's, whose step explains the retry; `extra` counts down.
+    // Ends: each turn there is one block or page more, its own or another's, whose progress that is; of both there is a number.
     while (got < n || (extra-- != 0 && kma_array_list_others_lack(list, n))) {
         const kma_array_list_end end = kma_array_list_look(heap, list, at);
         at = end.at;
         if (at == kma_array_list_most_blocks(list))
             break;
-        const uint shift = kma_array_list_shift_of(list->shift, list->doublings, at);
+        const uint shift = list->shift + min(at, (uint)list->doublings);
         const size_t block_bytes = max((size_t)list->object_bytes << shift, sizeof(kma_ref));
         global void *memory = kma_aligned_alloc(heap, end.lacks_page ? sizeof(kma_ref) : list->align,
                                                 end.lacks_page ? sizeof(kma_array_list_page) : block_bytes);
@@ -290,7 +287,7 @@ static inline uint kma_array_list_take(global kma_heap *heap, global kma_array_l
 // ------ growing -----------------------------------------------------------------------------------------------------
 
 // `n` more objects, side by side in number and, within a block, in memory: the first one's index; contents undefined. For 0, and for
-// more than KMA_ARRAY_LIST_MOST, KMA_ARRAY_LIST_NONE; if there is no memory, that and the heap's record, and the list is as before.
+// more than KMA_ARRAY_LIST_MOST, KMA_ARRAY_LIST_NONE; if there is no memory, that and the heap's record, and the size is as before.
 // Any work-item, converged or not; lanes that come together are served together.
 static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_list *list, uint n)
 {
@@ -319,7 +316,7 @@ static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_l
 }
 
 // The same for each work-item of a work-group, collective: `n` may differ, and be 0, which has the index that it would have. All get
-// KMA_ARRAY_LIST_NONE, and the list is as before, if there is no memory for all, or one wants more than KMA_ARRAY_LIST_MOST.
+// KMA_ARRAY_LIST_NONE, and the size is as before, if there is no memory for all, or one wants more than KMA_ARRAY_LIST_MOST.
 static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_array_list *list, uint n,
                                              local kma_group_words *words)
 {

@@ -29,23 +29,17 @@ typedef struct kma_array_list_spot {
     uint shift; // log2 of the block's objects
 } kma_array_list_spot;
 
-// How many objects the blocks before number `block` have together, and log2 of its own.
-static inline uint kma_array_list_before(uint shift, uint doublings, uint block)
+// Objects of the first `doublings` blocks together, each of twice as many as the one before.
+static inline uint kma_array_list_doubled(uint shift, uint doublings)
 {
-    const uint level = min(block, doublings);
-    return (((1u << level) - 1u) << shift) + ((block - level) << (shift + level));
-}
-
-static inline uint kma_array_list_shift_of(uint shift, uint doublings, uint block)
-{
-    return shift + min(block, doublings);
+    return ((1u << doublings) - 1u) << shift;
 }
 
 // Where object `index` is.
 static inline kma_array_list_spot kma_array_list_find(uint shift, uint doublings, uint index)
 {
     const uint level = min(kma_highest_bit((index >> shift) + 1), doublings);
-    const uint rest = index - (((1u << level) - 1u) << shift);
+    const uint rest = index - kma_array_list_doubled(shift, level);
     kma_array_list_spot spot;
     spot.shift = shift + level;
     spot.block = level + (rest >> spot.shift);
