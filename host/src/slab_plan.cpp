@@ -82,18 +82,26 @@ std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payloa
 
 namespace {
 
-// Of slabs as lanes alone share them, and of those that heads of so many places may have beside them; lanes together
-// may leave a quarter of theirs unused.
+// Slabs of lanes together that have the blocks of so many slabs of a class, as lanes alone share them. Lanes that ask together
+// leave less than half of their slab unused (kma_sl_is_waste, slab_take.cl), but for this: with a block of 2 KiB or more
+// the others' sizes are rounded up to 64 bytes, and there are nine lines or more. Then one of 2 KiB may have 288 units
+// with as little as five blocks of a unit beside it, and any larger one no more than twice its size and theirs.
+std::uint64_t slabs_together(std::uint64_t slabs, std::uint32_t size_class)
+{
+    static_assert(2 + KMA_SL_PLANES == 9 && KMA_SL_MOST_MIXED == 2 * (1 << KMA_SL_PLANES));
+    const bool is_coarse_alone = layout::kma_sl_units(size_class) == 1 << KMA_SL_PLANES;
+    return add_up(multiply(slabs, 2), is_coarse_alone ? divide_up(slabs, 4) : 0);
+}
+
+// For blocks that lanes take alone or together, and for the slabs that heads of so many places may have beside theirs.
 std::uint64_t lines_of_slabs(const std::array<std::uint64_t, KMA_SL_CLASSES> &counts, std::uint32_t places)
 {
     std::uint64_t lines = 0;
     for (std::uint32_t c = 0; c < KMA_SL_CLASSES; c++) {
         const layout::kma_sl_size size = layout::kma_sl_size_of(c);
         const std::uint64_t slabs = divide_up(counts[c], size.slots);
-        lines = add_up(
-            lines,
-            multiply(add_up(slabs, std::min<std::uint64_t>(counts[c], slabs / 3 + layout::kma_sl_places_of(places, c))),
-                     size.lines));
+        const std::uint64_t beside = std::min<std::uint64_t>(counts[c] - slabs, layout::kma_sl_places_of(places, c));
+        lines = add_up(lines, multiply(add_up(slabs_together(slabs, c), beside), size.lines));
     }
     return lines;
 }

@@ -144,6 +144,17 @@ TEST_CASE("bytes_for leaves the payload in a slab heap, and no chunk more", "[sl
     CHECK(Heap::bytes_for(slabs(), {{64, 0}, {0, 5}}) == Heap::bytes_for(slabs(), 1));
 }
 
+// So many of one size for each of another: side by side, so that lanes together want both.
+static std::vector<BlockDemand> mixed(std::uint64_t times, BlockDemand these, BlockDemand those)
+{
+    std::vector<BlockDemand> all;
+    for (; times != 0; times--) {
+        all.push_back(these);
+        all.push_back(those);
+    }
+    return all;
+}
+
 TEST_CASE("bytes_for blocks suffices for them in a slab heap, whatever their order", "[slab]")
 {
     const std::vector<std::vector<BlockDemand>> demands = {
@@ -160,6 +171,9 @@ TEST_CASE("bytes_for blocks suffices for them in a slab heap, whatever their ord
         {{3000000, 3}},
         {{513, 50}, {100000, 3}, {1, 100}},
         {{1, 100}, {2, 100}, {16, 100}, {17, 100}, {0, 100}},
+        {{80, 3000}},                    // eight of them leave three eighths of their slab
+        mixed(300, {16, 7}, {2048, 1}),  // together nine lines for little more than four
+        mixed(100, {16, 31}, {2048, 1}), // sizes up to 64 bytes are 64 beside one of 2 KiB
     };
     for (const int debug : {0, 2})
         for (std::size_t number = 0; number < demands.size(); number++) {
