@@ -51,7 +51,7 @@ static_assert(sizeof(kma_bump) == 2688 && sizeof(kma_guard) == 5248); // which k
 static_assert(sizeof(kma_sb_class) == 128 && sizeof(kma_sb_state) == 16 && sizeof(kma_sb_plan) == 52);
 static_assert(sizeof(kma_superblock) == 10752); // which kernels/superblock_kernels.cl and the documents name
 static_assert(sizeof(kma_sc_plan) == 60 && sizeof(kma_scatter) == 4224); // which kernels/scatter_kernels.cl names
-static_assert(sizeof(kma_array_list) == 32 + sizeof(kma_array_list_page) && sizeof(kma_array_list_page) == 1024);
+static_assert(sizeof(kma_array_list) == 36 + 2 * sizeof(kma_array_list_page) && sizeof(kma_array_list_page) == 1024);
 static_assert(sizeof(kma_sl_plan) == 80 && sizeof(kma_sl_size) == 16);
 static_assert(offsetof(kma_slab, cursors) % 128 == 0 && sizeof(kma_slab) % 128 == 0);
 static_assert(offsetof(kma_superblock, plan) == sizeof(kma_heap_header));

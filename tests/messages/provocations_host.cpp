@@ -238,9 +238,9 @@ void add_array_lists(std::vector<Provocation> &all)
              const Heap heap(device(), 1 << 16);
              const ArrayList list(device(), heap, 4);
              {
-                 const kma::MappedRange words = heap.map(list.ref(), 36);
-                 words.as<cl_uint>()[6] = 1; // the size
-                 words.as<cl_uint>()[8] = 0; // the first page
+                 const kma::MappedRange words = heap.map(list.ref(), 1064);
+                 words.as<cl_uint>()[7] = 1;   // the size
+                 words.as<cl_uint>()[265] = 0; // the first block
              }
              const kma::Snapshot snapshot = heap.snapshot();
              kma::ArrayListView(snapshot, list.ref()).at<cl_uint>(0);

@@ -1,5 +1,5 @@
 // A list of objects of one size that grows while kernels run, in memory of any heap: Spliet's ArrayList (thesis 4.2.2, 5.3) with
-// indices. An object has a number, and is found by it in three steps, however many there are.
+// indices. An object has a number, and is found by it in two steps, three in a long list.
 //
 //   #include "kma/containers/array_list.cl"
 //
@@ -24,7 +24,8 @@
 //
 // In memory:
 //
-//   list: pages[256] -> page: entries[256] -> block: objects, one behind the other    (array_list_layout.cl)
+//   list: own[256]   ->                       block: objects, one behind the other    (array_list_layout.cl)
+//         pages[256] -> page: entries[256] -> block
 //
 // The first block is short, and each has twice as many objects as the one before until it is long enough; so few objects take little
 // memory, and a crowd does not wait for hundreds of blocks. Blocks are put into the list in order, each by a compare-and-swap on the
@@ -40,13 +41,15 @@
 //
 // (An add to `credit` that finds too little is taken back. Between the two others may find too little, where there was enough: they
 // bring blocks early, nothing else.) Who finds too little credit puts blocks there: as many as he needs, and a few for those who wait
-// meanwhile; keeps n of their objects, and gives the others as credit. So that not all of a crowd bring blocks, only the first one does
-// so at once (`growing`); the others look for credit a while, a bounded number of times, and then bring their own; as does, when it
-// was looked for in vain, who comes second with a block. So nobody waits for him, and one who is stopped for ever costs what he
-// has in hand: a block, or n objects without an owner; and if he was about to bring blocks, all who come to that later look a while.
+// meanwhile; keeps n of their objects, and gives the others as credit. One of a crowd does so at a time (`bringing`); the others look for
+// credit meanwhile, and whether somebody still brings blocks, if not one of them does. All that a bounded number of times, and then
+// they bring their own. So nobody waits for him, and one who is stopped for ever costs what he has in hand: a block, or n objects
+// without an owner; and if he was bringing blocks, all who come to that later look for the whole while.
 //
-// Orders: an entry is set by a release and seen by an acquire, before the next one is set; credit is given by a release and taken by
-// an acquire, numbers by both: so who has a number, or saw the size above it, sees its block's entry.
+// Orders: an entry is set by a release and seen by an acquire, before the next one is set; so who sees one sees those before it. Numbers
+// come in the order of the adds to `size`, not in that of the blocks whose credit was taken for them: so one may have the number of
+// an object of a block that another brought, who told others only. Therefore who has a number acquires the entry of its block,
+// unless `known` has told him of it: a count of entries, set by a release behind each, not always the latest. Counters order nothing.
 #ifndef KMA_CONTAINERS_ARRAY_LIST_CL
 #define KMA_CONTAINERS_ARRAY_LIST_CL
 
@@ -61,9 +64,10 @@
 // do not make it wrap.
 #define KMA_ARRAY_LIST_MOST 65536u
 
-// How often one looks for others' blocks before he brings his own, and how long he pauses in between, in nanoseconds.
+// How often one looks for others' blocks before he brings his own, and how long he pauses in between, in nanoseconds: together longer
+// than a heap takes for a block.
 #ifndef KMA_ARRAY_LIST_PATIENCE
-#define KMA_ARRAY_LIST_PATIENCE 16u
+#define KMA_ARRAY_LIST_PATIENCE 256u
 #endif
 #define KMA_ARRAY_LIST_PAUSE 500u
 
@@ -104,27 +108,32 @@ static inline kma_ref kma_array_list_new(global kma_heap *heap, uint object_byte
     list->shift = shift;
     list->doublings = max(kma_array_list_log2(most), shift) - shift;
     kma_store_u32(&list->growing, 0, KMA_RELAXED);
+    kma_store_u32(&list->bringing, 0, KMA_RELAXED);
     kma_store_u32(&list->credit, 0, KMA_RELAXED);
     kma_store_u32(&list->size, 0, KMA_RELAXED);
     kma_store_u32(&list->known, 0, KMA_RELAXED);
-    for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++)
+    for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++) {
+        kma_ref_init(&list->own[i], KMA_NULL);
         kma_ref_init(&list->pages[i], KMA_NULL);
+    }
     return kma_ref_of(heap, list);
 }
 
-// How many objects there are: of those below, whoever asked has, or is about to get, the index. An acquire.
+// How many objects there are: so many indices were given out.
 static inline uint kma_array_list_size(global kma_array_list *list)
 {
-    return kma_load_u32(&list->size, KMA_ACQUIRE);
+    return kma_load_u32(&list->size, KMA_RELAXED);
 }
 
-// The block with a number below all that have been given out.
-static inline global uchar *kma_array_list_block(global kma_heap *heap, global kma_array_list *list, uint block)
+// The entry of a block; NULL if its page is not there. `is_settled`: somebody has an index there.
+static inline global kma_atomic_ref *kma_array_list_entry(global kma_heap *heap, global kma_array_list *list, uint block, bool is_settled)
 {
-    const kma_ref page = kma_load_u32(&list->pages[block >> KMA_ARRAY_LIST_PAGE_SHIFT], KMA_RELAXED);
+    if (block < KMA_ARRAY_LIST_ENTRIES)
+        return &list->own[block];
+    global kma_atomic_ref *const at = &list->pages[block >> KMA_ARRAY_LIST_PAGE_SHIFT];
+    const kma_ref page = is_settled ? kma_load_settled_u32(at) : kma_ref_load_acquire(at);
     global kma_array_list_page *its = (global kma_array_list_page *)kma_deref(heap, page);
-    const kma_ref ref = kma_load_u32(&its->entries[block & (KMA_ARRAY_LIST_ENTRIES - 1)], KMA_RELAXED);
-    return (global uchar *)kma_deref(heap, ref);
+    return its ? &its->entries[block & (KMA_ARRAY_LIST_ENTRIES - 1)] : (global kma_atomic_ref *)0;
 }
 
 // Object `index`, which is below the size, of a list that nobody clears meanwhile. With KMA_DEBUG NULL if it is not.
@@ -135,7 +144,8 @@ static inline global void *kma_array_list_get(global kma_heap *heap, global kma_
         return (global void *)0;
 #endif
     const kma_array_list_spot spot = kma_array_list_find(list->shift, list->doublings, index);
-    return kma_array_list_block(heap, list, spot.block) + (size_t)spot.within * list->object_bytes;
+    const kma_ref block = kma_load_settled_u32(kma_array_list_entry(heap, list, spot.block, true));
+    return (global uchar *)kma_deref(heap, block) + (size_t)spot.within * list->object_bytes;
 }
 
 // ------ memory ------------------------------------------------------------------------------------------------------
@@ -153,27 +163,33 @@ static inline uint kma_array_list_most_blocks(global kma_array_list *list)
 static inline void kma_array_list_credit(global kma_array_list *list, uint objects)
 {
     if (objects != 0)
-        kma_fetch_add_u32(&list->credit, objects, KMA_RELEASE);
+        kma_fetch_add_u32(&list->credit, objects, KMA_RELAXED);
 }
 
-// Takes credit for `n` objects, if there is so much.
+// Takes credit for `n` objects, if there is so much, and n is no more than KMA_ARRAY_LIST_MOST.
 static inline bool kma_array_list_take_credit(global kma_array_list *list, uint n)
 {
-    const int before = (int)kma_fetch_add_u32(&list->credit, 0u - n, KMA_ACQUIRE);
+    if (n > KMA_ARRAY_LIST_MOST)
+        return false;
+    const int before = (int)kma_fetch_add_u32(&list->credit, 0u - n, KMA_RELAXED);
     if (before >= (int)n)
         return true;
     kma_fetch_add_u32(&list->credit, n, KMA_RELAXED);
     return false;
 }
 
-// The same for one who came when others were about to bring blocks.
+// Whether one who found too little credit gets it from what others bring. False: he is to bring blocks himself, as nobody does, or not
+// for so long that he may be stopped; and counts as one who does.
 static inline bool kma_array_list_take_soon(global kma_array_list *list, uint n)
 {
     for (uint looks = KMA_ARRAY_LIST_PATIENCE; looks != 0; looks--) {
         if ((int)kma_load_u32(&list->credit, KMA_RELAXED) >= (int)n && kma_array_list_take_credit(list, n))
             return true;
+        if (kma_load_u32(&list->bringing, KMA_RELAXED) == 0 && kma_cas_u32(&list->bringing, 0, 1, KMA_RELAXED) == 0)
+            return false;
         kma_pause(KMA_ARRAY_LIST_PAUSE);
     }
+    kma_fetch_add_u32(&list->bringing, 1, KMA_RELAXED);
     return false;
 }
 
@@ -189,20 +205,16 @@ static inline bool kma_array_list_put_page(global kma_heap *heap, global kma_arr
 // Where the next block may be missing: the first entry from `at` on, as far as its page is there.
 typedef struct kma_array_list_end {
     uint at;
-    bool lacks_page;
+    global kma_atomic_ref *entry; // NULL: it lacks its page
 } kma_array_list_end;
 
 static inline kma_array_list_end kma_array_list_look(global kma_heap *heap, global kma_array_list *list, uint at)
 {
     kma_array_list_end end;
-    end.lacks_page = false;
+    end.entry = (global kma_atomic_ref *)0;
     for (end.at = at; end.at < kma_array_list_most_blocks(list); end.at++) { // on by one for each that others put there
-        const kma_ref page = kma_ref_load_acquire(&list->pages[end.at >> KMA_ARRAY_LIST_PAGE_SHIFT]);
-        end.lacks_page = page == KMA_NULL;
-        if (end.lacks_page)
-            break;
-        global kma_array_list_page *its = (global kma_array_list_page *)kma_deref(heap, page);
-        if (kma_ref_load_acquire(&its->entries[end.at & (KMA_ARRAY_LIST_ENTRIES - 1)]) == KMA_NULL)
+        end.entry = kma_array_list_entry(heap, list, end.at, false);
+        if (!end.entry || kma_ref_load_acquire(end.entry) == KMA_NULL)
             break;
     }
     return end;
@@ -211,11 +223,9 @@ static inline kma_array_list_end kma_array_list_look(global kma_heap *heap, glob
 // Makes memory for a block, or for a page, the one that was missing: whether it still was.
 static inline bool kma_array_list_put(global kma_heap *heap, global kma_array_list *list, kma_array_list_end end, global void *memory)
 {
-    if (end.lacks_page)
+    if (!end.entry)
         return kma_array_list_put_page(heap, list, end.at, memory);
-    const kma_ref page = kma_load_u32(&list->pages[end.at >> KMA_ARRAY_LIST_PAGE_SHIFT], KMA_RELAXED);
-    global kma_array_list_page *its = (global kma_array_list_page *)kma_deref(heap, page);
-    if (kma_ref_cas(&its->entries[end.at & (KMA_ARRAY_LIST_ENTRIES - 1)], KMA_NULL, kma_ref_of(heap, memory)) != KMA_NULL)
+    if (kma_ref_cas(end.entry, KMA_NULL, kma_ref_of(heap, memory)) != KMA_NULL)
         return false;
     kma_store_u32(&list->known, end.at + 1, KMA_RELEASE);
     return true;
@@ -243,12 +253,12 @@ static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global k
             break;
         const uint shift = list->shift + min(at, (uint)list->doublings);
         const size_t block_bytes = max((size_t)list->object_bytes << shift, sizeof(kma_ref));
-        global void *memory = kma_aligned_alloc(heap, end.lacks_page ? sizeof(kma_ref) : list->align,
-                                                end.lacks_page ? sizeof(kma_array_list_page) : block_bytes);
+        global void *memory = kma_aligned_alloc(heap, end.entry ? list->align : sizeof(kma_ref),
+                                                end.entry ? block_bytes : sizeof(kma_array_list_page));
         if (!memory)
             break;
         const bool is_put = kma_array_list_put(heap, list, end, memory);
-        if (is_put && !end.lacks_page) {
+        if (is_put && end.entry) {
             const uint mine = min(n - got, 1u << shift);
             got += mine;
             kma_array_list_credit(list, (1u << shift) - mine);
@@ -256,7 +266,7 @@ static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global k
         if (is_put)
             continue;
         kma_free(heap, memory);
-        if (got < n && n - got <= KMA_ARRAY_LIST_MOST && kma_array_list_take_soon(list, n - got)) // of what the other brought
+        if (got < n && kma_array_list_take_credit(list, n - got)) // of what the other brought
             got = n;
     }
     if (got < n)
@@ -264,24 +274,51 @@ static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global k
     return got >= n;
 }
 
-// Memory for `n` objects of the list.
-static inline bool kma_array_list_reserve(global kma_heap *heap, global kma_array_list *list, uint n)
+// Memory for `n` objects, for one who found too little credit: what others bring, or his own blocks.
+static inline bool kma_array_list_get_more(global kma_heap *heap, global kma_array_list *list, uint n)
 {
-    const bool few = n <= KMA_ARRAY_LIST_MOST;
-    if (few && kma_array_list_take_credit(list, n))
-        return true;
-    const bool is_first = kma_fetch_add_u32(&list->growing, 1, KMA_RELAXED) == 0;
-    const bool served = (few && !is_first && kma_array_list_take_soon(list, n)) || kma_array_list_bring(heap, list, n);
+    kma_fetch_add_u32(&list->growing, 1, KMA_RELAXED);
+    bool served = kma_array_list_take_soon(list, n);
+    if (!served) {
+        served = kma_array_list_bring(heap, list, n);
+        kma_fetch_add_u32(&list->bringing, 0u - 1u, KMA_RELAXED);
+    }
     kma_fetch_add_u32(&list->growing, 0u - 1u, KMA_RELAXED);
     return served;
+}
+
+// Waits until a word that is set, if by others then before the caller came to know of it, is so for him, too: no longer than memory takes.
+static inline void kma_array_list_await(global kma_atomic_ref *at)
+{
+    if (kma_ref_load_acquire(at) != KMA_NULL)
+        return;
+    while (kma_fetch_or_u32(at, 0, KMA_ACQUIRE) == KMA_NULL) {} // Ends: it was set already, by nobody who is waited for
+}
+
+// Acquires the entry of a block below which others have numbers, and so all entries before it.
+static inline void kma_array_list_see(global kma_heap *heap, global kma_array_list *list, uint block)
+{
+    if (block >= KMA_ARRAY_LIST_ENTRIES)
+        kma_array_list_await(&list->pages[block >> KMA_ARRAY_LIST_PAGE_SHIFT]);
+    kma_array_list_await(kma_array_list_entry(heap, list, block, true));
 }
 
 // `n` objects, at least 1: the first one's index.
 static inline uint kma_array_list_take(global kma_heap *heap, global kma_array_list *list, uint n)
 {
-    if (!kma_array_list_reserve(heap, list, n))
+    // Both at once, as neither waits for the other.
+    const bool few = n <= KMA_ARRAY_LIST_MOST;
+    const int credit = few ? (int)kma_fetch_add_u32(&list->credit, 0u - n, KMA_RELAXED) : 0;
+    const uint known = kma_load_u32(&list->known, KMA_ACQUIRE);
+    if (few && credit < (int)n)
+        kma_fetch_add_u32(&list->credit, n, KMA_RELAXED);
+    if (credit < (int)n && !kma_array_list_get_more(heap, list, n))
         return KMA_ARRAY_LIST_NONE;
-    return kma_fetch_add_u32(&list->size, n, KMA_ACQ_REL);
+    const uint first = kma_fetch_add_u32(&list->size, n, KMA_RELAXED);
+    const uint last = kma_array_list_find(list->shift, list->doublings, first + n - 1).block;
+    if (last >= known)
+        kma_array_list_see(heap, list, last);
+    return first;
 }
 
 // ------ growing -----------------------------------------------------------------------------------------------------
@@ -320,12 +357,15 @@ static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_l
 static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_array_list *list, uint n,
                                              local kma_group_words *words)
 {
-    const kma_scan sums = kma_group_scan(words, n <= KMA_ARRAY_LIST_MOST ? n : 0xffffffffu); // more than any sum of those
+    const kma_group_place place = kma_group_put(words, n <= KMA_ARRAY_LIST_MOST ? n : 0xffffffffu); // more than any sum of those
     uint first = KMA_ARRAY_LIST_NONE;
-    if (kma_group_me() == 0 && sums.total != 0 && sums.total != 0xffffffffu)
-        first = kma_array_list_take(heap, list, sums.total);
-    first = kma_group_first(words, first);
-    return first != KMA_ARRAY_LIST_NONE ? first + sums.before : first;
+    if (kma_group_me() == 0) {
+        const uint sum = kma_group_sum(words);
+        if (sum != 0 && sum != 0xffffffffu)
+            first = kma_array_list_take(heap, list, sum);
+    }
+    first = kma_group_tell(words, first);
+    return first != KMA_ARRAY_LIST_NONE ? first + kma_group_before(words, place) : first;
 }
 
 // The same, with as many objects for each work-item as that one gets who wants most, and those interleaved: the caller's k-th object is
@@ -333,11 +373,14 @@ static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_a
 static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_array_list *list, uint n,
                                            local kma_group_words *words)
 {
-    const uint most = kma_group_max(words, n);
+    kma_group_put_max(words, n);
     uint first = KMA_ARRAY_LIST_NONE;
-    if (kma_group_me() == 0 && most != 0 && most <= KMA_ARRAY_LIST_MOST)
-        first = kma_array_list_take(heap, list, most * kma_group_items());
-    first = kma_group_first(words, first);
+    if (kma_group_me() == 0) {
+        const uint most = kma_group_most(words);
+        if (most != 0 && most <= KMA_ARRAY_LIST_MOST)
+            first = kma_array_list_take(heap, list, most * kma_group_items());
+    }
+    first = kma_group_tell(words, first);
     return first != KMA_ARRAY_LIST_NONE ? first + kma_group_me() : first;
 }
 
@@ -360,10 +403,12 @@ static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_
 {
     for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++) {
         global kma_array_list_page *page = (global kma_array_list_page *)kma_deref(heap, kma_ref_load_acquire(&list->pages[i]));
-        for (uint k = 0; page && k < KMA_ARRAY_LIST_ENTRIES; k++)
-            kma_free(heap, kma_deref(heap, kma_ref_load_acquire(&page->entries[k])));
+        global kma_atomic_ref *entries = i == 0 ? list->own : page ? page->entries : (global kma_atomic_ref *)0;
+        for (uint k = 0; entries && k < KMA_ARRAY_LIST_ENTRIES; k++)
+            kma_free(heap, kma_deref(heap, kma_ref_load_acquire(&entries[k])));
         kma_free(heap, page);
         kma_ref_init(&list->pages[i], KMA_NULL);
+        kma_ref_init(&list->own[i], KMA_NULL);
     }
     kma_store_u32(&list->known, 0, KMA_RELAXED);
     kma_store_u32(&list->credit, 0, KMA_RELAXED);

@@ -13,11 +13,13 @@ typedef struct kma_array_list {
     KMA_PLAIN(uint) align;
     KMA_PLAIN(uint) shift;     // log2 of the objects of the first block
     KMA_PLAIN(uint) doublings; // so often the next block has twice as many; then all have as many
-    kma_atomic_u32 growing; // how many are about to bring blocks
-    kma_atomic_u32 credit;  // objects that are nobody's; below 0, as a signed number, for moments
-    kma_atomic_u32 size;    // objects that are somebody's
-    kma_atomic_u32 known;   // blocks that are there, at least
-    kma_atomic_u32 pages[KMA_ARRAY_LIST_ENTRIES]; // refs
+    kma_atomic_u32 growing;  // how many have found too little credit
+    kma_atomic_u32 bringing; // and bring blocks
+    kma_atomic_u32 credit;   // objects that are nobody's; below 0, as a signed number, for moments
+    kma_atomic_u32 size;     // objects that are somebody's
+    kma_atomic_u32 known;    // blocks that are there, at least
+    kma_atomic_u32 pages[KMA_ARRAY_LIST_ENTRIES]; // refs of those behind `own`, which is the first one: pages[0] is not there
+    kma_atomic_u32 own[KMA_ARRAY_LIST_ENTRIES];   // refs of the first blocks
 } kma_array_list;
 
 typedef struct kma_array_list_page {

@@ -4,21 +4,48 @@
 //   local kma_group_words words;
 //   const kma_scan sums = kma_group_scan(&words, value);
 //
-// Collective: all work-items of the work-group call them, in the same order, as they do barrier(). Any group size. Lanes that arrive
-// together are summed by the lanes' own means (lanes.cl); their leader adds that to the word of his part of the group, 32
-// work-items or more. So sums go by parts in the work-items' order; within a part, by who came first; within a lane group, by lanes.
+// Collective: all work-items of the work-group call them, in the same order, as they do barrier(). Any group size. In two steps,
+// between which the first work-item may do what it does for all:
+//
+//   kma_group_place kma_group_put   (words, value)  puts the caller's number
+//   uint            kma_group_sum   (words)         the first work-item alone: the sum of all
+//   uint            kma_group_tell  (words, value)  what the first work-item says, for all
+//   uint            kma_group_before(words, place)  the sum of the numbers in front of the caller's
+//
+//   kma_scan        kma_group_scan  (words, value)  all of that at once
+//   uint            kma_group_max   (words, value)  the largest number, by kma_group_put_max and kma_group_most
+//
+// Where lanes meet, those that arrive together are summed by the lanes' own means (lanes.cl), and their leader adds that to the word
+// of his part of the group, 32 work-items or more. Where they do not, which is on CPUs, a part is one work-item, and nothing is
+// atomic. So sums go by parts in the work-items' order; within a part, by who came first; within a lane group, by lanes.
+//
+// A barrier ends put, and one is in tell. Words of parts are written before the first and read by the first work-item between
+// the two; what that writes then, all read behind the second. So nobody reads what a call that follows writes.
 #ifndef KMA_PLATFORM_GROUP_CL
 #define KMA_PLATFORM_GROUP_CL
 
 #include "kma/platform/lanes.cl"
 
-#define KMA_GROUP_PARTS 32u
+#if KMA_LANES == KMA_LANES_SINGLE
+#define KMA_GROUP_PARTS      1024u
+#define KMA_GROUP_PART_SHIFT 0u // log2 of the work-items of a part, at least
+#else
+#define KMA_GROUP_PARTS      32u
+#define KMA_GROUP_PART_SHIFT 5u
+#endif
 
 typedef struct kma_group_words {
-    uint part[KMA_GROUP_PARTS]; // sums
-    uint most;     // of kma_group_max; of kma_group_scan: 1 if a part's sum passed 2^32 - 1
-    uint told;     // by one work-item to the others
+    uint4 part[KMA_GROUP_PARTS / 4];   // their sums, or maxima: four at a time, since steps cost more than words
+    uint4 before[KMA_GROUP_PARTS / 4]; // sums of those in front
+    uint beyond; // 1 if the sum of a part of several passed 2^32 - 1
+    uint told;   // by the first work-item
 } kma_group_words;
+
+// Where the caller's number is among those of its work-group.
+typedef struct kma_group_place {
+    uint part;
+    uint within;
+} kma_group_place;
 
 static inline uint kma_group_items(void)
 {
@@ -31,66 +58,138 @@ static inline uint kma_group_me(void)
     return (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));
 }
 
-// Work-items of a part.
-static inline uint kma_group_part_items(void)
+// log2 of the work-items of a part.
+static inline uint kma_group_part_shift(void)
 {
-    return max(KMA_GROUP_PARTS, (kma_group_items() + KMA_GROUP_PARTS - 1) / KMA_GROUP_PARTS);
+    const uint items = kma_group_items();
+    return items <= KMA_GROUP_PARTS << KMA_GROUP_PART_SHIFT ? KMA_GROUP_PART_SHIFT
+                                                            : kma_highest_bit((items - 1) / KMA_GROUP_PARTS) + 1;
 }
 
+// Fours of parts.
+static inline uint kma_group_fours(void)
+{
+    return ((kma_group_items() - 1) >> (kma_group_part_shift() + 2)) + 1;
+}
+
+static inline local uint *kma_group_part(local kma_group_words *words, uint part)
+{
+    return (local uint *)words->part + part;
+}
+
+// Before several work-items put something into a part.
 static inline void kma_group_clear(local kma_group_words *words)
 {
-    barrier(CLK_LOCAL_MEM_FENCE); // others may still read what an earlier call left there
-    for (uint i = kma_group_me(); i < KMA_GROUP_PARTS; i += kma_group_items())
-        words->part[i] = 0;
+    for (uint i = kma_group_me(); i < 4 * kma_group_fours(); i += kma_group_items())
+        *kma_group_part(words, i) = 0;
     if (kma_group_me() == 0)
-        words->most = 0;
+        words->beyond = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// The sums of `value` over the work-items before the caller, and over all; the total stays at 2^32 - 1 if it would pass that, and then
-// the other is of no use.
-static inline kma_scan kma_group_scan(local kma_group_words *words, uint value)
+// Puts the number of a work-item that is a part, and 0 for those that are missing in the last four.
+static inline void kma_group_put_alone(local kma_group_words *words, uint value)
 {
-    kma_group_clear(words);
-    const kma_lanes group = kma_lanes_active();
-    const kma_scan lanes = kma_lanes_scan(group, value);
-    const uint part = kma_lanes_first(group, kma_group_me() / kma_group_part_items());
-    uint before = 0;
-    if (kma_lane_leads(group)) {
-        before = atomic_add(&words->part[part], lanes.total);
-        if (before + lanes.total < before)
-            atomic_max(&words->most, 1u);
-    }
-    kma_scan sums;
-    sums.before = kma_lanes_first(group, before) + lanes.before;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    sums.total = words->most != 0 ? 0xffffffffu : 0;
-    const uint parts = (kma_group_items() - 1) / kma_group_part_items() + 1;
-    for (uint i = 0; i < parts; i++) {
-        const uint its = words->part[i];
-        sums.before += i < part ? its : 0;
-        sums.total = add_sat(sums.total, its);
-    }
-    return sums;
+    const uint me = kma_group_me();
+    *kma_group_part(words, me) = value;
+    for (uint i = kma_group_items(); me == kma_group_items() - 1 && i % 4 != 0; i++)
+        *kma_group_part(words, i) = 0;
 }
 
-// The largest `value` of the work-group.
-static inline uint kma_group_max(local kma_group_words *words, uint value)
+static inline kma_group_place kma_group_put(local kma_group_words *words, uint value)
 {
-    kma_group_clear(words);
-    atomic_max(&words->most, value);
+    kma_group_place place;
+    place.part = kma_group_me() >> kma_group_part_shift();
+    place.within = 0;
+    if (kma_group_part_shift() == 0) {
+        kma_group_put_alone(words, value);
+    } else {
+        kma_group_clear(words);
+        const kma_lanes group = kma_lanes_active();
+        const kma_scan lanes = kma_lanes_scan(group, value);
+        place.part = kma_lanes_first(group, place.part);
+        uint before = 0;
+        if (kma_lane_leads(group)) {
+            before = atomic_add(kma_group_part(words, place.part), lanes.total);
+            if (before + lanes.total < before)
+                atomic_max(&words->beyond, 1u);
+        }
+        place.within = kma_lanes_first(group, before) + lanes.before;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
-    return words->most;
+    return place;
 }
 
-// What the first work-item of the work-group says; what it did and saw in global memory before is before what the others do after. After
-// kma_group_scan or kma_group_max with the same words.
-static inline uint kma_group_first(local kma_group_words *words, uint value)
+// The sum of what all have put; it stays at 2^32 - 1 if it would pass that, and then kma_group_before is of no use.
+static inline uint kma_group_sum(local kma_group_words *words)
+{
+    bool passed = kma_group_part_shift() != 0 && words->beyond != 0;
+    uint sum = 0;
+    for (uint i = 0; i < kma_group_fours(); i++) {
+        const uint4 its = words->part[i];
+        uint4 before;
+        before.x = sum;
+        before.y = before.x + its.x;
+        before.z = before.y + its.y;
+        before.w = before.z + its.z;
+        sum = before.w + its.w;
+        words->before[i] = before;
+        passed = passed || before.y < before.x || before.z < before.y || before.w < before.z || sum < before.w;
+    }
+    return passed ? 0xffffffffu : sum;
+}
+
+// What the first work-item says; what it did and saw in global memory before is before what the others do after.
+static inline uint kma_group_tell(local kma_group_words *words, uint value)
 {
     if (kma_group_me() == 0)
         words->told = value;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     return words->told;
+}
+
+static inline uint kma_group_before(local kma_group_words *words, kma_group_place place)
+{
+    return ((const local uint *)words->before)[place.part] + place.within;
+}
+
+// The sums of `value` over the work-items before the caller, and over all; as kma_group_sum.
+static inline kma_scan kma_group_scan(local kma_group_words *words, uint value)
+{
+    const kma_group_place place = kma_group_put(words, value);
+    kma_scan sums;
+    sums.total = kma_group_tell(words, kma_group_me() == 0 ? kma_group_sum(words) : 0);
+    sums.before = kma_group_before(words, place);
+    return sums;
+}
+
+// Puts a number of which kma_group_most, for the first work-item alone, is the largest.
+static inline void kma_group_put_max(local kma_group_words *words, uint value)
+{
+    if (kma_group_part_shift() == 0) {
+        kma_group_put_alone(words, value);
+    } else {
+        kma_group_clear(words);
+        atomic_max(kma_group_part(words, kma_group_me() >> kma_group_part_shift()), value);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+static inline uint kma_group_most(local kma_group_words *words)
+{
+    uint most = 0;
+    for (uint i = 0; i < kma_group_fours(); i++) {
+        const uint4 its = words->part[i];
+        most = max(most, max(max(its.x, its.y), max(its.z, its.w)));
+    }
+    return most;
+}
+
+// The largest `value` of the work-group.
+static inline uint kma_group_max(local kma_group_words *words, uint value)
+{
+    kma_group_put_max(words, value);
+    return kma_group_tell(words, kma_group_me() == 0 ? kma_group_most(words) : 0);
 }
 
 #endif
