@@ -4,7 +4,7 @@
 
 // What the kernels share besides the heap; in a buffer of its own, all zero at first.
 typedef struct graph_state {
-    kma_atomic_ref root;
+    kma_search_tree tree;        // of graph_node
     kma_atomic_u32 edges_done;   // edges that are in the graph
     kma_atomic_u32 frontier_end; // entries of the next breadth-first frontier
 } graph_state;
@@ -19,8 +19,8 @@ kernel void graph_build(global kma_heap *heap, global graph_state *state, global
     const uint before = progress[get_global_id(0)];
     uint done = 0;
     for (size_t i = get_global_id(0) + before * get_global_size(0); i < edges; i += get_global_size(0)) {
-        global graph_node *source = graph_ensure(heap, &state->root, sources[i], keep_spare != 0, &spare);
-        global graph_node *sink = graph_ensure(heap, &state->root, sinks[i], keep_spare != 0, &spare);
+        global graph_node *source = graph_ensure(heap, &state->tree, sources[i], keep_spare != 0, &spare);
+        global graph_node *sink = graph_ensure(heap, &state->tree, sinks[i], keep_spare != 0, &spare);
         global graph_link *link = KMA_NEW(heap, graph_link);
         if (!source || !sink || !link) {
             kma_free(heap, link);
@@ -44,14 +44,13 @@ kernel void graph_degrees(global kma_heap *heap, global graph_state *state, glob
         return;
     out_degrees[i] = UINT_MAX;
     in_degrees[i] = UINT_MAX;
-    global graph_node *node = graph_get(heap, &state->root, keys[i]);
+    global graph_node *node = graph_get(heap, &state->tree, keys[i]);
     if (!node)
         return;
     uint out = 0;
-    kma_ref at = kma_ref_load_acquire(&node->links);
-    while (at != KMA_NULL) { // the list is complete and stands still
-        global graph_link *link = (global graph_link *)kma_deref(heap, at);
-        at = kma_ref_load_acquire(&link->next);
+    global graph_link *link = graph_first_link(heap, node);
+    while (link) { // the list is complete and stands still
+        link = graph_next_link(heap, link);
         out++;
     }
     out_degrees[i] = out;
@@ -63,7 +62,7 @@ kernel void graph_bfs_start(global kma_heap *heap, global graph_state *state, ui
 {
     if (get_global_id(0) != 0)
         return;
-    global graph_node *node = graph_get(heap, &state->root, key);
+    global graph_node *node = graph_get(heap, &state->tree, key);
     kma_store_u32(&state->frontier_end, node ? 1 : 0, KMA_RELAXED);
     if (node) {
         kma_store_u32(&node->level, 0, KMA_RELAXED);
@@ -80,14 +79,13 @@ kernel void graph_bfs_level(global kma_heap *heap, global graph_state *state, ui
     if (i >= count)
         return;
     global graph_node *node = (global graph_node *)kma_deref(heap, frontier[i]);
-    kma_ref at = kma_ref_load_acquire(&node->links);
-    while (at != KMA_NULL) { // the list is complete and stands still
-        global graph_link *link = (global graph_link *)kma_deref(heap, at);
+    global graph_link *link = graph_first_link(heap, node);
+    while (link) { // the list is complete and stands still
         global graph_node *sink = (global graph_node *)kma_deref(heap, link->sink);
         if (kma_load_u32(&sink->level, KMA_RELAXED) == GRAPH_UNREACHED &&
             kma_cas_u32(&sink->level, GRAPH_UNREACHED, level, KMA_RELAXED) == GRAPH_UNREACHED)
             next[kma_fetch_add_u32(&state->frontier_end, 1, KMA_RELAXED)] = kma_ref_of(heap, sink);
-        at = kma_ref_load_acquire(&link->next);
+        link = graph_next_link(heap, link);
     }
 }
 
@@ -98,6 +96,6 @@ kernel void graph_levels(global kma_heap *heap, global graph_state *state, globa
     const size_t i = get_global_id(0);
     if (i >= count)
         return;
-    global graph_node *node = graph_get(heap, &state->root, keys[i]);
+    global graph_node *node = graph_get(heap, &state->tree, keys[i]);
     levels[i] = node ? kma_load_u32(&node->level, KMA_RELAXED) : GRAPH_UNREACHED;
 }
