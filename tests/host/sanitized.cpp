@@ -18,6 +18,9 @@
 #define scenario lanes_scenario
 #include "scenario_lanes.hpp"
 #undef scenario
+#define scenario list_scenario
+#include "scenario_list.hpp"
+#undef scenario
 #define scenario queue_scenario
 #include "scenario_queue.hpp"
 #undef scenario
@@ -64,6 +67,7 @@ int main(int argc, char **argv)
     run<queue_scenario<shim::scenario_threads>>("queue");
     run<bitmap_scenario<shim::scenario_threads>>("bitmap");
     run<tree_scenario<shim::scenario_threads>>("tree");
+    run<list_scenario<shim::scenario_threads>>("list");
     run<lanes_scenario<shim::scenario_threads>>("lanes");
     run_heaps<KMA_HOST_HEAPS>();
     return shim::verdict(false);

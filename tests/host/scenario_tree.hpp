@@ -1,7 +1,9 @@
-// The graph sample's tree over a bump heap: all threads insert the same few keys and push links between them.
+// The graph sample's nodes and links in a search tree and lists over a bump heap: all threads insert the same few keys, push links
+// between them, and walk through the tree meanwhile.
 //
-// Checked: a node or link that is reached is ordered after its writing; at the end every key is in the tree once, in
-// order, and every link is in its source's list, once.
+// Checked: a node or link that is reached is ordered after its writing; a walk meets all nodes that were there before, in
+// order; at the end every key is in the tree once, in order, and every link is in its source's list, once; and all nodes can be
+// taken out.
 #pragma once
 
 #define KMA_HEAP bump
@@ -13,8 +15,8 @@ public:
     {
         heap_ = shim::objects.construct<kma_heap>(memory_);
         kma_bump_init(heap_, sizeof(memory_), 0, 0, 1);
-        root_ = shim::objects.construct<kma_atomic_ref>(root_memory_);
-        kma_ref_init(root_, KMA_NULL);
+        tree_ = shim::objects.construct<kma_search_tree>(tree_memory_);
+        kma_tree_init(tree_);
         variant_ = shim::random(shim::chosen.bound != 0 ? 1 : 1u << 20);
         shown_ = shim::objects.construct<kma_atomic_ref>(shown_memory_);
         kma_ref_init(shown_, KMA_NULL);
@@ -28,8 +30,8 @@ public:
             if (sits_out(me, round))
                 continue;
             const bool keeps_second = keeps_ == 2 ? round % 2 == 0 : keeps_ != 0;
-            graph_node *const source = graph_ensure(heap_, root_, source_key(me, round), keeps_ != 0, &spare);
-            graph_node *const sink = graph_ensure(heap_, root_, sink_key(me, round), keeps_second, &spare);
+            graph_node *const source = graph_ensure(heap_, tree_, source_key(me, round), keeps_ != 0, &spare);
+            graph_node *const sink = graph_ensure(heap_, tree_, sink_key(me, round), keeps_second, &spare);
             shim::check(keeps_ != 0 || !spare, "a node is kept that should have been freed");
             graph_link *const link = KMA_NEW(heap_, graph_link);
             shim::check(source && sink && link, "the heap is too small for this test");
@@ -43,16 +45,17 @@ public:
             show();
         else
             look();
+        walk(me, keys);
     }
 
     void after()
     {
         const graph_node *last = nullptr;
         uint nodes = 0;
-        check_order(kma_ref_load_acquire(root_), last, nodes);
+        check_order(kma_ref_load_acquire(&tree_->root), last, nodes);
         uint wanted_nodes = 0;
         for (uint key = 0; key < keys; key++) {
-            graph_node *const node = graph_get(heap_, root_, key);
+            graph_node *const node = graph_get(heap_, tree_, key);
             bool used = false;
             uint all_wanted = 0;
             for (uint sink = 0; sink < keys; sink++) {
@@ -72,8 +75,12 @@ public:
             wanted_nodes += used;
         }
         shim::check(nodes == wanted_nodes, "a key is in the tree twice");
+        shim::check(walk(0, keys) == nodes, "a walk does not meet each node once");
+        for (uint key = 0; key < keys; key++)
+            check_after(key);
         check_memory(nodes);
         check_alone();
+        check_taking(walk(0, keys + 1));
         shim::objects.destroy_all();
     }
 
@@ -108,7 +115,7 @@ private:
     void look()
     {
         if (const kma_ref ref = kma_ref_load_acquire(shown_))
-            shim::check(static_cast<graph_node *>(kma_deref(heap_, ref))->key == keys, "what was shown is not there");
+            shim::check(static_cast<graph_node *>(kma_deref(heap_, ref))->node.key == keys, "what was shown is not there");
     }
 
     // If all losers keep their nodes, each node that was made is in the tree, a spare, or the one that was shown.
@@ -133,27 +140,69 @@ private:
         graph_node *const spare = KMA_NEW(heap_, graph_node);
         shim::check(spare, "the heap is too small for this test");
         graph_node *left = nullptr;
-        graph_node *const there = graph_ensure(heap_, root_, 0, true, &left);
-        shim::check(graph_ensure(heap_, root_, 0, true, &left) == there && !left, "a node that is there was not found");
+        graph_node *const there = graph_ensure(heap_, tree_, 0, true, &left);
+        shim::check(graph_ensure(heap_, tree_, 0, true, &left) == there && !left, "a node that is there was not found");
         left = spare;
-        shim::check(graph_ensure(heap_, root_, keys + 1, true, &left) == spare && !left, "a spare was not used");
-        shim::check(graph_get(heap_, root_, keys + 1) == spare, "a node is not found");
+        shim::check(graph_ensure(heap_, tree_, keys + 1, true, &left) == spare && !left, "a spare was not used");
+        shim::check(graph_get(heap_, tree_, keys + 1) == spare, "a node is not found");
         const uint limit = heap_->header.limit;
         heap_->header.limit = static_cast<uint>(head);
-        shim::check(!graph_ensure(heap_, root_, keys + 2, true, &left), "a node of a full heap");
+        shim::check(!graph_ensure(heap_, tree_, keys + 2, true, &left), "a node of a full heap");
         heap_->header.limit = limit;
+    }
+
+    // From node to node, in order, past all nodes of this thread's own links: how many there are.
+    uint walk(uint me, uint limit)
+    {
+        bool met[keys + 2] = {};
+        uint nodes = 0;
+        const kma_tree_node *last = nullptr;
+        for (kma_tree_node *at = kma_tree_first(heap_, tree_); at; at = kma_tree_after(heap_, tree_, at->key)) {
+            shim::check(++nodes <= limit, "a walk goes in a circle");
+            shim::check(!last || kma_mix32(last->key) < kma_mix32(at->key), "a walk is out of order");
+            met[at->key] = true;
+            last = at;
+        }
+        for (uint round = 0; round < rounds(); round++)
+            shim::check(sits_out(me, round) || (met[source_key(me, round)] && met[sink_key(me, round)]),
+                        "a walk misses a node that was there before");
+        return nodes;
+    }
+
+    // What comes behind a key that may not be there.
+    void check_after(uint key)
+    {
+        const graph_node *right = nullptr;
+        for (uint other = 0; other < keys; other++)
+            if (graph_node *const node = graph_get(heap_, tree_, other))
+                if (kma_mix32(key) < kma_mix32(other) && (!right || kma_mix32(other) < kma_mix32(right->node.key)))
+                    right = node;
+        shim::check(reinterpret_cast<const graph_node *>(kma_tree_after(heap_, tree_, key)) == right, "not the next node behind a key");
+    }
+
+    // Alone: all nodes can be taken out, in order, and the tree stays right meanwhile.
+    void check_taking(uint nodes)
+    {
+        for (; nodes != 0; nodes--) {
+            kma_tree_node *const first = kma_tree_first(heap_, tree_);
+            const kma_tree_node *const second = first ? kma_tree_after(heap_, tree_, first->key) : nullptr;
+            shim::check(first && kma_tree_take_first(heap_, tree_) == first, "not the first node was taken");
+            shim::check(kma_tree_first(heap_, tree_) == second, "a node was lost with the first one");
+            const graph_node *last = nullptr;
+            uint left = 0;
+            check_order(kma_ref_load_acquire(&tree_->root), last, left);
+            shim::check(left == nodes - 1, "a node was lost with the first one");
+        }
+        shim::check(!kma_tree_take_first(heap_, tree_), "a node of an empty tree");
     }
 
     uint links_to(graph_node *source, uint key)
     {
         uint found = 0;
         uint steps = 0;
-        kma_ref at = kma_ref_load_acquire(&source->links);
-        while (at != KMA_NULL) {
-            graph_link *const link = static_cast<graph_link *>(kma_deref(heap_, at));
+        for (graph_link *link = graph_first_link(heap_, source); link; link = graph_next_link(heap_, link)) {
             graph_node *const sink = static_cast<graph_node *>(kma_deref(heap_, link->sink));
-            found += key == any_key || sink->key == key;
-            at = kma_ref_load_acquire(&link->next);
+            found += key == any_key || sink->node.key == key;
             shim::check(++steps <= threads * rounds(), "a list of links has a cycle");
         }
         return found;
@@ -164,21 +213,21 @@ private:
         if (ref == KMA_NULL)
             return;
         graph_node *const node = static_cast<graph_node *>(kma_deref(heap_, ref));
-        shim::check(++nodes <= keys, "the tree has a cycle or a key twice");
-        check_order(kma_ref_load_acquire(&node->left), last, nodes);
-        shim::check(!last || kma_mix32(last->key) < kma_mix32(node->key), "the tree is out of order");
+        shim::check(++nodes <= keys + 1, "the tree has a cycle or a key twice");
+        check_order(kma_ref_load_acquire(&node->node.left), last, nodes);
+        shim::check(!last || kma_mix32(last->node.key) < kma_mix32(node->node.key), "the tree is out of order");
         last = node;
-        check_order(kma_ref_load_acquire(&node->right), last, nodes);
+        check_order(kma_ref_load_acquire(&node->node.right), last, nodes);
     }
 
     static constexpr size_t room = threads * max_rounds * (2 * sizeof(graph_node) + sizeof(graph_link) + 64);
     alignas(16) uchar memory_[sizeof(kma_heap) + 16 + room];
-    alignas(16) uchar root_memory_[sizeof(kma_atomic_ref)];
+    alignas(16) uchar tree_memory_[sizeof(kma_search_tree)];
     kma_heap *heap_;
     bool spare_[threads] = {};
     uint keeps_ = 0; // 0: nobody keeps a node that lost a race, 1: all do, 2: some
     alignas(16) uchar shown_memory_[sizeof(kma_atomic_ref)];
-    kma_atomic_ref *root_;
+    kma_search_tree *tree_;
     uint variant_ = 0;
     kma_atomic_ref *shown_;
 };

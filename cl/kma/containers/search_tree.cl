@@ -105,17 +105,17 @@ static inline global kma_tree_node *kma_tree_add(global kma_heap *heap, global k
 {
     const kma_ref ref = kma_ref_of(heap, node);
     const uint key = node->key;
-    global kma_atomic_ref *at = &tree->root;
+    global kma_atomic_ref *place = &tree->root;
     for (;;) { // one level deeper each round
-        kma_ref there = kma_ref_load_acquire(at); // most places are taken: a load is cheaper than a failing exchange
+        kma_ref there = kma_ref_load_acquire(place); // most places are taken: a load is cheaper than a failing exchange
         if (there == KMA_NULL)
-            there = kma_ref_cas(at, KMA_NULL, ref);
+            there = kma_ref_cas(place, KMA_NULL, ref);
         if (there == KMA_NULL)
             return node;
         global kma_tree_node *other = (global kma_tree_node *)kma_deref(heap, there);
         if (other->key == key)
             return other;
-        at = kma_tree_child(other, key);
+        place = kma_tree_child(other, key);
     }
 }
 

@@ -34,25 +34,25 @@ public:
     {
         heap_ = shim::objects.construct<kma_heap>(memory_);
         kma_bump_init(heap_, sizeof(memory_), 0, 0, 1);
-        root_ = shim::objects.construct<kma_atomic_ref>(root_memory_);
-        kma_ref_init(root_, KMA_NULL);
+        tree_ = shim::objects.construct<kma_search_tree>(tree_memory_);
+        kma_tree_init(tree_);
         for (uint key = 0; key < (state_ == 2 ? keys - 1 : state_); key++)
             insert(key);
     }
 
     // Of those who insert the same key, one finds another's node there in the end: the way of "insert lost" is that of
-    // graph_add where the key is in the tree already.
+    // kma_tree_add where the key is in the tree already.
     void operate(uint me) override
     {
         if (operation_ == get) {
-            graph_get(heap_, root_, keys - 1);
+            graph_get(heap_, tree_, keys - 1);
         } else if (operation_ == link) {
             push_link(me, 0);
         } else {
             graph_node *const node = operation_ == insert_lost ? KMA_NEW(heap_, graph_node) : nullptr;
             if (node) {
                 graph_node_init(node, 0);
-                graph_add(heap_, root_, node);
+                kma_tree_add(heap_, tree_, &node->node);
             } else {
                 insert(keys - 1);
             }
@@ -74,7 +74,7 @@ public:
         for (const bool each : has_gone_on_)
             least += each;
         for (uint key = 0; key < keys; key++) {
-            graph_node *const node = bounded([&] { return graph_get(heap_, root_, key); });
+            graph_node *const node = bounded([&] { return graph_get(heap_, tree_, key); });
             shim::check(node, "a key is missing while a thread is stopped");
             shim::check(bounded([&] { return links_of(node); }) >= least,
                         "a link is missing while a thread is stopped");
@@ -85,11 +85,11 @@ public:
     {
         uint links = 0;
         for (uint key = 0; key < keys; key++)
-            links += links_of(graph_get(heap_, root_, key));
+            links += links_of(graph_get(heap_, tree_, key));
         shim::check(links == made_.load(std::memory_order_relaxed), "a link is lost, or there twice");
         const graph_node *last = nullptr;
         uint nodes = 0;
-        check_order(kma_ref_load_acquire(root_), last, nodes);
+        check_order(kma_ref_load_acquire(&tree_->root), last, nodes);
         shim::check(nodes == keys, "a key is not in the tree once");
     }
 
@@ -100,15 +100,15 @@ private:
     graph_node *insert(uint key)
     {
         graph_node *spare = nullptr;
-        graph_node *const node = graph_ensure(heap_, root_, key, false, &spare);
-        shim::check(node && node->key == key, "the wrong node, or none");
+        graph_node *const node = graph_ensure(heap_, tree_, key, false, &spare);
+        shim::check(node && node->node.key == key, "the wrong node, or none");
         return node;
     }
 
     bool push_link(uint, uint key)
     {
         graph_link *const link = KMA_NEW(heap_, graph_link);
-        graph_node *const node = graph_get(heap_, root_, key);
+        graph_node *const node = graph_get(heap_, tree_, key);
         shim::check(link && node, "no room, or a key that was there is not");
         made_.fetch_add(1, std::memory_order_relaxed);
         graph_push_link(heap_, node, link, node);
@@ -118,8 +118,8 @@ private:
     uint links_of(graph_node *node)
     {
         uint found = 0;
-        for (kma_ref at = kma_ref_load_acquire(&node->links); at != KMA_NULL; found++)
-            at = kma_ref_load_acquire(&static_cast<graph_link *>(kma_deref(heap_, at))->next);
+        for (graph_link *link = graph_first_link(heap_, node); link; link = graph_next_link(heap_, link))
+            found++;
         return found;
     }
 
@@ -129,18 +129,18 @@ private:
             return;
         graph_node *const node = static_cast<graph_node *>(kma_deref(heap_, ref));
         shim::check(++nodes <= keys, "the tree has a cycle or a key twice");
-        check_order(kma_ref_load_acquire(&node->left), last, nodes);
-        shim::check(!last || kma_mix32(last->key) < kma_mix32(node->key), "the tree is out of order");
+        check_order(kma_ref_load_acquire(&node->node.left), last, nodes);
+        shim::check(!last || kma_mix32(last->node.key) < kma_mix32(node->node.key), "the tree is out of order");
         last = node;
-        check_order(kma_ref_load_acquire(&node->right), last, nodes);
+        check_order(kma_ref_load_acquire(&node->node.right), last, nodes);
     }
 
     const uint operation_, state_;
     static constexpr size_t room = (threads + 1) * (keys + 2) * (sizeof(graph_node) + sizeof(graph_link) + 64);
     alignas(16) uchar memory_[sizeof(kma_heap) + 16 + room];
-    alignas(16) uchar root_memory_[sizeof(kma_atomic_ref)];
+    alignas(16) uchar tree_memory_[sizeof(kma_search_tree)];
     kma_heap *heap_ = nullptr;
-    kma_atomic_ref *root_ = nullptr;
+    kma_search_tree *tree_ = nullptr;
     std::atomic<uint> made_{0}; // links; orders nothing
     bool has_gone_on_[threads] = {};
 };
