@@ -4,7 +4,7 @@
 #include <map>
 
 #include "catch.hpp"
-#include "support.hpp"
+#include "subject.hpp"
 
 using namespace test;
 using kma::ArrayList;
@@ -20,43 +20,6 @@ struct Object {
     cl_uint owner, round, k;
     auto operator<=>(const Object &) const = default;
 };
-
-// A ref or an argument of a kernel.
-struct Subject {
-    kma::HeapKind kind;
-    std::string options;
-    int debug;
-
-    kma::HeapOptions heap_options() const
-    {
-        kma::HeapOptions made;
-        made.kind = kind;
-        made.debug = debug;
-        made.build_options = options;
-        return made;
-    }
-    kma::Program program() const
-    {
-        kma::ProgramOptions made;
-        made.heap = kind;
-        made.debug = debug;
-        made.options = options;
-        return test::program("array_list.cl", made);
-    }
-};
-
-// Each kind as users have it; and the default one in all flavours, and with its checks.
-std::vector<Subject> subjects()
-{
-    std::vector<Subject> all;
-    for (const kma::HeapKind kind : kma::heap_kinds)
-        all.push_back({kind, "", 0});
-    for (const Flavour &flavour : heap_flavours())
-        if (!flavour.options.empty())
-            all.push_back({kma::default_heap_kind, flavour.options, 0});
-    all.push_back({kma::default_heap_kind, "", 2});
-    return all;
-}
 
 cl_uint wanted(cl_uint me, cl_uint round, cl_uint most)
 {
@@ -200,7 +163,7 @@ TEST_CASE("an array list grows by work-items, by groups, and by the groups' maxi
 {
     const std::vector<Subject> all = subjects();
     for (const Subject &subject : all) {
-        const kma::Program kernels = subject.program();
+        const kma::Program kernels = subject.program("array_list.cl");
         for (const cl_uint way : {0u, 1u, 2u})
             for (const std::size_t group : sizes_here()) // of which some compilers make a program each
                 if (scaled(1) > 1 || (way == 1 ? group == 200 : &subject == &all[0] && group == 200) ||
@@ -251,7 +214,7 @@ TEST_CASE("blocks double until they are long enough, in every kind of heap", "[a
         const auto lengths = [&](const ArrayListOptions &options) {
             const ArrayList list(device(), heap, sizeof(Object), options);
             const Array<cl_uint> first(2560, 7);
-            launch(subject.program(), "grow_local", {2560, 64}, heap, list.ref(), 1u, 5u, 2560u, first);
+            launch(subject.program("array_list.cl"), "grow_local", {2560, 64}, heap, list.ref(), 1u, 5u, 2560u, first);
             const kma::Snapshot snapshot = heap.snapshot();
             const kma::ArrayListView view(snapshot, list.ref());
             std::vector<std::size_t> found;
@@ -278,7 +241,7 @@ TEST_CASE("without memory a group gets nothing, and the list is as it was", "[ar
     for (const kma::HeapKind kind : kma::heap_kinds) {
         INFO(kma::name_of(kind));
         const Subject subject{kind, "", 0};
-        const kma::Program kernels = subject.program();
+        const kma::Program kernels = subject.program("array_list.cl");
         const kma::Heap heap(device(), 256 << 10, subject.heap_options());
         const ArrayList list(device(), heap, sizeof(Object), {.objects_per_block = 64});
         for (const cl_uint way : {1u, 2u, 0u, 0u}) {
@@ -344,7 +307,7 @@ TEST_CASE("what an array list refuses", "[array_list]")
     const Subject checked{kma::default_heap_kind, "", 1};
     const kma::Heap checked_heap(device(), 4 << 20, checked.heap_options());
     const Array<cl_uint> out(1, 7);
-    launch(checked.program(), "beyond", {1, 1}, checked_heap, ArrayList(device(), checked_heap, sizeof(Object)).ref(), out);
+    launch(checked.program("array_list.cl"), "beyond", {1, 1}, checked_heap, ArrayList(device(), checked_heap, sizeof(Object)).ref(), out);
     CHECK(out.read()[0] == 1);
 
     const kma::Heap heap(device(), 4 << 20);

@@ -1,0 +1,48 @@
+// What containers are tried on: every kind of heap, and the default one in all flavours.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "support.hpp"
+
+namespace test {
+
+struct Subject {
+    kma::HeapKind kind;
+    std::string options;
+    int debug;
+
+    kma::HeapOptions heap_options() const
+    {
+        kma::HeapOptions made;
+        made.kind = kind;
+        made.debug = debug;
+        made.build_options = options;
+        return made;
+    }
+    /// A kernel file of this folder, for such a heap.
+    kma::Program program(const std::string &file, const std::string &more = {}) const
+    {
+        kma::ProgramOptions made;
+        made.heap = kind;
+        made.debug = debug;
+        made.options = options + more;
+        return test::program(file, made);
+    }
+};
+
+/// Each kind as users have it; and the default one in all flavours, and with its checks.
+inline std::vector<Subject> subjects()
+{
+    std::vector<Subject> all;
+    for (const kma::HeapKind kind : kma::heap_kinds)
+        all.push_back({kind, "", 0});
+    for (const Flavour &flavour : heap_flavours())
+        if (!flavour.options.empty())
+            all.push_back({kma::default_heap_kind, flavour.options, 0});
+    all.push_back({kma::default_heap_kind, "", 2});
+    return all;
+}
+
+} // namespace test
