@@ -62,7 +62,7 @@ public:
 private:
     enum : uint { only_pushes, takes_all, takes_all_and_looks, pushes_again, removes, removes_and_looks, ways };
     static constexpr uint max_rounds = 8;
-    static constexpr uint most = 4 * max_rounds * threads; // pushes of a thread, those of what it took included
+    static constexpr uint most = (max_rounds + 1) * (max_rounds * threads + 1); // pushes of a thread, those of what it took included
 
     static uint rounds() { return shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 2 : max_rounds; }
     bool goes_along() const { return way_ == only_pushes || way_ == takes_all_and_looks || way_ == removes_and_looks; }
