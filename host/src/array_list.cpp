@@ -2,18 +2,14 @@
 #include "kma/array_list.hpp"
 
 #include <algorithm>
-#include <bit>
 
+#include "array_list_sizes.hpp"
 #include "kma/error.hpp"
 #include "layout.hpp"
 #include "say.hpp"
 
 namespace kma {
 namespace {
-
-constexpr std::uint32_t usual_block_bytes = 4096;
-constexpr std::uint64_t usual_longest_block_bytes = 1 << 20;
-constexpr std::uint32_t most_objects = 1u << KMA_ARRAY_LIST_MOST_SHIFT;
 
 Program build(const Device &device, const Heap &heap)
 {
@@ -22,36 +18,6 @@ Program build(const Device &device, const Heap &heap)
     options.debug = heap.options().debug;
     options.options = heap.options().build_options;
     return Program(device, {{"(kernels of array lists)", "#include \"kma/kernels/array_list_kernels.cl\"\n"}}, options);
-}
-
-std::uint32_t objects_per_block(std::uint32_t object_bytes, const ArrayListOptions &options)
-{
-    if (options.objects_per_block != 0)
-        return std::bit_ceil(options.objects_per_block);
-    return std::bit_floor(std::max(usual_block_bytes / object_bytes, 1u));
-}
-
-std::uint32_t most_per_block(const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options)
-{
-    if (options.most_objects_per_block != 0)
-        return std::bit_ceil(options.most_objects_per_block);
-    if (options.objects_per_block != 0)
-        return std::bit_ceil(options.objects_per_block);
-    std::uint64_t bytes = std::min(usual_longest_block_bytes, heap.bytes() / 64);
-    if (const std::uint64_t superblock = heap.options().superblock_bytes; superblock != 0)
-        bytes = std::min(bytes, superblock / 2);
-    return static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(bytes / object_bytes, 1)));
-}
-
-void check(std::uint32_t object_bytes, const ArrayListOptions &options)
-{
-    if (object_bytes == 0)
-        throw Error("an array list of objects of 0 bytes is impossible; give the size of one object");
-    if (!std::has_single_bit(options.align) || options.align > 4096)
-        throw Error(say("an array list's objects cannot be aligned to ", options.align,
-                        " bytes: it must be a power of two from 1 to 4096"));
-    if (std::max({options.objects_per_block, options.most_objects_per_block, options.room}) > most_objects)
-        throw Error(say("an array list has at most ", most_objects, " objects; make several lists"));
 }
 
 template <class T> T read_one(const Device &device, const cl::Buffer &buffer)
@@ -70,15 +36,15 @@ void run(const Device &device, const cl::Kernel &kernel, std::size_t work_items)
 } // namespace
 
 ArrayList::ArrayList(const Device &device, const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options)
-    : device_(device), program_((check(object_bytes, options), build(device, heap)))
+    : device_(device), program_((array_list_sizes::check(object_bytes, options), build(device, heap)))
 {
-    const std::uint32_t each = objects_per_block(object_bytes, options), room = std::max(options.room, 1u);
+    const std::uint32_t each = array_list_sizes::objects(object_bytes, options), room = std::max(options.room, 1u);
     const cl::Buffer made(device_.context(), CL_MEM_READ_WRITE, sizeof(Ref));
     cl::Kernel maker = kernel("kma_array_list_new_kernel", heap);
     maker.setArg(1, object_bytes);
     maker.setArg(2, options.align);
     maker.setArg(3, each);
-    maker.setArg(4, most_per_block(heap, object_bytes, options));
+    maker.setArg(4, array_list_sizes::most(heap, object_bytes, options));
     maker.setArg(5, room);
     maker.setArg(6, made);
     run(device_, maker, 1);

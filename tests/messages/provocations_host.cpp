@@ -234,6 +234,29 @@ void add_array_lists(std::vector<Provocation> &all)
                     const kma::Snapshot snapshot = heap.snapshot();
                     kma::ArrayListView(snapshot, list.ref()).at<cl_uint>(0);
                 }),
+         thrown("adds items of another size to a work queue",
+                [] {
+                    const Heap heap(device(), 1 << 16);
+                    kma::WorkQueue(device(), heap, 4).add(heap, std::span<const cl_ulong>(std::vector<cl_ulong>(1)));
+                }),
+         thrown("makes a work queue in a heap without memory",
+                [] {
+                    kma::HeapOptions options;
+                    options.kind = kma::HeapKind::bump;
+                    kma::WorkQueue(device(), Heap(device(), 4096, options), 4);
+                }),
+         thrown("adds more items to a work queue than the heap has memory for",
+                [] {
+                    const Heap heap(device(), 1 << 16);
+                    kma::WorkQueue(device(), heap, 4).add(heap, std::span<const cl_uint>(std::vector<cl_uint>(100000)));
+                }),
+         thrown("keeps a round of a work queue in a heap without memory",
+                [] {
+                    const Heap heap(device(), 1 << 16);
+                    const kma::WorkQueue queue(device(), heap, 4, {.objects_per_block = 16});
+                    for (;;)
+                        queue.turn(heap, true);
+                }),
          thrown("writes over an array list", [] {
              const Heap heap(device(), 1 << 16);
              const ArrayList list(device(), heap, 4);

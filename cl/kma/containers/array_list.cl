@@ -19,6 +19,7 @@
 //   uint   kma_array_list_size      (list)                  how many there are
 //   bool   kma_array_list_room      (heap, list, n)         memory for n more
 //   void   kma_array_list_clear     (heap, list)            frees them all
+//   void   kma_array_list_rewind    (list)                  begins anew in the memory that there is
 //   void   kma_array_list_delete    (heap, list)            and the list
 //   kma_ref kma_array_list_new      (heap, bytes, align, objects, most)  an empty list, which is in the heap, too
 //
@@ -415,7 +416,15 @@ static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_
     kma_store_u32(&list->size, 0, KMA_RELAXED);
 }
 
-// The same, and the list itself.
+// Begins anew at index 0, and keeps the memory: what was there is overwritten by what comes. One work-item, while nobody else uses
+// the list.
+static inline void kma_array_list_rewind(global kma_array_list *list)
+{
+    kma_fetch_add_u32(&list->credit, kma_array_list_size(list), KMA_RELAXED);
+    kma_store_u32(&list->size, 0, KMA_RELAXED);
+}
+
+// kma_array_list_clear, and the list itself.
 static inline void kma_array_list_delete(global kma_heap *heap, global kma_array_list *list)
 {
     kma_array_list_clear(heap, list);

@@ -20,3 +20,4 @@
 #include "kma/snapshot.hpp"
 #include "kma/source.hpp"
 #include "kma/version.hpp"
+#include "kma/work_queue.hpp"

@@ -1,0 +1,50 @@
+// What array lists are made with, from ArrayListOptions.
+#include "array_list_sizes.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "kma/error.hpp"
+#include "layout.hpp"
+#include "say.hpp"
+
+namespace kma::array_list_sizes {
+namespace {
+
+constexpr std::uint32_t usual_block_bytes = 4096;
+constexpr std::uint64_t usual_longest_block_bytes = 1 << 20;
+constexpr std::uint32_t most_objects = 1u << KMA_ARRAY_LIST_MOST_SHIFT;
+
+} // namespace
+
+void check(std::uint32_t object_bytes, const ArrayListOptions &options)
+{
+    if (object_bytes == 0)
+        throw Error("an array list of objects of 0 bytes is impossible; give the size of one object");
+    if (!std::has_single_bit(options.align) || options.align > 4096)
+        throw Error(say("an array list's objects cannot be aligned to ", options.align,
+                        " bytes: it must be a power of two from 1 to 4096"));
+    if (std::max({options.objects_per_block, options.most_objects_per_block, options.room}) > most_objects)
+        throw Error(say("an array list has at most ", most_objects, " objects; make several lists"));
+}
+
+std::uint32_t objects(std::uint32_t object_bytes, const ArrayListOptions &options)
+{
+    if (options.objects_per_block != 0)
+        return std::bit_ceil(options.objects_per_block);
+    return std::bit_floor(std::max(usual_block_bytes / object_bytes, 1u));
+}
+
+std::uint32_t most(const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options)
+{
+    if (options.most_objects_per_block != 0)
+        return std::bit_ceil(options.most_objects_per_block);
+    if (options.objects_per_block != 0)
+        return std::bit_ceil(options.objects_per_block);
+    std::uint64_t bytes = std::min(usual_longest_block_bytes, heap.bytes() / 64);
+    if (const std::uint64_t superblock = heap.options().superblock_bytes; superblock != 0)
+        bytes = std::min(bytes, superblock / 2);
+    return static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(bytes / object_bytes, 1)));
+}
+
+} // namespace kma::array_list_sizes

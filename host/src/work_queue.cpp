@@ -1,0 +1,123 @@
+// Work queues from the host: kernels that make them, turn them and go back in them.
+#include "kma/work_queue.hpp"
+
+#include <algorithm>
+
+#include "array_list_sizes.hpp"
+#include "kma/error.hpp"
+#include "say.hpp"
+
+namespace kma {
+namespace {
+
+Program build(const Device &device, const Heap &heap)
+{
+    ProgramOptions options;
+    options.heap = heap.options().kind;
+    options.debug = heap.options().debug;
+    options.options = heap.options().build_options;
+    return Program(device, {{"(kernels of work queues)", "#include \"kma/kernels/work_queue_kernels.cl\"\n"}}, options);
+}
+
+template <class T> T read_one(const Device &device, const cl::Buffer &buffer)
+{
+    T value{};
+    device.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof(value), &value);
+    return value;
+}
+
+void run(const Device &device, const cl::Kernel &kernel, std::size_t work_items)
+{
+    device.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items), cl::NullRange);
+    device.queue().finish();
+}
+
+} // namespace
+
+WorkQueue::WorkQueue(const Device &device, const Heap &heap, std::uint32_t item_bytes, const ArrayListOptions &options)
+    : device_(device), program_((array_list_sizes::check(item_bytes, options), build(device, heap))), item_bytes_(item_bytes)
+{
+    const cl::Buffer made(device_.context(), CL_MEM_READ_WRITE, sizeof(Ref));
+    cl::Kernel maker = kernel("kma_work_queue_new_kernel", heap);
+    maker.setArg(1, item_bytes);
+    maker.setArg(2, options.align);
+    maker.setArg(3, array_list_sizes::objects(item_bytes, options));
+    maker.setArg(4, array_list_sizes::most(heap, item_bytes, options));
+    maker.setArg(5, made);
+    run(device_, maker, 1);
+    ref_ = read_one<Ref>(device_, made);
+    if (ref_ == 0)
+        throw Error("the heap has no memory for a work queue; make it larger");
+}
+
+cl::Kernel WorkQueue::kernel(const char *name, const Heap &heap) const
+{
+    cl::Kernel made = program_.kernel(name);
+    heap.set_arg(made, 0);
+    if (ref_ != 0)
+        made.setArg(1, ref_);
+    return made;
+}
+
+WorkQueue::Told WorkQueue::ask(cl::Kernel &kernel, cl_uint argument) const
+{
+    const cl::Buffer told(device_.context(), CL_MEM_READ_WRITE, sizeof(Told));
+    kernel.setArg(argument, told);
+    run(device_, kernel, 1);
+    return read_one<Told>(device_, told);
+}
+
+std::uint32_t WorkQueue::now(const Heap &heap) const
+{
+    cl::Kernel sizes = kernel("kma_work_queue_size_kernel", heap);
+    return ask(sizes, 2).now;
+}
+
+std::uint32_t WorkQueue::next(const Heap &heap) const
+{
+    cl::Kernel sizes = kernel("kma_work_queue_size_kernel", heap);
+    return ask(sizes, 2).next;
+}
+
+void WorkQueue::add(const Heap &heap, const void *items, std::size_t count, std::size_t item_bytes) const
+{
+    if (item_bytes != item_bytes_)
+        throw Error(say("the work queue has items of ", item_bytes_, " bytes, and was given some of ", item_bytes));
+    if (count == 0)
+        return;
+    const cl::Buffer from(device_.context(), CL_MEM_READ_ONLY, count * item_bytes);
+    device_.queue().enqueueWriteBuffer(from, CL_TRUE, 0, count * item_bytes, items);
+    const cl::Buffer lost(device_.context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
+    device_.queue().enqueueFillBuffer(lost, cl_uint{0}, 0, sizeof(cl_uint));
+    cl::Kernel adder = kernel("kma_work_queue_add_kernel", heap);
+    adder.setArg(2, static_cast<cl_uint>(count));
+    adder.setArg(3, from);
+    adder.setArg(4, lost);
+    run(device_, adder, std::min<std::size_t>((count / 64 + 1) * 64, 65536));
+    if (const cl_uint missing = read_one<cl_uint>(device_, lost); missing != 0)
+        throw Error(say("the heap has no memory for ", missing, " of ", count, " items of a work queue; make it larger"));
+}
+
+std::uint32_t WorkQueue::turn(const Heap &heap, bool keep) const
+{
+    cl::Kernel turning = kernel("kma_work_queue_turn_kernel", heap);
+    turning.setArg(2, cl_uint{keep});
+    const Told told = ask(turning, 3);
+    if (told.done == 0)
+        throw Error("the heap has no memory for another round of a work queue; make it larger, or do not keep all rounds");
+    return told.now;
+}
+
+std::optional<std::uint32_t> WorkQueue::back(const Heap &heap) const
+{
+    cl::Kernel going = kernel("kma_work_queue_back_kernel", heap);
+    const Told told = ask(going, 2);
+    return told.done != 0 ? std::optional<std::uint32_t>(told.now) : std::nullopt;
+}
+
+void WorkQueue::destroy(const Heap &heap) const
+{
+    run(device_, kernel("kma_work_queue_delete_kernel", heap), 1);
+}
+
+} // namespace kma
