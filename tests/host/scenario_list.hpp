@@ -44,8 +44,12 @@ public:
                 remove_some(round);
             }
         }
-        if (me == 1 && (way_ == takes_all || way_ == pushes_again) && shim::chosen.bound == 0)
-            way_ == takes_all ? take_all() : push_again(me); // a second one who does
+        if (me != 1 || shim::chosen.bound != 0)
+            return;
+        if (way_ == takes_all) // a second one who does
+            take_all();
+        else if (way_ == pushes_again)
+            push_again(me);
     }
 
     void after()
