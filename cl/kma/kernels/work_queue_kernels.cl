@@ -56,7 +56,7 @@ kernel void kma_work_queue_back_kernel(global kma_heap *heap, kma_ref work, glob
 
 // Adds `count` items for the next round. Any number of work-items, one dimension; those that got no memory are counted in *lost.
 kernel void kma_work_queue_add_kernel(global kma_heap *heap, kma_ref work, uint count, global const uchar *items,
-                                      volatile global uint *lost)
+                                      global kma_atomic_u32 *lost)
 {
     global kma_work_queue *queue = kma_work_queue_at(heap, work);
     global kma_array_list *next = kma_work_queue_next(heap, queue);
@@ -64,7 +64,7 @@ kernel void kma_work_queue_add_kernel(global kma_heap *heap, kma_ref work, uint 
     for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
         const uint index = kma_array_list_grow(heap, next, 1);
         if (index == KMA_ARRAY_LIST_NONE) {
-            atomic_inc(lost);
+            kma_fetch_add_u32(lost, 1, KMA_RELAXED);
             continue;
         }
         global uchar *to = (global uchar *)kma_array_list_get(heap, next, index);

@@ -34,6 +34,13 @@
 #define KMA_GROUP_PART_SHIFT 5u
 #endif
 
+#ifndef KMA_LANES_HAVE_COLLECTIVE_SCAN
+static inline kma_scan kma_lanes_collective_scan(kma_lanes group, uint value)
+{
+    return kma_lanes_scan(group, value);
+}
+#endif
+
 typedef struct kma_group_words {
     uint4 part[KMA_GROUP_PARTS / 4];   // their sums, or maxima: four at a time, since steps cost more than words
     uint4 before[KMA_GROUP_PARTS / 4]; // sums of those in front
@@ -106,7 +113,7 @@ static inline kma_group_place kma_group_put(local kma_group_words *words, uint v
     } else {
         kma_group_clear(words);
         const kma_lanes group = kma_lanes_active();
-        const kma_scan lanes = kma_lanes_scan(group, value);
+        const kma_scan lanes = kma_lanes_collective_scan(group, value);
         place.part = kma_lanes_first(group, place.part);
         uint before = 0;
         if (kma_lane_leads(group)) {

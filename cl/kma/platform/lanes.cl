@@ -158,24 +158,27 @@ static inline uint kma_lanes_or(kma_lanes group, kma_lanes some, uint value)
 }
 #endif
 
-// A ballot for each bit up to the highest that any value has: most values are small.
+// Pointer jumping over the lanes that are there, whatever holes the set has: after step k a lane holds the sum of
+// itself and up to 2^k - 1 lanes before it, and knows the lane where the rest ends. ceil(log2(count)) steps.
 #ifndef KMA_LANES_HAVE_SCAN
 static inline kma_scan kma_lanes_scan(kma_lanes group, uint value)
 {
-    ulong before = 0, total = 0;
-#ifdef KMA_LANES_HAVE_OR
-    const uint any = kma_lanes_or(group, group, value);
-    for (uint bit = 1; bit != 0 && bit <= any; bit *= 2) {
-#else
-    for (uint bit = 1; bit != 0 && kma_lanes_ballot(group, value >= bit) != 0; bit *= 2) {
-#endif
-        const kma_lanes ones = kma_lanes_ballot(group, (value & bit) != 0);
-        before += (ulong)kma_lane_rank(ones) * bit;
-        total += (ulong)kma_lanes_count(ones) * bit;
+    const uint me = kma_lane_id();
+    const kma_lanes below = group & kma_bits_below(me);
+    const uint neighbour = below ? kma_highest_bit(below) : me; // me: nothing before
+    uint sum = value;
+    uint from = neighbour;
+    for (uint reach = 1; reach < kma_lanes_count(group); reach *= 2) {
+        const uint more = kma_lanes_shuffle(group, sum, from);
+        const uint further = kma_lanes_shuffle(group, from, from);
+        if (from != me)
+            sum = add_sat(sum, more);
+        from = further == from ? me : further; // lane `from` had nothing before it: so have I now
     }
+    const uint sum_before = kma_lanes_shuffle(group, sum, neighbour);
     kma_scan scan;
-    scan.before = (uint)min(before, 0xfffffffful);
-    scan.total = (uint)min(total, 0xfffffffful);
+    scan.before = below ? sum_before : 0;
+    scan.total = kma_lanes_shuffle(group, sum, kma_highest_bit(group));
     return scan;
 }
 #endif
