@@ -32,12 +32,14 @@ struct Subject {
     }
 };
 
-/// Each kind as users have it; and the default one in all flavours, and with its checks.
-inline std::vector<Subject> subjects()
+/// Each kind as users have it; and, if `flavours`, the default one in all flavours, and with its checks.
+inline std::vector<Subject> subjects(bool flavours)
 {
     std::vector<Subject> all;
     for (const kma::HeapKind kind : kma::heap_kinds)
         all.push_back({kind, "", 0});
+    if (!flavours)
+        return all;
     for (const Flavour &flavour : heap_flavours())
         if (!flavour.options.empty())
             all.push_back({kma::default_heap_kind, flavour.options, 0});
