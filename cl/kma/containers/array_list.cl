@@ -58,6 +58,7 @@
 #include "kma/containers/array_list_layout.cl"
 #include "kma/platform/group.cl"
 #include "kma/platform/pause.cl"
+#include "kma/platform/settled.cl"
 
 #define KMA_ARRAY_LIST_NONE 0xffffffffu // no index
 

@@ -34,13 +34,6 @@
 #define KMA_GROUP_PART_SHIFT 5u
 #endif
 
-#ifndef KMA_LANES_HAVE_COLLECTIVE_SCAN
-static inline kma_scan kma_lanes_collective_scan(kma_lanes group, uint value)
-{
-    return kma_lanes_scan(group, value);
-}
-#endif
-
 typedef struct kma_group_words {
     uint4 part[KMA_GROUP_PARTS / 4];   // their sums, or maxima: four at a time, since steps cost more than words
     uint4 before[KMA_GROUP_PARTS / 4]; // sums of those in front
@@ -103,6 +96,26 @@ static inline void kma_group_put_alone(local kma_group_words *words, uint value)
         *kma_group_part(words, i) = 0;
 }
 
+// Sums over the lanes that have come here together (kma_lanes_scan): where no hardware adds up, by two ballots for each bit that any
+// value has, as most values are small.
+static inline kma_scan kma_group_lanes_scan(kma_lanes group, uint value)
+{
+#ifdef KMA_LANES_HAVE_SCAN
+    return kma_lanes_scan(group, value);
+#else
+    ulong before = 0, total = 0;
+    for (uint bit = 1; bit != 0 && kma_lanes_ballot(group, value >= bit) != 0; bit *= 2) {
+        const kma_lanes ones = kma_lanes_ballot(group, (value & bit) != 0);
+        before += (ulong)kma_lane_rank(ones) * bit;
+        total += (ulong)kma_lanes_count(ones) * bit;
+    }
+    kma_scan scan;
+    scan.before = (uint)min(before, 0xfffffffful);
+    scan.total = (uint)min(total, 0xfffffffful);
+    return scan;
+#endif
+}
+
 static inline kma_group_place kma_group_put(local kma_group_words *words, uint value)
 {
     kma_group_place place;
@@ -113,7 +126,7 @@ static inline kma_group_place kma_group_put(local kma_group_words *words, uint v
     } else {
         kma_group_clear(words);
         const kma_lanes group = kma_lanes_active();
-        const kma_scan lanes = kma_lanes_collective_scan(group, value);
+        const kma_scan lanes = kma_group_lanes_scan(group, value);
         place.part = kma_lanes_first(group, place.part);
         uint before = 0;
         if (kma_lane_leads(group)) {

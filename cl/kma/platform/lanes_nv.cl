@@ -74,32 +74,6 @@ static inline uint kma_lanes_or(kma_lanes group, kma_lanes some, uint value)
     (void)group;
     return joined;
 }
-
-// kma_lanes_scan by a ballot for each bit up to the highest that any value has, for lanes that come to a function all work-items call.
-// Not for others: in the bump heap's malloc, which a lane alone comes to in a function that is called, it made one of five fresh
-// processes die with "illegal instruction parameter" (Xid 13; H100, driver 580.159.04; found by tests/containers). Why is not known.
-#define KMA_LANES_HAVE_COLLECTIVE_SCAN
-static inline uint kma_lanes_below(void)
-{
-    uint below;
-    __asm__("mov.u32 %0, %%lanemask_lt;" : "=r"(below));
-    return below;
-}
-
-static inline kma_scan kma_lanes_collective_scan(kma_lanes group, uint value)
-{
-    const uint joined = kma_lanes_or(group, group, value);
-    ulong before = 0, total = 0;
-    for (uint bit = 1; bit != 0 && bit <= joined; bit *= 2) {
-        const kma_lanes ones = kma_lanes_ballot(group, (value & bit) != 0);
-        before += (ulong)popcount(ones & kma_lanes_below()) * bit;
-        total += (ulong)popcount(ones) * bit;
-    }
-    kma_scan scan;
-    scan.before = (uint)min(before, 0xfffffffful);
-    scan.total = (uint)min(total, 0xfffffffful);
-    return scan;
-}
 #endif
 
 #endif

@@ -10,14 +10,12 @@
 //                                                           A failed one still acquires if `order` does.
 //   ctype  kma_fetch_add_W, kma_fetch_or_W, kma_fetch_and_W (word, value, order)   the value before
 //   void   kma_fence      (order)                           KMA_ACQUIRE, KMA_RELEASE, KMA_ACQ_REL
-//   uint   kma_load_settled_u32 (word)                      what was stored before this, in the sense of the orders, and is
-//                                                           never written again: costs what a plain load does
 //
 // with W = u32 or u64 (u64 only if KMA_HAS_ATOMIC64). The orders mean what they mean in C11, at device scope:
 // what is written before a release is seen by any work-item of the device that reads the released value with acquire.
 // `order` is always a literal, so that each call folds to one instruction or two.
 //
-// Every path must supply the list above, but for the last, if a relaxed load is as cheap. memory_fenced.cl makes it from relaxed operations and a fence.
+// Every path must supply the list above. memory_fenced.cl makes it from relaxed operations and a fence.
 #ifndef KMA_PLATFORM_MEMORY_CL
 #define KMA_PLATFORM_MEMORY_CL
 
@@ -38,13 +36,6 @@
 #include "kma/platform/memory_fenced.cl"
 #elif KMA_MEMORY != KMA_MEMORY_SUPPLIED
 #error "no such KMA_MEMORY: platform/target.cl lists them, and chooses one if you do not"
-#endif
-
-#ifndef KMA_MEMORY_HAS_SETTLED
-static inline uint kma_load_settled_u32(global kma_atomic_u32 *at)
-{
-    return kma_load_u32(at, KMA_RELAXED);
-}
 #endif
 
 #endif

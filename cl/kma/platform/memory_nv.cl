@@ -86,13 +86,6 @@ static inline void kma_fence(kma_order order)
 
 KMA_NV_WORD(u32, uint, "r", "32")
 
-// From the first-level cache, which relaxed loads go past.
-#define KMA_MEMORY_HAS_SETTLED
-static inline uint kma_load_settled_u32(global kma_atomic_u32 *at)
-{
-    return *(const global uint *)&at->word;
-}
-
 #if KMA_HAS_ATOMIC64
 typedef struct kma_atomic_u64 {
     volatile ulong word;
