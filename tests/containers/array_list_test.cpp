@@ -161,7 +161,7 @@ TEST_CASE("a work-group's sums and maxima are right", "[group]")
 
 TEST_CASE("an array list grows by work-items, by groups, and by the groups' maximum", "[array_list]")
 {
-    const std::vector<Subject> all = subjects(true);
+    const std::vector<Subject> all = subjects();
     for (const Subject &subject : all) {
         const kma::Program kernels = subject.program("array_list.cl");
         for (const cl_uint way : {0u, 1u, 2u})

@@ -32,18 +32,29 @@ struct Subject {
     }
 };
 
-/// Each kind as users have it; and, if `flavours`, the default one in all flavours, and with its checks.
-inline std::vector<Subject> subjects(bool flavours)
+/// Each kind as users have it; and the default one in all flavours, and with its checks.
+inline std::vector<Subject> subjects()
 {
     std::vector<Subject> all;
     for (const kma::HeapKind kind : kma::heap_kinds)
         all.push_back({kind, "", 0});
-    if (!flavours)
-        return all;
     for (const Flavour &flavour : heap_flavours())
         if (!flavour.options.empty())
             all.push_back({kma::default_heap_kind, flavour.options, 0});
     all.push_back({kma::default_heap_kind, "", 2});
+    return all;
+}
+
+/// For containers to which the kind of heap is nothing but malloc: all those in the larger runs; else each kind, and where lanes meet, whose
+/// compilers take longest, the default one.
+inline std::vector<Subject> few_subjects()
+{
+    std::vector<Subject> all = subjects();
+    if (scaled(1) > 1)
+        return all;
+    std::erase_if(all, [](const Subject &one) {
+        return !one.options.empty() || one.debug != 0 || (path().lanes_met > 1 && one.kind != kma::default_heap_kind);
+    });
     return all;
 }
 

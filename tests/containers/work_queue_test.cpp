@@ -3,6 +3,7 @@
 #include <set>
 
 #include "catch.hpp"
+#include "subject.hpp"
 #include "support.hpp"
 
 using namespace test;
@@ -107,30 +108,26 @@ TEST_CASE("a work queue's rounds are the host's, on every kind of heap", "[work_
     const std::vector<Item> items = seeds(scaled(1000, 50));
     const std::vector<std::vector<cl_uint>> rounds = rounds_of(items);
     REQUIRE(rounds.size() > 4);
-    for (const kma::HeapKind kind : kma::heap_kinds)
-        for (const int debug : kind == kma::default_heap_kind && scaled(1) > 1 ? std::vector{0, 2} : std::vector{0}) {
-            INFO(kma::name_of(kind) << " debug " << debug);
-            kma::HeapOptions options;
-            options.kind = kind;
-            options.debug = debug;
-            const kma::Heap heap(device(), 32 << 20, options);
-            const kma::Program kernels = program_for(kind, debug);
-            const WorkQueue queue(device(), heap, sizeof(Item));
-            queue.add(heap, std::span<const Item>(items));
-            CHECK(queue.next(heap) == items.size());
-            CHECK(queue.now(heap) == 0);
-            const Done done = work(kernels, heap, queue, false);
-            REQUIRE(done.items.size() == rounds.size());
-            for (std::size_t round = 0; round < rounds.size(); round++) {
-                CHECK(done.items[round] == rounds[round].size());
-                CHECK(done.sums[round] == std::accumulate(rounds[round].begin(), rounds[round].end(), cl_uint{0}));
-            }
-            queue.destroy(heap);
-            CHECK(heap.check().empty());
-            CHECK(heap.error_text() == "");
-            if (kind != kma::HeapKind::bump)
-                CHECK(heap.stats().blocks == 0);
+    for (const Subject &subject : few_subjects()) {
+        INFO(kma::name_of(subject.kind) << " " << subject.options << " debug " << subject.debug);
+        const kma::Heap heap(device(), 32 << 20, subject.heap_options());
+        const kma::Program kernels = subject.program("work_queue.cl");
+        const WorkQueue queue(device(), heap, sizeof(Item));
+        queue.add(heap, std::span<const Item>(items));
+        CHECK(queue.next(heap) == items.size());
+        CHECK(queue.now(heap) == 0);
+        const Done done = work(kernels, heap, queue, false);
+        REQUIRE(done.items.size() == rounds.size());
+        for (std::size_t round = 0; round < rounds.size(); round++) {
+            CHECK(done.items[round] == rounds[round].size());
+            CHECK(done.sums[round] == std::accumulate(rounds[round].begin(), rounds[round].end(), cl_uint{0}));
         }
+        queue.destroy(heap);
+        CHECK(heap.check().empty());
+        CHECK(heap.error_text() == "");
+        if (subject.kind != kma::HeapKind::bump)
+            CHECK(heap.stats().blocks == 0);
+    }
 }
 
 TEST_CASE("a work queue is a stack of the rounds that were kept", "[work_queue]")
