@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "array_list_sizes.hpp"
+#include "container_kernels.hpp"
 #include "kma/error.hpp"
 #include "layout.hpp"
 #include "say.hpp"
@@ -11,26 +12,12 @@
 namespace kma {
 namespace {
 
+using container_kernels::read_one;
+using container_kernels::run;
+
 Program build(const Device &device, const Heap &heap)
 {
-    ProgramOptions options;
-    options.heap = heap.options().kind;
-    options.debug = heap.options().debug;
-    options.options = heap.options().build_options;
-    return Program(device, {{"(kernels of array lists)", "#include \"kma/kernels/array_list_kernels.cl\"\n"}}, options);
-}
-
-template <class T> T read_one(const Device &device, const cl::Buffer &buffer)
-{
-    T value{};
-    device.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof(value), &value);
-    return value;
-}
-
-void run(const Device &device, const cl::Kernel &kernel, std::size_t work_items)
-{
-    device.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items), cl::NullRange);
-    device.queue().finish();
+    return container_kernels::build(device, heap, "(kernels of array lists)", "array_list_kernels.cl");
 }
 
 } // namespace

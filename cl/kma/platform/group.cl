@@ -96,26 +96,6 @@ static inline void kma_group_put_alone(local kma_group_words *words, uint value)
         *kma_group_part(words, i) = 0;
 }
 
-// Sums over the lanes that have come here together (kma_lanes_scan): where no hardware adds up, by two ballots for each bit that any
-// value has, as most values are small.
-static inline kma_scan kma_group_lanes_scan(kma_lanes group, uint value)
-{
-#ifdef KMA_LANES_HAVE_SCAN
-    return kma_lanes_scan(group, value);
-#else
-    ulong before = 0, total = 0;
-    for (uint bit = 1; bit != 0 && kma_lanes_ballot(group, value >= bit) != 0; bit *= 2) {
-        const kma_lanes ones = kma_lanes_ballot(group, (value & bit) != 0);
-        before += (ulong)kma_lane_rank(ones) * bit;
-        total += (ulong)kma_lanes_count(ones) * bit;
-    }
-    kma_scan scan;
-    scan.before = (uint)min(before, 0xfffffffful);
-    scan.total = (uint)min(total, 0xfffffffful);
-    return scan;
-#endif
-}
-
 static inline kma_group_place kma_group_put(local kma_group_words *words, uint value)
 {
     kma_group_place place;
@@ -126,7 +106,7 @@ static inline kma_group_place kma_group_put(local kma_group_words *words, uint v
     } else {
         kma_group_clear(words);
         const kma_lanes group = kma_lanes_active();
-        const kma_scan lanes = kma_group_lanes_scan(group, value);
+        const kma_scan lanes = kma_lanes_scan(group, value);
         place.part = kma_lanes_first(group, place.part);
         uint before = 0;
         if (kma_lane_leads(group)) {

@@ -61,7 +61,8 @@ public:
     /// in the way of a larger one: ask for the large ones first, or add a super block for each of them.
     ///
     /// Slab heap: each size has twice the slabs that it fills, since lanes that ask together may leave half of theirs
-    /// unused, and up to 4,096 more; blocks above 4 KiB count nearly twice up to 1 MiB. Where several sizes above 4 KiB live in one heap this is no guarantee either.
+    /// unused, and up to 4,096 more; blocks above 4 KiB count nearly twice up to 1 MiB. Where several sizes above 4 KiB live in
+    /// one heap this is no guarantee either.
     ///
     /// The result may be more than any device, or options.max_bytes, allows; the largest number stands for more than
     /// 2^64 bytes. Throws Error for a block larger than options.superblock_bytes, or than 2 MiB where that is 0
