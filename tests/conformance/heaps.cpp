@@ -101,19 +101,10 @@ const Exemption *exemption(const HeapType &type, Ability ability, int debug)
     return nullptr;
 }
 
-// Those of them that KMA_TEST_HEAP asks for.
+// Those of them that this run is for.
 std::vector<HeapType> asked_of(std::vector<HeapType> types)
 {
-    if (const char *asked = std::getenv("KMA_TEST_HEAP"))
-        std::erase_if(types, [&](const HeapType &type) { return type.name() != std::string(asked); });
-    return types;
-}
-
-std::vector<HeapType> asked_types()
-{
-    std::vector<HeapType> types = asked_of(make_types());
-    if (types.empty())
-        throw std::invalid_argument("KMA_TEST_HEAP must be a kind of heap, such as slab, or not be set");
+    std::erase_if(types, [](const HeapType &type) { return !test::heap_is_asked(type.kind); });
     return types;
 }
 
@@ -121,7 +112,7 @@ std::vector<HeapType> asked_types()
 
 const std::vector<HeapType> &heap_types()
 {
-    static const std::vector<HeapType> types = asked_types();
+    static const std::vector<HeapType> types = asked_of(make_types());
     return types;
 }
 
@@ -190,14 +181,6 @@ bool thorough()
     return test::scaled(100) >= 200;
 }
 
-bool first_only()
-{
-    const char *asked = std::getenv("KMA_TEST_FLAVOURS");
-    if (asked && asked != std::string("first"))
-        throw std::invalid_argument("KMA_TEST_FLAVOURS must be first, or not be set");
-    return asked != nullptr;
-}
-
 namespace {
 
 // The flavours that a kind is tested in; those that differ in the width of atomics only come first.
@@ -241,11 +224,11 @@ std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs
                         add({&type, flavours[i], debug});
             continue;
         }
-        const bool is_one = breadth == Breadth::fast || first_only();
+        const bool is_one = breadth == Breadth::fast || test::first_flavour_only();
         const std::size_t fast = is_one ? 1 : breadth == Breadth::widths ? widths : flavours.size();
         for (std::size_t i = 0; i < fast; i++)
             add({&type, flavours[i], 0});
-        if (breadth != Breadth::all || first_only())
+        if (breadth != Breadth::all || test::first_flavour_only())
             continue;
         add({&type, flavours.front(), 3});
         if (thorough())

@@ -102,15 +102,11 @@ struct Subject {
 
 /// Which flavours of device code: only what users get first; also 32-bit atomics; or single lanes and KMA_DEBUG too
 /// (3, which has all that 2 has; guard_test.cpp runs 2 itself, and 1 differs in what tests/device looks at).
-/// Guards: KMA_DEBUG 2 and 3 only.
+/// Guards: KMA_DEBUG 2 and 3 only. Where the first flavour is enough, fast is all there is, but for the guards.
 enum class Breadth { fast, widths, all, guards };
 
 /// Whether this run takes its time (KMA_TEST_SCALE of 2 or more): then all combinations, not a choice of them.
 bool thorough();
-
-/// Whether this run is for something else than the flavours (KMA_TEST_FLAVOURS=first): then Breadth::fast is all there
-/// is, but for the guards.
-bool first_only();
 
 /// The subjects that can do all that a test `needs`. Those that cannot are noted with the table's reason
 /// (participation.hpp), and so are those that can.

@@ -37,7 +37,10 @@ inline std::vector<Subject> subjects()
 {
     std::vector<Subject> all;
     for (const kma::HeapKind kind : kma::heap_kinds)
-        all.push_back({kind, "", 0});
+        if (heap_is_asked(kind))
+            all.push_back({kind, "", 0});
+    if (first_flavour_only() || !heap_is_asked(kma::default_heap_kind))
+        return all;
     for (const Flavour &flavour : heap_flavours())
         if (!flavour.options.empty())
             all.push_back({kma::default_heap_kind, flavour.options, 0});
@@ -45,8 +48,8 @@ inline std::vector<Subject> subjects()
     return all;
 }
 
-/// For containers to which the kind of heap is nothing but malloc: all those in the larger runs; else each kind, and where lanes meet, whose
-/// compilers take longest, the default one.
+/// For containers to which the kind of heap is nothing but malloc: all those in the larger runs; else each kind, and where
+/// lanes meet, whose compilers take longest, the default one.
 inline std::vector<Subject> few_subjects()
 {
     std::vector<Subject> all = subjects();

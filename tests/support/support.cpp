@@ -88,6 +88,25 @@ Flavours heap_flavours()
     return all;
 }
 
+bool first_flavour_only()
+{
+    const char *asked = std::getenv("KMA_TEST_FLAVOURS");
+    if (asked && asked != std::string("first"))
+        throw std::invalid_argument("KMA_TEST_FLAVOURS must be first, or not be set");
+    return asked != nullptr;
+}
+
+bool heap_is_asked(kma::HeapKind kind)
+{
+    const char *asked = std::getenv("KMA_TEST_HEAP");
+    if (!asked)
+        return true;
+    const auto has_that_name = [&](kma::HeapKind one) { return kma::name_of(one) == std::string(asked); };
+    if (std::none_of(std::begin(kma::heap_kinds), std::end(kma::heap_kinds), has_that_name))
+        throw std::invalid_argument("KMA_TEST_HEAP must be a kind of heap, such as slab, or not be set");
+    return has_that_name(kind);
+}
+
 std::size_t group(std::size_t usual)
 {
     static const std::size_t asked = [] {

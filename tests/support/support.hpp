@@ -41,6 +41,12 @@ Flavours widths();
 /// The flavours that a heap's tests run in: both widths, and single lanes where the default is not.
 Flavours heap_flavours();
 
+/// Whether this run is for something else than the flavours (KMA_TEST_FLAVOURS=first): then the first is enough.
+bool first_flavour_only();
+
+/// Whether this run is for heaps of that kind: for all, or for that of KMA_TEST_HEAP.
+bool heap_is_asked(kma::HeapKind kind);
+
 /// A kernel file that the test executable embeds, built; it may include the others.
 kma::Program program(const std::string &file, const std::string &options = {}, int debug = 0);
 kma::Program program(const std::string &file, kma::ProgramOptions build);
