@@ -13,6 +13,9 @@ struct Subject {
     std::string options;
     int debug;
 
+    /// As users have it.
+    bool is_usual() const { return options.empty() && debug == 0; }
+
     kma::HeapOptions heap_options() const
     {
         kma::HeapOptions made;
@@ -48,15 +51,13 @@ inline std::vector<Subject> subjects()
     return all;
 }
 
-/// For containers to which the kind of heap is nothing but malloc: all those in the larger runs; else each kind, and where
-/// lanes meet, whose compilers take longest, the default one.
+/// For containers to which the kind of heap is nothing but malloc: each kind as users have it, and where lanes meet, whose
+/// compilers take longest, the default one.
 inline std::vector<Subject> few_subjects()
 {
     std::vector<Subject> all = subjects();
-    if (scaled(1) > 1)
-        return all;
     std::erase_if(all, [](const Subject &one) {
-        return !one.options.empty() || one.debug != 0 || (path().lanes_met > 1 && one.kind != kma::default_heap_kind);
+        return !one.is_usual() || (path().lanes_met > 1 && one.kind != kma::default_heap_kind);
     });
     return all;
 }
