@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "container_kernels.hpp"
 #include "kma/error.hpp"
 #include "layout.hpp"
 #include "say.hpp"
@@ -12,7 +13,6 @@ namespace kma::array_list_sizes {
 namespace {
 
 constexpr std::uint32_t usual_block_bytes = 4096;
-constexpr std::uint64_t usual_longest_block_bytes = 1 << 20;
 constexpr std::uint32_t most_objects = 1u << KMA_ARRAY_LIST_MOST_SHIFT;
 
 } // namespace
@@ -41,10 +41,8 @@ std::uint32_t most(const Heap &heap, std::uint32_t object_bytes, const ArrayList
         return std::bit_ceil(options.most_objects_per_block);
     if (options.objects_per_block != 0)
         return std::bit_ceil(options.objects_per_block);
-    std::uint64_t bytes = std::min(usual_longest_block_bytes, heap.bytes() / 64);
-    if (const std::uint64_t superblock = heap.options().superblock_bytes; superblock != 0)
-        bytes = std::min(bytes, superblock / 2);
-    return static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(bytes / object_bytes, 1)));
+    const std::uint64_t objects = container_kernels::longest_block(heap) / object_bytes;
+    return static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(objects, 1)));
 }
 
 } // namespace kma::array_list_sizes

@@ -1,6 +1,9 @@
 // What the host sides of containers share.
 #include "container_kernels.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace kma::container_kernels {
 
 Program build(const Device &device, const Heap &heap, const std::string &name, const std::string &file)
@@ -10,6 +13,14 @@ Program build(const Device &device, const Heap &heap, const std::string &name, c
     options.debug = heap.options().debug;
     options.options = heap.options().build_options;
     return Program(device, {{name, "#include \"kma/kernels/" + file + "\"\n"}}, options);
+}
+
+std::uint64_t longest_block(const Heap &heap)
+{
+    std::uint64_t bytes = std::min<std::uint64_t>(1 << 20, heap.bytes() / 64);
+    if (const std::uint64_t superblock = heap.options().superblock_bytes; superblock != 0)
+        bytes = std::min(bytes, superblock / 2);
+    return std::bit_floor(bytes);
 }
 
 void run(const Device &device, const cl::Kernel &kernel, std::size_t work_items)

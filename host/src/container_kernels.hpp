@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "kma/heap.hpp"
@@ -11,6 +12,10 @@ namespace kma::container_kernels {
 
 /// The kernels of cl/kma/kernels/`file` for heaps of this one's kind, KMA_DEBUG and build options; `name` stands in the compiler's log.
 Program build(const Device &device, const Heap &heap, const std::string &name, const std::string &file);
+
+/// The longest blocks that containers take from a heap, unless they are told: a power of two of bytes, which fits there and is no large
+/// part of it.
+std::uint64_t longest_block(const Heap &heap);
 
 /// Runs a kernel whose arguments are set, and waits for it.
 void run(const Device &device, const cl::Kernel &kernel, std::size_t work_items);

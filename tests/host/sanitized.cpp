@@ -12,6 +12,9 @@
 #include "scenario_heap.hpp"
 
 // Each of these files has its scenario under the same name.
+#define scenario arena_scenario
+#include "scenario_arena.hpp"
+#undef scenario
 #define scenario bitmap_scenario
 #include "scenario_bitmap.hpp"
 #undef scenario
@@ -68,6 +71,7 @@ int main(int argc, char **argv)
     run<bitmap_scenario<shim::scenario_threads>>("bitmap");
     run<tree_scenario<shim::scenario_threads>>("tree");
     run<list_scenario<shim::scenario_threads>>("list");
+    run<arena_scenario<shim::scenario_threads>>("arena");
     run<lanes_scenario<shim::scenario_threads>>("lanes");
     run_heaps<KMA_HOST_HEAPS>();
     return shim::verdict(false);

@@ -257,6 +257,16 @@ void add_array_lists(std::vector<Provocation> &all)
                     for (;;)
                         queue.turn(heap, true);
                 }),
+         thrown("makes an arena with chunks that are too long",
+                [] { kma::Arena(device(), Heap(device(), 1 << 16), {.most_chunk_bytes = (1 << 24) + 1}); }),
+         thrown("makes an arena in a heap without memory",
+                [] {
+                    kma::HeapOptions options;
+                    options.kind = kma::HeapKind::bump;
+                    const Heap heap(device(), 1 << 12, options);
+                    for (;;)
+                        kma::Arena(device(), heap);
+                }),
          thrown("writes over an array list", [] {
              const Heap heap(device(), 1 << 16);
              const ArrayList list(device(), heap, 4);

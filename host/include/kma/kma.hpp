@@ -1,6 +1,7 @@
 // malloc for OpenCL kernels: the host side in one include.
 #pragma once
 
+#include "kma/arena.hpp"
 #include "kma/array_list.hpp"
 #include "kma/code_path.hpp"
 #include "kma/device.hpp"

@@ -1,0 +1,297 @@
+// An arena: memory of many small blocks that are all freed at once, in memory of any heap. For whole data structures, which end as
+// a whole (Spliet, thesis 3.3): a tree that is built anew each step, a graph, what a round of work needs. A heap has as many arenas as one likes,
+// of the host's and of work-items'.
+//
+//   #include "kma/containers/arena.cl"
+//
+//   kernel void build(global kma_heap *heap, kma_ref nodes)
+//   {
+//       global kma_arena *arena = kma_arena_at(heap, nodes);
+//       global node *n = (global node *)kma_arena_alloc(heap, arena, sizeof(node));
+//       …
+//   }
+//
+//   void *kma_arena_alloc        (heap, arena, bytes)         memory until the arena is cleared; NULL, and a record, without
+//   void *kma_arena_aligned_alloc(heap, arena, align, bytes)  the same, at a multiple of `align`
+//   ulong kma_arena_bytes        (heap, arena)                what it has of the heap
+//   void  kma_arena_clear        (heap, arena)                frees all its memory
+//   void  kma_arena_delete       (heap, arena)                and the arena
+//   kma_ref kma_arena_new        (heap, least, most)          an empty arena, which is in the heap, too
+//
+// In memory:
+//
+//   arena: chunks -> chunk -> chunk -> …    two lists (list.cl), the newest first, of blocks of the heap
+//          large  -> chunk -> chunk -> …
+//
+//   chunk: header | block | block | … | not used yet      `used` counts the units of header and blocks
+//
+// The newest of `chunks` is filled: who adds n units to `used`, and finds that they end within the chunk, owns them. Where they do not, the
+// chunk is full for ever: `used` is set to its end, so that it never wraps, however many come. Nothing is taken back there, since
+// what is behind may be another's by then. The chunk that follows is twice as long until it is long enough, so that a small arena takes little memory and
+// a crowd does not wait for hundreds of chunks. A request of more than a quarter of the longest chunk has one of its own, in `large`;
+// so what is lost at the ends of full chunks is less than a quarter of them.
+//
+// Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`); the others look meanwhile whether it has come,
+// and whether somebody still brings it, if not one of them does; a bounded number of times, and then they bring their own. So nobody
+// waits for him, and one who is stopped for ever costs a chunk that he has not put into the list yet; and all who come to that later
+// look for the whole while. Where several put chunks there, each has first taken out of his own what he wants; what is left of
+// all but the last is not used.
+//
+// Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block out of it has its header, and the heap's
+// memory after all that was done to it before. `used` orders nothing. Who gets the turn to bring acquires what the one before released: so he
+// sees the chunk that this one brought, and looks into it first.
+#ifndef KMA_CONTAINERS_ARENA_CL
+#define KMA_CONTAINERS_ARENA_CL
+
+#include "kma/kma.cl"
+#include "kma/containers/list.cl"
+#include "kma/platform/pause.cl"
+
+// How often one looks for another's chunk before he brings his own, and how long he pauses in between, in nanoseconds: together longer than a
+// heap takes for a chunk.
+#ifndef KMA_ARENA_PATIENCE
+#define KMA_ARENA_PATIENCE 256u
+#endif
+#define KMA_ARENA_PAUSE 500u
+
+// The longest chunk, log2 of bytes: a quarter of it by as many work-items as run together does not make `used` wrap.
+#define KMA_ARENA_MOST_SHIFT 24u
+
+// Memory as a T. (The tests' host shim makes a C++ object of it.)
+#ifndef KMA_OBJECT_AT
+#define KMA_OBJECT_AT(T, memory) ((global T *)(memory))
+#endif
+
+typedef struct kma_arena {
+    kma_list chunks; // the newest is filled
+    kma_list large;  // of one block each
+    kma_atomic_u32 bringing; // how many are about to put a chunk into `chunks`
+    KMA_PLAIN(uint) least;   // units of the first chunk
+    KMA_PLAIN(uint) most;    // and of the longest
+} kma_arena;
+
+typedef struct kma_arena_chunk {
+    kma_list_node node;     // first
+    kma_atomic_u32 used;    // units, of the header and of blocks
+    KMA_PLAIN(uint) units;  // of the whole chunk
+    KMA_PLAIN(uint) unused; // 16 bytes all in all
+} kma_arena_chunk;
+
+#define KMA_ARENA_HEADER (((uint)sizeof(kma_arena_chunk) + KMA_UNIT - 1) / KMA_UNIT) // units
+
+// The arena that a ref of kma_arena_new leads to.
+static inline global kma_arena *kma_arena_at(global kma_heap *heap, kma_ref ref)
+{
+    return (global kma_arena *)kma_deref(heap, ref);
+}
+
+// Units of a chunk of `bytes`, rounded up to a power of two, from 256 bytes to the longest.
+static inline uint kma_arena_chunk_units(uint bytes)
+{
+    const uint shift = bytes > 256 ? min(kma_highest_bit(bytes - 1) + 1, KMA_ARENA_MOST_SHIFT) : 8;
+    return (1u << shift) / KMA_UNIT;
+}
+
+// An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have `most` (both rounded up to a power of two from
+// 256 bytes to 16 MiB; `most` not above `least`: all have as many); the heap must have room for such. KMA_NULL, and a record, if there is
+// no room for the arena; it has no chunk yet. To be passed on by a release.
+static inline kma_ref kma_arena_new(global kma_heap *heap, uint least, uint most)
+{
+    global kma_arena *arena = KMA_NEW(heap, kma_arena);
+    if (!arena)
+        return KMA_NULL;
+    kma_list_init(&arena->chunks);
+    kma_list_init(&arena->large);
+    kma_store_u32(&arena->bringing, 0, KMA_RELAXED);
+    arena->least = kma_arena_chunk_units(least);
+    arena->most = kma_arena_chunk_units(max(least, most));
+    return kma_ref_of(heap, arena);
+}
+
+// Makes a chunk of `units` of memory, of which the caller has `taken` units behind the header.
+static inline global kma_arena_chunk *kma_arena_open(global void *memory, uint units, uint taken)
+{
+    global kma_arena_chunk *chunk = KMA_OBJECT_AT(kma_arena_chunk, memory);
+    chunk->units = units;
+    kma_store_u32(&chunk->used, KMA_ARENA_HEADER + taken, KMA_RELAXED);
+    return chunk;
+}
+
+// `n` units, at least 1, of a chunk that may be NULL; KMA_NULL if it has not so many.
+static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena_chunk *chunk, uint n)
+{
+    if (!chunk)
+        return KMA_NULL;
+    const uint at = kma_fetch_add_u32(&chunk->used, n, KMA_RELAXED);
+    if (at + n <= chunk->units)
+        return kma_ref_of(heap, chunk) + at;
+    kma_store_u32(&chunk->used, chunk->units, KMA_RELAXED);
+    return KMA_NULL;
+}
+
+static inline global kma_arena_chunk *kma_arena_newest(global kma_heap *heap, global kma_arena *arena)
+{
+    return (global kma_arena_chunk *)kma_list_first(heap, &arena->chunks);
+}
+
+// Puts the next chunk into the list: its first `n` units. KMA_NULL if the heap has none.
+static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena, uint n)
+{
+    global kma_arena_chunk *before = kma_arena_newest(heap, arena);
+    uint units = before ? min(before->units * 2, (uint)arena->most) : arena->least;
+    while (units - KMA_ARENA_HEADER < n) // up to `most`, of which n is a quarter
+        units *= 2;
+    global void *memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
+    if (!memory)
+        return KMA_NULL;
+    global kma_arena_chunk *chunk = kma_arena_open(memory, units, n);
+    kma_list_push(heap, &arena->chunks, &chunk->node);
+    return kma_ref_of(heap, chunk) + KMA_ARENA_HEADER;
+}
+
+// `n` units for one who found too few in the newest chunk, `full` or NULL: of another's chunk, or of his own.
+static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *full, uint n)
+{
+    bool is_my_turn = false;
+    kma_ref ref = KMA_NULL;
+    for (uint looks = KMA_ARENA_PATIENCE; looks != 0 && !is_my_turn; looks--) {
+        is_my_turn = kma_load_u32(&arena->bringing, KMA_RELAXED) == 0 && kma_cas_u32(&arena->bringing, 0, 1, KMA_ACQUIRE) == 0;
+        global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
+        if (newest != full)
+            ref = kma_arena_cut(heap, newest, n);
+        if (ref != KMA_NULL)
+            break;
+        full = newest;
+        if (!is_my_turn)
+            kma_pause(KMA_ARENA_PAUSE);
+    }
+    if (ref == KMA_NULL && !is_my_turn)
+        kma_fetch_add_u32(&arena->bringing, 1, KMA_RELAXED);
+    if (ref == KMA_NULL) {
+        ref = kma_arena_bring(heap, arena, n);
+        is_my_turn = true;
+    }
+    if (is_my_turn)
+        kma_fetch_add_u32(&arena->bringing, 0u - 1u, KMA_RELEASE);
+    return ref;
+}
+
+// `n` units, at least 1 and at most a quarter of the longest chunk; KMA_NULL if there is no memory.
+static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *arena, uint n)
+{
+    global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
+    const kma_ref ref = kma_arena_cut(heap, newest, n);
+    return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n);
+}
+
+// The same for lanes that come together and each want their own: they want too much for one chunk, or are of several arenas. Who finds
+// the chunk full brings the next one alone, and then the next lane looks: where lanes run in lockstep, he could not while they look for it.
+static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena, kma_lanes group, uint n)
+{
+    global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
+    kma_ref ref = n != 0 ? kma_arena_cut(heap, newest, n) : KMA_NULL;
+    const uint lanes = kma_lanes_count(group), mine = kma_lane_rank(group);
+    for (uint turn = 0; turn < lanes; turn++)
+        if (turn == mine && ref == KMA_NULL && n != 0)
+            ref = kma_arena_take_more(heap, arena, newest, n);
+    return ref;
+}
+
+// The same for lanes that come together, whose `n` differ, and may be 0: all at once if a chunk may have so many, and if there is no
+// room each alone.
+static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_arena *arena, uint n)
+{
+    const kma_lanes all = kma_lanes_active();
+    const kma_lanes group = kma_lanes_alike(all, (ulong)arena);
+    kma_ref ref = KMA_NULL;
+    if (kma_lane_in(group)) { // the others are of another arena than the leader's
+        const kma_scan sums = kma_lanes_scan(group, n);
+        const bool fits = sums.total != 0 && sums.total <= arena->most / 4;
+        if (fits && kma_lane_leads(group))
+            ref = kma_arena_take(heap, arena, sums.total);
+        ref = kma_lanes_first(group, ref);
+        kma_lanes_sync(group); // what the leader acquired, all need
+        ref += ref != KMA_NULL ? sums.before : 0;
+    }
+    return ref == KMA_NULL ? kma_arena_take_each(heap, arena, all, n) : n != 0 ? ref : KMA_NULL;
+}
+
+// A block with a chunk of its own; `align` is the heap's to check.
+static inline KMA_COLD global void *kma_arena_alloc_large(global kma_heap *heap, global kma_arena *arena, size_t align, size_t bytes)
+{
+    const size_t header = max(align, (size_t)KMA_ARENA_HEADER * KMA_UNIT);
+    const size_t both = bytes <= ~(size_t)0 - header ? bytes + header : ~(size_t)0; // the latter no heap can serve
+    global uchar *memory = (global uchar *)kma_aligned_alloc(heap, align, both);
+    if (!memory)
+        return (global void *)0;
+    const uint units = (uint)((both + KMA_UNIT - 1) / KMA_UNIT);
+    kma_list_push(heap, &arena->large, &kma_arena_open(memory, units, units)->node);
+    return memory + header;
+}
+
+// `bytes` of memory at a multiple of `align`, a power of two (below 16: of 16), until the arena is cleared; contents undefined. Takes up
+// to align - 16 bytes more. NULL for 0 bytes; NULL, and the heap's record, if there is no memory. Any work-item, converged or not;
+// lanes that come together are served together. A load and an add that waits for it.
+static inline global void *kma_arena_aligned_alloc(global kma_heap *heap, global kma_arena *arena, size_t align, size_t bytes)
+{
+    const size_t around = align > KMA_UNIT ? align - KMA_UNIT : 0;
+    const size_t quarter = (size_t)(arena->most / 4) * KMA_UNIT;
+    const bool is_small = around <= quarter && bytes <= quarter - around && kma_is_power_of_two(align);
+    const uint units = is_small ? (uint)((bytes + around + KMA_UNIT - 1) / KMA_UNIT) : 0;
+    const kma_ref ref = kma_arena_take_together(heap, arena, bytes != 0 ? units : 0);
+    if (bytes == 0)
+        return (global void *)0;
+    if (!is_small)
+        return kma_arena_alloc_large(heap, arena, align, bytes);
+    const uint align_units = (uint)around / KMA_UNIT + 1;
+    return ref != KMA_NULL ? kma_deref(heap, (ref + align_units - 1) & ~(align_units - 1)) : (global void *)0;
+}
+
+// kma_arena_aligned_alloc to 16 bytes.
+static inline global void *kma_arena_alloc(global kma_heap *heap, global kma_arena *arena, size_t bytes)
+{
+    return kma_arena_aligned_alloc(heap, arena, KMA_UNIT, bytes);
+}
+
+// ------ all at once -------------------------------------------------------------------------------------------------
+
+static inline ulong kma_arena_list_bytes(global kma_heap *heap, global kma_list *list)
+{
+    ulong units = 0;
+    for (global kma_list_node *at = kma_list_first(heap, list); at; at = kma_list_next(heap, at)) // the list's end
+        units += ((global kma_arena_chunk *)at)->units;
+    return units * KMA_UNIT;
+}
+
+// How many bytes of the heap the arena's chunks have: more than was asked for. Any work-item; a step for each chunk.
+static inline ulong kma_arena_bytes(global kma_heap *heap, global kma_arena *arena)
+{
+    return kma_arena_list_bytes(heap, &arena->chunks) + kma_arena_list_bytes(heap, &arena->large);
+}
+
+static inline void kma_arena_free_list(global kma_heap *heap, global kma_list *list)
+{
+    global kma_list_node *at = kma_list_take_all(heap, list);
+    while (at) { // a chunk less each time
+        global kma_list_node *next = kma_list_next(heap, at);
+        kma_free(heap, at);
+        at = next;
+    }
+}
+
+// Frees all that was taken of the arena; it begins anew. One work-item, while nobody else uses it: between two kernels, or behind the
+// barrier of the work-group whose arena it is.
+static inline void kma_arena_clear(global kma_heap *heap, global kma_arena *arena)
+{
+    kma_arena_free_list(heap, &arena->chunks);
+    kma_arena_free_list(heap, &arena->large);
+}
+
+// kma_arena_clear, and the arena itself.
+static inline void kma_arena_delete(global kma_heap *heap, global kma_arena *arena)
+{
+    kma_arena_clear(heap, arena);
+    kma_free(heap, arena);
+}
+
+#endif
