@@ -1,7 +1,8 @@
-// An arena over a bump heap: all threads take blocks of one to three objects, and large ones, in short chunks, with memory for all, or not.
+// Two arenas over a bump heap: all threads take blocks of one to three objects, and large ones, in short chunks, with memory for all, or not.
 //
-// Checked: blocks are aligned, and each has memory of its own, within a chunk of the arena; who gets nothing does so for want of memory; the
-// newest chunk's books are right, and nobody counts as about to bring one; a lone caller gets what is left of it.
+// Checked: blocks are aligned, and each has memory of its own, within a chunk of its arena; who gets nothing does so for want of memory;
+// chunks are as long as they should be, their books right, and nobody counts as about to bring one; a lone caller gets what is left, and
+// nothing for what cannot be.
 #pragma once
 
 #define KMA_HEAP bump
@@ -19,12 +20,17 @@ public:
         arena_patience = is_search_ ? variant_ % 2 : variant_ % 2 * 3;
         is_small_ = !is_search_ && variant_ / 2 % 3 == 0;
         heap_ = shim::objects.construct<kma_heap>(memory_);
-        kma_bump_init(heap_, is_small_ ? sizeof(kma_heap) + 16 + sizeof(kma_arena) + 3 * least : sizeof(memory_), 0, 0, 1);
-        const kma_ref ref = kma_arena_new(heap_, least, is_search_ ? least : least << variant_ / 6 % 3);
-        shim::check(ref != KMA_NULL, "the heap is too small for this test");
-        arena_ = kma_arena_at(heap_, ref);
-        shim::check(kma_arena_bytes(heap_, arena_) == 0, "a new arena has memory");
-        if (variant_ / 2 % 2 == 1) // else the first block meets an arena without a chunk
+        kma_bump_init(heap_, is_small_ ? sizeof(kma_heap) + 16 + 2 * sizeof(kma_arena) + 3 * least : sizeof(memory_), 0, 0, 1);
+        most_ = is_search_ ? least : least << variant_ / 6 % 3;
+        for (kma_arena *&arena : arenas_) {
+            const kma_ref ref = kma_arena_new(heap_, least, most_);
+            shim::check(ref != KMA_NULL, "the heap is too small for this test");
+            arena = kma_arena_at(heap_, ref);
+            shim::check(kma_arena_bytes(heap_, arena) == 0, "a new arena has memory");
+        }
+        if (is_search_)
+            fill_but(variant_ / 2);
+        else if (variant_ / 2 % 2 == 1) // else the first block meets an arena without a chunk
             take(threads, 0);
     }
 
@@ -39,46 +45,49 @@ public:
         for (uint me = 0; me <= threads; me++)
             for (uint round = 0; round < rounds(); round++)
                 check_block(me, round);
-        shim::check(kma_load_u32(&arena_->bringing, KMA_RELAXED) == 0, "somebody counts as about to bring a chunk");
-        auto *newest = kma_arena_newest(heap_, arena_);
-        for (auto *at = newest; at; at = reinterpret_cast<kma_arena_chunk *>(kma_list_next(heap_, &at->node)))
-            check_chunk(at, at == newest);
-        const ulong bytes = kma_arena_bytes(heap_, arena_);
-        const uint left = newest ? newest->units - kma_load_u32(&newest->used, KMA_RELAXED) : 0;
-        if (left != 0 && left <= arena_->most / 4)
-            shim::check(kma_arena_alloc(heap_, arena_, left * KMA_UNIT) && kma_arena_bytes(heap_, arena_) == bytes,
-                        "a lone caller does not get what is left");
-        shim::check(!kma_arena_alloc(heap_, arena_, 0), "there is memory of no bytes");
-        kma_arena_clear(heap_, arena_);
-        shim::check(kma_arena_bytes(heap_, arena_) == 0, "a cleared arena has memory");
+        for (kma_arena *arena : arenas_) {
+            shim::check(kma_load_u32(&arena->bringing, KMA_RELAXED) == 0, "somebody counts as about to bring a chunk");
+            check_chunks(arena);
+            check_what_cannot_be(arena);
+            check_alone(arena);
+            kma_arena_clear(heap_, arena);
+            shim::check(kma_arena_bytes(heap_, arena) == 0, "a cleared arena has memory");
+        }
+        if (!is_small_)
+            check_lengths();
         shim::objects.destroy_all();
     }
 
 private:
-    struct Block {
-        kma_arena_chunk *chunk; // nullptr: of its own
-        uint from, to;          // units, behind the chunk
-        KMA_PLAIN(uint) *stamps;
-    };
-
     static constexpr uint max_rounds = 5;
     static constexpr size_t object_bytes = (sizeof(KMA_PLAIN(uint)) + 15) / 16 * 16;
-    static constexpr uint least = std::bit_ceil(uint(sizeof(kma_arena_chunk) + 15 * object_bytes)); // 3 objects are a quarter
+    static constexpr uint least = std::max(256u, std::bit_ceil(uint(sizeof(kma_arena_chunk) + 3 * object_bytes)));
+    static_assert(object_bytes <= least / 4);
 
     uint rounds() const { return shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 2 : max_rounds; }
     uint number(uint me, uint round) const { return variant_ / 8 + me * 5 + round * 3; }
-    uint objects(uint me, uint round) const { return 1 + number(me, round) % 3; }
+    uint objects(uint me, uint round) const { return 1 + number(me, round) % std::min<uint>(3, most_ / 4 / object_bytes); }
+    kma_arena *arena(uint me, uint round) const { return arenas_[!is_search_ && number(me, round) % 3 == 1]; }
     bool is_large(uint me, uint round) const { return !is_search_ && number(me, round) % 7 == 3; }
     size_t align(uint me, uint round) const { return number(me, round) % 5 == 1 ? 32 : 16; }
     size_t bytes(uint me, uint round) const
     {
-        return is_large(me, round) ? (arena_->most / 4 + 1) * KMA_UNIT : objects(me, round) * object_bytes - 3;
+        return is_large(me, round) ? most_ / 4 + 1 : objects(me, round) * object_bytes - 3;
     }
     static uint stamp(uint me, uint round, uint k) { return 1 + (me * max_rounds + round) * 4 + k; }
 
+    // Leaves room for so many objects in the first chunk.
+    void fill_but(uint objects)
+    {
+        do {
+            shim::check(kma_arena_alloc(heap_, arenas_[0], 16), "there was memory, and a lone caller got none");
+            filled_ = kma_arena_newest(heap_, arenas_[0]);
+        } while (filled_->units - ++filler_ - KMA_ARENA_HEADER > objects * object_bytes / 16);
+    }
+
     void take(uint me, uint round)
     {
-        global void *memory = kma_arena_aligned_alloc(heap_, arena_, align(me, round), bytes(me, round));
+        global void *memory = kma_arena_aligned_alloc(heap_, arena(me, round), align(me, round), bytes(me, round));
         shim::check(memory || is_small_, "there was memory, and a thread got none");
         if (!memory)
             return;
@@ -98,7 +107,7 @@ private:
             shim::check(is == stamp(me, round, k), "a block is another's, too");
         }
         uint homes = 0;
-        for (kma_list *list : {&arena_->chunks, &arena_->large})
+        for (kma_list *list : {&arena(me, round)->chunks, &arena(me, round)->large})
             for (auto *at = kma_list_first(heap_, list); at; at = kma_list_next(heap_, at)) {
                 auto *const chunk = reinterpret_cast<uchar *>(at);
                 const size_t size = reinterpret_cast<kma_arena_chunk *>(at)->units * size_t{KMA_UNIT};
@@ -107,15 +116,29 @@ private:
         shim::check(homes == 1, "a block is in no chunk of the arena");
     }
 
-    // Of the newest chunk nobody found too little and went on to another: what is used is somebody's, but for what alignment took.
-    void check_chunk(kma_arena_chunk *chunk, bool is_newest)
+    void check_chunks(kma_arena *arena)
     {
-        const uint used = kma_load_u32(&chunk->used, KMA_RELAXED);
-        shim::check(used <= chunk->units, "the books of a chunk go beyond its end");
-        shim::check(used > KMA_ARENA_HEADER, "a chunk of which nobody has anything");
-        if (!is_newest || used == chunk->units)
-            return;
-        uint taken = KMA_ARENA_HEADER;
+        ulong bytes = 0;
+        kma_arena_chunk *newest = kma_arena_newest(heap_, arena);
+        for (kma_list *list : {&arena->chunks, &arena->large})
+            for (auto *at = kma_list_first(heap_, list); at; at = kma_list_next(heap_, at)) {
+                auto *chunk = reinterpret_cast<kma_arena_chunk *>(at);
+                bytes += chunk->units * size_t{KMA_UNIT};
+                const bool is_large = list == &arena->large;
+                shim::check(chunk->units * size_t{KMA_UNIT} <= most_ || is_large, "a chunk is too long");
+                const uint used = kma_load_u32(&chunk->used, KMA_RELAXED);
+                shim::check(used <= chunk->units, "the books of a chunk go beyond its end");
+                shim::check(used > KMA_ARENA_HEADER, "a chunk of which nobody has anything");
+                if (chunk == newest && used != chunk->units)
+                    check_newest(chunk, used);
+            }
+        shim::check(kma_arena_bytes(heap_, arena) == bytes, "an arena does not count its memory");
+    }
+
+    // Nobody found too little there: what is used is somebody's, but for what alignment took.
+    void check_newest(kma_arena_chunk *chunk, uint used)
+    {
+        uint taken = KMA_ARENA_HEADER + (chunk == filled_ ? filler_ : 0);
         for (uint me = 0; me <= threads; me++)
             for (uint round = 0; round < rounds(); round++) {
                 const auto *memory = static_cast<uchar *>(blocks_[me][round]);
@@ -125,12 +148,83 @@ private:
         shim::check(used == taken, "the books of a chunk are not what was taken of it");
     }
 
-    static constexpr size_t room = sizeof(kma_arena) + 64 + 2 * (threads + 1) * max_rounds * (4 * least + 64);
+    void check_what_cannot_be(kma_arena *arena)
+    {
+        const ulong bytes = kma_arena_bytes(heap_, arena);
+        kma_arena_chunk *newest = kma_arena_newest(heap_, arena);
+        const uint used = newest ? kma_load_u32(&newest->used, KMA_RELAXED) : 0;
+        for (const size_t align : {size_t{32}, size_t{most_}})
+            shim::check(!kma_arena_aligned_alloc(heap_, arena, align, 0), "there is memory of no bytes");
+        shim::check(!kma_arena_aligned_alloc(heap_, arena, 24, 1), "a block at a multiple of 24");
+        shim::check(!kma_arena_alloc(heap_, arena, ~size_t{0}), "a block as long as there are addresses");
+        shim::check(!kma_arena_alloc(heap_, arena, ~size_t{0} - 8), "a block as long as there are addresses, almost");
+        shim::check(kma_arena_bytes(heap_, arena) == bytes && (!newest || kma_load_u32(&newest->used, KMA_RELAXED) == used),
+                    "a refused request has taken memory");
+    }
+
+    // What is left, to the last unit, and what is large.
+    void check_alone(kma_arena *arena)
+    {
+        kma_arena_chunk *newest = kma_arena_newest(heap_, arena);
+        const ulong bytes = kma_arena_bytes(heap_, arena);
+        const uint left = newest ? newest->units - kma_load_u32(&newest->used, KMA_RELAXED) : 0;
+        if (left != 0 && left <= most_ / 4 / KMA_UNIT) {
+            shim::check(kma_arena_aligned_alloc(heap_, arena, 8, left * KMA_UNIT) && kma_arena_bytes(heap_, arena) == bytes,
+                        "a lone caller does not get what is left");
+            shim::check(kma_load_u32(&newest->used, KMA_RELAXED) == newest->units, "the last unit is still there");
+        }
+        if (is_small_) {
+            while (kma_arena_alloc(heap_, arena, 16)) {} // until the heap is full
+            shim::check(!kma_arena_aligned_alloc(heap_, arena, 32, 16), "there is a block where there is no memory");
+            while (kma_arena_new(heap_, least, least) != KMA_NULL) {} // until there is no memory for one either
+            return;
+        }
+        const uint used = newest ? kma_load_u32(&newest->used, KMA_RELAXED) : 0;
+        check_lone_block(arena, 512, most_ / 2);
+        check_lone_block(arena, most_, 16);
+        shim::check(kma_arena_newest(heap_, arena) == newest && (!newest || kma_load_u32(&newest->used, KMA_RELAXED) == used),
+                    "a large block is in a common chunk");
+        check_lone_block(arena, most_ / 4, 16);
+    }
+
+    void check_lone_block(kma_arena *arena, size_t align, size_t bytes)
+    {
+        auto *memory = static_cast<uchar *>(kma_arena_aligned_alloc(heap_, arena, align, bytes));
+        shim::check(memory && (memory - reinterpret_cast<uchar *>(heap_)) % align == 0, "a lone block is not there, or not aligned");
+    }
+
+    // Chunks double until they are long enough, and lengths are rounded.
+    void check_lengths()
+    {
+        shim::check(kma_arena_chunk_units(1) == 16 && kma_arena_chunk_units(256) == 16 && kma_arena_chunk_units(257) == 32,
+                    "the shortest chunks");
+        shim::check(kma_arena_chunk_units(0xffffffff) == 1u << (KMA_ARENA_MOST_SHIFT - 4), "the longest chunks");
+        kma_arena *lone = kma_arena_at(heap_, kma_arena_new(heap_, 4 * least, least));
+        shim::check(lone->least == 4 * least / KMA_UNIT && lone->most == lone->least, "the longest chunk is not the first");
+        lone = kma_arena_at(heap_, kma_arena_new(heap_, least, 4 * least));
+        uint chunks = 0;
+        for (const uint factor : {1, 2, 4, 4}) {
+            do
+                shim::check(kma_arena_alloc(heap_, lone, 16), "a lone caller gets nothing");
+            while (kma_load_u32(&kma_arena_newest(heap_, lone)->used, KMA_RELAXED) < kma_arena_newest(heap_, lone)->units);
+            shim::check(kma_arena_newest(heap_, lone)->units == factor * least / KMA_UNIT, "chunks do not double as they should");
+            chunks += factor;
+            shim::check(kma_arena_bytes(heap_, lone) == chunks * least, "an arena has other chunks than it filled");
+        }
+        lone = kma_arena_at(heap_, kma_arena_new(heap_, least, 16 * least));
+        shim::check(kma_arena_alloc(heap_, lone, 2 * least), "a lone caller gets nothing at first");
+        shim::check(kma_arena_newest(heap_, lone)->units == 4 * least / KMA_UNIT, "the first chunk is not as long as it must be");
+    }
+
+    static constexpr size_t room = 4 * sizeof(kma_arena) + 256 + 2 * (threads + 1) * max_rounds * (4 * least + 64) + 64 * least;
     alignas(64) uchar memory_[sizeof(kma_heap) + 16 + room];
     kma_heap *heap_;
-    kma_arena *arena_;
+    kma_arena *arenas_[2] = {};
+    uint most_ = 0; // bytes of the longest chunk
     void *blocks_[threads + 1][max_rounds] = {};
     uint variant_ = 0;
+    kma_arena_chunk *filled_ = nullptr; // before the threads came
+    uint filler_ = 0;                   // units of it
     bool is_search_ = false;
     bool is_small_ = false; // no memory for all
 };

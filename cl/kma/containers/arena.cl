@@ -197,7 +197,7 @@ static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_aren
     return ref;
 }
 
-// The same for lanes that come together, whose `n` differ, and may be 0: all at once if a chunk may have so many, and if there is no
+// The same for lanes that come together, whose `n` differ, and may be 0, for any ref: all at once if a chunk may have so many, and if there is no
 // room each alone.
 static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_arena *arena, uint n)
 {
@@ -213,7 +213,7 @@ static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_
         kma_lanes_sync(group); // what the leader acquired, all need
         ref += ref != KMA_NULL ? sums.before : 0;
     }
-    return ref == KMA_NULL ? kma_arena_take_each(heap, arena, all, n) : n != 0 ? ref : KMA_NULL;
+    return ref != KMA_NULL ? ref : kma_arena_take_each(heap, arena, all, n);
 }
 
 // A block with a chunk of its own; `align` is the heap's to check.
@@ -225,7 +225,7 @@ static inline KMA_COLD global void *kma_arena_alloc_large(global kma_heap *heap,
     if (!memory)
         return (global void *)0;
     const uint units = (uint)((both + KMA_UNIT - 1) / KMA_UNIT);
-    kma_list_push(heap, &arena->large, &kma_arena_open(memory, units, units)->node);
+    kma_list_push(heap, &arena->large, &kma_arena_open(memory, units, units - KMA_ARENA_HEADER)->node);
     return memory + header;
 }
 
@@ -244,7 +244,7 @@ static inline global void *kma_arena_aligned_alloc(global kma_heap *heap, global
     if (!is_small)
         return kma_arena_alloc_large(heap, arena, align, bytes);
     const uint align_units = (uint)around / KMA_UNIT + 1;
-    return ref != KMA_NULL ? kma_deref(heap, (ref + align_units - 1) & ~(align_units - 1)) : (global void *)0;
+    return kma_deref(heap, (ref + align_units - 1) & ~(align_units - 1)); // NULL, if there was no memory
 }
 
 // kma_arena_aligned_alloc to 16 bytes.
