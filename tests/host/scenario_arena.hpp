@@ -180,6 +180,7 @@ private:
             return;
         }
         const uint used = newest ? kma_load_u32(&newest->used, KMA_RELAXED) : 0;
+        check_lone_block(arena, 16, most_ / 2);
         check_lone_block(arena, 512, most_ / 2);
         check_lone_block(arena, most_, 16);
         shim::check(kma_arena_newest(heap_, arena) == newest && (!newest || kma_load_u32(&newest->used, KMA_RELAXED) == used),
