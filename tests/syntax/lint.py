@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What no compiler tells about kma's device code: lint.py FOLDER prints each breach of a rule as file:line: rule: what.
+"""What no compiler tells about kma's device code: lint.py FOLDER [SAMPLES] prints each breach of a rule as file:line: rule: what.
 
-FOLDER is the one that has kma/, that is, cl. RULES names the rules; lint_test.py has a text for each that it must find,
-and one that it must not.
+FOLDER is the one that has kma/, that is, cl; SAMPLES has samples of programs, each in a folder of its own. RULES names the rules;
+lint_test.py has a text for each that it must find, and one that it must not.
 """
 import functools
 import pathlib
@@ -37,8 +37,14 @@ def read(path, text):
     return File(path, text, code)
 
 
+def below_samples(file):
+    return file.path.startswith("samples/")
+
+
 def layer(file):
-    """Where the file stands in the order; kma.cl stands behind the heaps."""
+    """Where the file stands in the order; kma.cl stands behind the heaps, and samples behind all."""
+    if below_samples(file):
+        return len(LAYERS)
     folder = file.path.split("/")[1]
     return LAYERS.index(folder) if folder in LAYERS else LAYERS.index("heap") + 0.5
 
@@ -159,7 +165,7 @@ def linkage(file, files):
     if below(file, "kernels"):
         return
     for match, _ in functions(file):
-        if not re.search(r"\bstatic inline\b", match[1]):
+        if not re.search(r"\bstatic inline\b", match[1]) and not (below_samples(file) and match[1].startswith("kernel ")):
             yield at(file, match.start(2), "linkage", f"{match[2]} is not static inline: two files that include it clash")
 
 
@@ -224,6 +230,12 @@ def main():
     if len(files) < 10:
         print(f"only {len(files)} device files under {root}/kma")
         return 1
+    for root in map(pathlib.Path, sys.argv[2:]):
+        samples = tuple(read("samples/" + path.relative_to(root).as_posix(), path.read_text()) for path in sorted(root.glob("*/*.cl")))
+        if not samples:
+            print(f"no device files in the folders under {root}")
+            return 1
+        files += samples
     findings = lint(files)
     for finding in findings:
         print(f"{finding.path}:{finding.line}: {finding.rule}: {finding.what}")
