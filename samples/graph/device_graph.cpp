@@ -6,6 +6,11 @@
 
 namespace graph {
 
+using samples::copy_of;
+using samples::launch_shape;
+using samples::run;
+using samples::words;
+
 /// graph.cl and tree.cl, embedded by the build.
 const std::vector<kma::Source> &kernels();
 
@@ -22,28 +27,7 @@ kma::Program build_program(const kma::Device &device, const GraphOptions &option
     return {device, units, build};
 }
 
-cl::Buffer copy_of(const kma::Device &device, const std::vector<std::uint32_t> &data,
-                   cl_mem_flags access = CL_MEM_READ_ONLY)
-{
-    cl::Buffer buffer(device.context(), access, data.size() * sizeof data[0]);
-    device.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size() * sizeof data[0], data.data());
-    return buffer;
-}
-
-cl::Buffer words(const kma::Device &device, std::size_t count)
-{
-    return {device.context(), CL_MEM_READ_WRITE, count * sizeof(cl_uint)};
-}
-
 } // namespace
-
-LaunchShape launch_shape(std::uint32_t work_items, std::uint32_t work_group)
-{
-    work_group = std::min(work_group, work_items);
-    const std::uint64_t groups = (std::uint64_t{work_items} + work_group - 1) / work_group;
-    const std::uint64_t most = max_edges / work_group; // so that the product has 32 bits
-    return {static_cast<std::uint32_t>(std::min(groups, most) * work_group), work_group};
-}
 
 kma::HeapOptions heap_options(const GraphOptions &options)
 {
@@ -92,7 +76,7 @@ DeviceGraph::Build DeviceGraph::build(LaunchShape shape, bool keep_node)
     kma::GrowingRunner runner(heap_);
     runner.run([&](kma::Heap &heap, unsigned) {
         heap.set_arg(build, 0);
-        result.milliseconds += run(build, shape);
+        result.milliseconds += run(device_, build, shape);
     });
     result.edges_done = read_state().edges_done;
     result.growths = runner.growths();
@@ -116,7 +100,7 @@ DeviceGraph::Levels DeviceGraph::levels(std::uint32_t from, const std::vector<st
     cl::Kernel start = kernel("graph_bfs_start");
     start.setArg(2, cl_uint{from});
     start.setArg(3, frontier);
-    result.milliseconds = run(start, {1, 1});
+    result.milliseconds = run(device_, start, {1, 1});
 
     State state = read_state();
     cl::Kernel level = kernel("graph_bfs_level");
@@ -131,7 +115,7 @@ DeviceGraph::Levels DeviceGraph::levels(std::uint32_t from, const std::vector<st
         level.setArg(3, frontier);
         level.setArg(4, count);
         level.setArg(5, next);
-        result.milliseconds += run(level, launch_shape(count, work_group));
+        result.milliseconds += run(device_, level, launch_shape(count, work_group));
         std::swap(frontier, next);
         state = read_state();
     }
@@ -160,21 +144,6 @@ cl::Kernel DeviceGraph::kernel(const char *name) const
     return kernel;
 }
 
-double DeviceGraph::run(const cl::Kernel &kernel, LaunchShape shape)
-{
-    const std::size_t most = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device_.device());
-    if (shape.work_group > most)
-        throw kma::Error("a work-group of " + std::to_string(shape.work_group) + " is too large: kernel " +
-                         kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() + " allows " + std::to_string(most) + " here");
-    cl::Event event;
-    device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
-                                         cl::NDRange(shape.work_group), nullptr, &event);
-    event.wait();
-    const cl_ulong begin = event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
-    const cl_ulong end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
-    return static_cast<double>(end - begin) / 1e6;
-}
-
 // Runs a kernel with one work-item per key that writes one word per key into each of `results`.
 double DeviceGraph::look_up(const char *name, const std::vector<std::uint32_t> &keys, std::uint32_t work_group,
                             const std::vector<std::vector<std::uint32_t> *> &results)
@@ -188,7 +157,8 @@ double DeviceGraph::look_up(const char *name, const std::vector<std::uint32_t> &
         buffers.push_back(words(device_, keys.size()));
         look_up.setArg(static_cast<cl_uint>(4 + i), buffers.back());
     }
-    const double milliseconds = run(look_up, launch_shape(static_cast<std::uint32_t>(keys.size()), work_group));
+    const double milliseconds =
+        run(device_, look_up, launch_shape(static_cast<std::uint32_t>(keys.size()), work_group));
     for (std::size_t i = 0; i < results.size(); i++) {
         results[i]->resize(keys.size());
         device_.queue().enqueueReadBuffer(buffers[i], CL_TRUE, 0, keys.size() * sizeof(cl_uint), results[i]->data());

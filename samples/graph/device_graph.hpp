@@ -6,38 +6,20 @@
 #include <string>
 #include <vector>
 
+#include "common/heaps.hpp"
+#include "common/launch.hpp"
 #include "edges.hpp"
 #include "kma/kma.hpp"
 #include "verify.hpp"
 
 namespace graph {
 
-/// A heap kind that the sample can run on.
-struct HeapChoice {
-    const char *name;
-    kma::HeapKind kind;
-};
-
-/// All of them, the default first.
-inline constexpr HeapChoice heap_choices[] = {
-    {"slab", kma::HeapKind::slab},
-    {"superblock", kma::HeapKind::superblock},
-    {"scatter", kma::HeapKind::scatter},
-    {"bump", kma::HeapKind::bump},
-};
-
-/// One dimension; a multiple of the group.
-struct LaunchShape {
-    std::uint32_t work_items;
-    std::uint32_t work_group;
-};
-
-/// A shape of at least `work_items` in groups of `work_group`, or of all if they are fewer than one group.
-LaunchShape launch_shape(std::uint32_t work_items, std::uint32_t work_group);
+using samples::HeapChoice;
+using samples::LaunchShape;
 
 /// Where a graph lives.
 struct GraphOptions {
-    HeapChoice heap = heap_choices[0];
+    HeapChoice heap = samples::heap_choices[0];
     kma::Storage storage = kma::Storage::buffer;
     int debug = 0;
     std::uint64_t max_bytes = 0; ///< the most that the heap may grow to; 0: it does not
@@ -97,7 +79,6 @@ private:
     State read_state() const;
     void write_state(const State &state);
     cl::Kernel kernel(const char *name) const;
-    double run(const cl::Kernel &kernel, LaunchShape shape);
     double look_up(const char *kernel, const std::vector<std::uint32_t> &keys, std::uint32_t work_group,
                    const std::vector<std::vector<std::uint32_t> *> &results);
 

@@ -3,16 +3,15 @@
 #include "edges.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 
+#include "common/text_file.hpp"
 #include "kma/error.hpp"
 
 namespace graph {
 namespace {
+
+using samples::quoted;
 
 constexpr std::string_view blanks = " \t";
 
@@ -23,16 +22,6 @@ std::string_view take_word(std::string_view &line)
     const std::string_view word = line.substr(0, line.find_first_of(blanks));
     line.remove_prefix(word.size());
     return word;
-}
-
-// `text` in quotes, fit for a terminal: cut if long, other than plain characters as '?'.
-std::string quoted(std::string_view text)
-{
-    constexpr std::size_t longest = 40;
-    std::string shown(text.substr(0, longest));
-    const auto unfit = [](unsigned char c) { return c < 0x20 || c > 0x7e; };
-    std::replace_if(shown.begin(), shown.end(), unfit, '?');
-    return "'" + shown + (text.size() > longest ? "…'" : "'");
 }
 
 std::uint32_t parse_id(std::string_view word)
@@ -53,8 +42,6 @@ std::uint32_t parse_id(std::string_view word)
 // Adds the edge of one line, if it has one.
 void parse_line(std::string_view line, Edges &edges)
 {
-    if (!line.empty() && line.back() == '\r')
-        line.remove_suffix(1);
     const std::string_view whole = line;
     const std::string_view first = take_word(line);
     if (first.empty() || first.front() == '#')
@@ -78,8 +65,7 @@ Edges parse_edges(std::string_view text, const std::string &name, std::uint32_t 
         throw kma::Error(name + ": the file is empty");
     Edges edges;
     for (std::uint64_t number = 1; !text.empty() && edges.size() < limit; number++) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        const std::string_view line = samples::take_line(text);
         try {
             parse_line(line, edges);
         } catch (const kma::Error &error) {
@@ -95,23 +81,7 @@ Edges parse_edges(std::string_view text, const std::string &name, std::uint32_t 
 
 Edges read_edges(const std::filesystem::path &path, std::uint32_t limit)
 {
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error))
-        throw kma::Error(path.string() + ": is a directory, not a file of edges");
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        throw kma::Error(path.string() + ": cannot be opened: " + std::strerror(errno));
-    std::string text;
-    // A pipe has no size, so this only spares a regular file the growing.
-    if (const auto size = std::filesystem::file_size(path, error); !error)
-        text.reserve(size);
-    char chunk[1 << 16];
-    while (file.read(chunk, sizeof chunk), file.gcount() > 0)
-        text.append(chunk, static_cast<std::size_t>(file.gcount()));
-    if (file.bad())
-        throw kma::Error(path.string() + ": cannot be read: " + std::strerror(errno));
-    return parse_edges(text, path.string(), limit);
+    return parse_edges(samples::read_text(path, "edges"), path.string(), limit);
 }
 
 } // namespace graph

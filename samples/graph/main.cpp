@@ -1,13 +1,11 @@
 // The graph sample: a directed graph from a file becomes a lock-free search tree with adjacency lists in a heap on the
 // device. This file reads the input, chooses device and launch shape, and ends with one line that says how it went.
-#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <string>
 
+#include "common/main.hpp"
 #include "run.hpp"
 
 namespace graph {
@@ -18,12 +16,6 @@ Edges read_input(const Options &options)
     if (options.default_input && !std::filesystem::exists(options.input))
         throw kma::Error("the default input " + options.input + " is missing; give a file of edges as argument");
     return read_edges(options.input, options.limit);
-}
-
-std::uint32_t choose_work_group(const Options &options, const kma::Device &device, bool gpu)
-{
-    const std::size_t most = device.device().getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
-    return options.work_group.value_or(static_cast<std::uint32_t>(std::min<std::size_t>(most, gpu ? 256 : 64)));
 }
 
 std::uint32_t choose_work_items(const Options &options, bool gpu)
@@ -53,7 +45,7 @@ bool run(const Options &options)
                   reference,
                   from,
                   choose_work_items(options, gpu),
-                  choose_work_group(options, device, gpu)};
+                  options.work_group.value_or(samples::usual_work_group(device))};
     const Outcome outcome = options.sweep ? run_sweep(job) : run_once(job);
     std::fflush(stderr);
     std::printf("graph: nodes=%zu edges=%zu verified=%s\n", outcome.nodes, outcome.edges,
@@ -67,16 +59,7 @@ bool run(const Options &options)
 int main(int argc, char **argv)
 {
     graph::Options options;
-    try {
-        if (const auto ended = graph::parse_options(argc, argv, options))
-            return *ended;
-        return graph::run(options) ? EXIT_SUCCESS : EXIT_FAILURE;
-    } catch (const cl::Error &error) {
-        std::fflush(stdout);
-        std::fprintf(stderr, "graph: OpenCL's %s failed with error %d\n", error.what(), error.err());
-    } catch (const std::exception &error) {
-        std::fflush(stdout);
-        std::fprintf(stderr, "graph: %s\n", error.what());
-    }
-    return EXIT_FAILURE;
+    if (const auto ended = graph::parse_options(argc, argv, options))
+        return *ended;
+    return samples::run_main("graph", [&options] { return graph::run(options); });
 }

@@ -5,20 +5,18 @@
 #include <optional>
 #include <string>
 
+#include "common/options.hpp"
 #include "device_graph.hpp"
 
 namespace graph {
 
-struct Options {
+struct Options : samples::DeviceOptions {
     std::string input;         ///< the default file if none was given
     bool default_input = true; ///< and then this
     std::uint32_t limit = max_edges;
 
-    std::string device;
-    GraphOptions layout;
-    std::optional<std::uint64_t> heap_bytes; ///< none: as many as suffice
+    GraphOptions layout;                     ///< as heap and debug say
     std::optional<std::uint32_t> work_items; ///< none: what is good for the device
-    std::optional<std::uint32_t> work_group;
     bool keep_node = false;
     bool grow = false; ///< begin with a heap that is too small
 

@@ -10,26 +10,15 @@
 namespace graph {
 namespace {
 
-// What the heap may have at most: the device's largest buffer, and as far as a ref reaches.
-std::uint64_t largest_heap(const kma::Device &device)
-{
-    constexpr std::uint64_t reach = (kma::ref_unit << 32) - 2 * kma::ref_unit;
-    return std::min(device.max_buffer_bytes(), reach);
-}
+using samples::errors_of;
+using samples::largest_heap;
+using samples::launch_shape;
+using samples::usual_heap_bytes;
 
 std::uint64_t sufficient(const Job &job, const GraphOptions &layout, bool keep_node)
 {
     const std::uint32_t work_items = launch_shape(job.work_items, job.work_group).work_items;
     return sufficient_heap_bytes(layout, job.edges.size(), job.reference.nodes(), work_items, keep_node);
-}
-
-// More than what suffices costs nothing, and gives a small graph large superblocks: where thousands of work-items ask
-// at once, a superblock for some hundred blocks is soon used up.
-std::uint64_t usual_heap_bytes(const kma::Device &device, std::uint64_t enough)
-{
-    constexpr std::uint64_t generous = 256 << 20;
-    const std::uint64_t largest = largest_heap(device);
-    return std::clamp(enough, std::min(generous, largest / 4), largest);
 }
 
 // Where --grow begins.
@@ -50,24 +39,12 @@ std::uint64_t first_heap_bytes(const Job &job, const GraphOptions &layout, std::
     return std::min(kma::Heap::bytes_for(heap_options(layout), small_payload), layout.max_bytes);
 }
 
-// The heap's error log without the last line's end.
-std::string errors_of(const DeviceGraph &graph)
-{
-    std::string text = graph.heap().error_text();
-    if (!text.empty() && text.back() == '\n')
-        text.pop_back();
-    return text;
-}
-
 // What to do about a heap that is too small, as the end of a message.
 std::string remedy(const Job &job, const GraphOptions &layout, bool keep_node)
 {
     const std::uint64_t enough = sufficient(job, layout, keep_node);
-    const std::uint64_t largest = largest_heap(job.device);
-    if (enough <= largest)
-        return "--heap-bytes " + std::to_string(enough) + " would do";
-    return std::to_string(enough) + " bytes would do, but this device's largest heap has " + std::to_string(largest) +
-           (keep_node ? "" : "; with --keep-node fewer do");
+    const bool too_much = enough > largest_heap(job.device);
+    return samples::remedy(job.device, enough) + (too_much && !keep_node ? "; with --keep-node fewer do" : "");
 }
 
 } // namespace
@@ -94,9 +71,10 @@ double timed_builds(const Job &job, DeviceGraph &graph, LaunchShape shape, bool 
     for (std::uint32_t i = 0; i < repeat; i++) {
         const DeviceGraph::Build build = graph.build(shape, keep_node);
         if (build.edges_done != job.edges.size())
-            throw kma::Error("the heap of " + std::to_string(graph.heap().stats().bytes) + " bytes is too small: " +
-                             std::to_string(build.edges_done) + " of " + std::to_string(job.edges.size()) +
-                             " edges fitted; " + remedy(job, graph.options(), keep_node) + "\n" + errors_of(graph));
+            throw kma::Error("the heap of " + std::to_string(graph.heap().stats().bytes) +
+                             " bytes is too small: " + std::to_string(build.edges_done) + " of " +
+                             std::to_string(job.edges.size()) + " edges fitted; " +
+                             remedy(job, graph.options(), keep_node) + "\n" + errors_of(graph.heap()));
         if (build.growths != 0)
             std::printf("grown:   %u times, to %" PRIu64 " bytes; %" PRIu64 " requests were made again\n",
                         build.growths, graph.heap().bytes(), build.refused);
@@ -112,11 +90,8 @@ Use use_and_verify(const Job &job, DeviceGraph &graph)
     Use use{graph.degrees(keys, job.work_group), graph.levels(job.from, keys, job.work_group), {}};
     use.verdict = verify(graph.heap().snapshot(), graph.root(), job.reference, job.from,
                          {use.degrees.out, use.degrees.in, use.levels.levels});
-    for (const std::string &difference : use.verdict.differences)
-        std::fprintf(stderr, "graph: %s\n", difference.c_str());
-    if (const std::size_t shown = use.verdict.differences.size(); use.verdict.difference_count > shown)
-        std::fprintf(stderr, "graph: and %zu more differences\n", use.verdict.difference_count - shown);
-    if (const std::string errors = errors_of(graph); !errors.empty()) {
+    use.verdict.report("graph");
+    if (const std::string errors = errors_of(graph.heap()); !errors.empty()) {
         use.verdict.difference_count++;
         std::fprintf(stderr, "graph: the heap reports errors:\n%s\n", errors.c_str());
     }

@@ -28,9 +28,9 @@ Outcome run_sweep(const Job &job)
 {
     const std::uint32_t repeat = job.options.repeat.value_or(7);
     std::vector<DeviceGraph> graphs;
-    graphs.reserve(std::size(heap_choices)); // columns point at them
+    graphs.reserve(std::size(samples::heap_choices)); // columns point at them
     std::vector<Column> columns;
-    for (const HeapChoice &heap : heap_choices) {
+    for (const HeapChoice &heap : samples::heap_choices) {
         GraphOptions layout = job.options.layout;
         layout.heap = heap;
         graphs.push_back(make_graph(job, layout, false)); // freeing needs more room than keeping
@@ -45,7 +45,7 @@ Outcome run_sweep(const Job &job)
     Best best;
     Outcome outcome{0, 0, true};
     for (std::uint64_t work_items = 1; work_items <= job.work_items; work_items *= 2) {
-        const LaunchShape shape = launch_shape(static_cast<std::uint32_t>(work_items), job.work_group);
+        const LaunchShape shape = samples::launch_shape(static_cast<std::uint32_t>(work_items), job.work_group);
         std::printf("%10" PRIu32, shape.work_items);
         for (const Column &column : columns) {
             timed_builds(job, column.graph, shape, column.keep_node, 1); // to warm up

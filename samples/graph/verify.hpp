@@ -3,9 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
+#include "common/differences.hpp"
+#include "common/mix32.hpp"
 #include "kma/snapshot.hpp"
 #include "reference.hpp"
 
@@ -28,8 +29,8 @@ struct Node {
 };
 static_assert(sizeof(Node) == 24);
 
-/// What orders the tree: kma_mix32 of the device (cl/kma/platform/bits.cl).
-std::uint32_t mix32(std::uint32_t x) noexcept;
+/// What orders the tree.
+using samples::mix32;
 
 /// What the kernels that use the tree found out, in the order of Reference::keys().
 struct KernelResults {
@@ -38,15 +39,10 @@ struct KernelResults {
     std::vector<std::uint32_t> levels;
 };
 
-struct Verdict {
+struct Verdict : samples::Differences {
     std::size_t nodes = 0; ///< in the tree
     std::size_t edges = 0; ///< links in all lists
     std::size_t depth = 0; ///< nodes on the tree's longest path from the root
-
-    std::size_t difference_count = 0;
-    std::vector<std::string> differences; ///< the first ten, as sentences
-
-    bool verified() const noexcept { return difference_count == 0; }
 };
 
 /// Compares the tree at `root`, with its lists and the levels from the node `from`, and the kernels' results, with

@@ -25,7 +25,7 @@ std::vector<Provocation> check_provocations();
 std::vector<Provocation> scatter_check_provocations();
 std::vector<Provocation> slab_check_provocations();
 std::vector<Provocation> build_provocations(); ///< CMake and quickstart
-std::vector<Provocation> graph_provocations();
+std::vector<Provocation> samples_provocations();
 std::vector<Provocation> tool_provocations();
 
 /// A provocation by what an action throws.

@@ -1,4 +1,4 @@
-// What programs around the library say: CMake, quickstart, the graph sample.
+// What programs around the library say: CMake, quickstart, the samples.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -9,6 +9,8 @@
 #include "../host_library/heap_support.hpp"
 #include "device_graph.hpp"
 #include "edges.hpp"
+#include "inputs.hpp"
+#include "matcher.hpp"
 #include "provocations.hpp"
 
 namespace messages {
@@ -95,7 +97,7 @@ std::vector<Provocation> build_provocations()
     };
 }
 
-std::vector<Provocation> graph_provocations()
+std::vector<Provocation> samples_provocations()
 {
     return {
         edges("gives an empty file", ""),
@@ -118,6 +120,19 @@ std::vector<Provocation> graph_provocations()
                    graph::DeviceGraph graph = small_graph({{1, 2}, {2, 3}});
                    graph.build({1, 1}, false);
                    graph.levels(1, {1, 2}, 1);
+               }),
+        command("makes weights too large", KMA_SHORTEST_PATHS " --most-weight 4294967295 2>&1 1>/dev/null"),
+        command("makes another heap too small", KMA_SHORTEST_PATHS " --limit 100000 --heap-bytes 1M 2>&1 1>/dev/null"),
+        command("makes another heap impossibly small", KMA_SHORTEST_PATHS " --limit 100 --heap-bytes 1 2>&1 1>/dev/null"),
+        thrown("leaves a parenthesis open", [] { automaton::compile({"a(b"}); }),
+        thrown("verifies an expression that is none", [] { automaton::expected({}, {"("}, automaton::Automaton{}); }),
+        thrown("gives a line of 5,000 characters",
+               [] { automaton::parse_inputs(std::string(5000, 'a'), "names.txt", 1); }),
+        thrown("gives more inputs and states than memory",
+               [] {
+                   automaton::Inputs inputs;
+                   inputs.starts.resize(1 << 20);
+                   automaton::match(test::device(), {}, inputs, {std::vector<automaton::State>(2000), {}});
                }),
     };
 }

@@ -1,0 +1,28 @@
+// What the command line says of device and heap.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/heaps.hpp"
+
+namespace samples {
+
+struct DeviceOptions {
+    std::string device;
+    HeapChoice heap = heap_choices[0];
+    std::optional<std::uint64_t> heap_bytes; ///< none: as many as suffice
+    int debug = 0;
+    std::optional<std::uint32_t> work_group; ///< none: what is good for the device
+};
+
+/// Of such a heap.
+kma::HeapOptions heap_options(const DeviceOptions &options);
+
+/// The program for such a heap.
+kma::Program build_program(const kma::Device &device, const DeviceOptions &options,
+                           const std::vector<kma::Source> &sources);
+
+} // namespace samples

@@ -1,0 +1,71 @@
+// Sizes of heaps.
+#include "common/heaps.hpp"
+
+#include <algorithm>
+
+namespace samples {
+
+std::uint64_t largest_heap(const kma::Device &device)
+{
+    constexpr std::uint64_t reach = (kma::ref_unit << 32) - 2 * kma::ref_unit;
+    return std::min(device.max_buffer_bytes(), reach);
+}
+
+// More than what suffices costs nothing, and gives little data large superblocks: where thousands of work-items ask
+// at once, a superblock for some hundred blocks is soon used up.
+std::uint64_t usual_heap_bytes(const kma::Device &device, std::uint64_t enough)
+{
+    constexpr std::uint64_t generous = 256 << 20;
+    const std::uint64_t largest = largest_heap(device);
+    return std::clamp(enough, std::min(generous, largest / 4), largest);
+}
+
+std::string remedy(const kma::Device &device, std::uint64_t enough)
+{
+    const std::uint64_t largest = largest_heap(device);
+    if (enough <= largest)
+        return "--heap-bytes " + std::to_string(enough) + " would do";
+    return std::to_string(enough) + " bytes would do, but this device's largest heap has " + std::to_string(largest);
+}
+
+void throw_too_small(const kma::Device &device, const kma::Heap &heap, std::uint64_t enough, const std::string &why)
+{
+    throw kma::Error("the heap of " + std::to_string(heap.bytes()) + " bytes is too small: " + why + "; " +
+                     remedy(device, enough) + "\n" + errors_of(heap));
+}
+
+std::vector<kma::BlockDemand> list_blocks(const std::vector<std::uint64_t> &objects, std::uint32_t object_bytes,
+                                          const kma::ArrayListOptions &options)
+{
+    constexpr std::uint64_t list_bytes = 2100;  // of a list, or a work queue, itself
+    constexpr std::uint64_t ahead = 16;         // blocks that are brought for those to come, by two at a time
+    constexpr std::uint64_t usual_block = 4096; // see ArrayListOptions
+    const std::uint64_t first = options.objects_per_block != 0 ? options.objects_per_block : usual_block / object_bytes;
+    const std::uint64_t most = std::max<std::uint64_t>(options.most_objects_per_block, first);
+    std::vector<kma::BlockDemand> blocks = {{list_bytes, objects.size() + 1}};
+    for (const std::uint64_t count : objects) {
+        for (std::uint64_t size = first; size < most; size *= 2)
+            blocks.push_back({size * object_bytes, 1});
+        blocks.push_back({most * object_bytes, count / most + 1 + ahead});
+    }
+    return blocks;
+}
+
+std::string errors_of(const kma::Heap &heap)
+{
+    std::string text = heap.error_text();
+    if (!text.empty() && text.back() == '\n')
+        text.pop_back();
+    return text;
+}
+
+std::string faults_of(const kma::Heap &heap)
+{
+    for (std::uint32_t code = 0; code < kma::error_codes; code++)
+        if (const auto error = static_cast<kma::ErrorCode>(code);
+            error != kma::ErrorCode::out_of_memory && heap.error_count(error) != 0)
+            return errors_of(heap);
+    return "";
+}
+
+} // namespace samples

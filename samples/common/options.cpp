@@ -1,0 +1,46 @@
+// Describes the options to CLI11, which writes the help and the usage errors.
+#include "common/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <vector>
+
+namespace samples {
+
+void add_device_options(CLI::App &app, DeviceOptions &options)
+{
+    app.add_option("--device", options.device,
+                   "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
+    std::vector<std::string> names;
+    for (const HeapChoice &choice : heap_choices)
+        names.emplace_back(choice.name);
+    const auto choose = [&options](const std::string &name) {
+        for (const HeapChoice &choice : heap_choices)
+            if (name == choice.name)
+                options.heap = choice;
+    };
+    app.add_option_function<std::string>("--heap", choose, "Which heap")
+        ->check(CLI::IsMember(names))
+        ->default_str(options.heap.name);
+    app.add_option("--heap-bytes", options.heap_bytes,
+                   "Size of the heap, such as 64M (default: what always suffices, and no less than\n256M if the device "
+                   "has buffers of 1G)")
+        ->transform(CLI::AsSizeValue(false)) // which takes -1 for a very large number
+        ->check([](const std::string &bytes) { return bytes.front() == '-' ? "a size is not negative" : ""; });
+    app.add_flag_callback(
+        "--debug", [&options] { options.debug = 1; }, "Program and heap with KMA_DEBUG=1");
+    app.add_option("--work-group", options.work_group, "Work-items in a group")
+        ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()));
+}
+
+std::optional<int> parse(CLI::App &app, int argc, char **argv)
+{
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error);
+    }
+    return std::nullopt;
+}
+
+} // namespace samples
