@@ -126,7 +126,7 @@ private:
                 bytes += chunk->units * size_t{KMA_UNIT};
                 const bool is_large = list == &arena->large;
                 shim::check(chunk->units * size_t{KMA_UNIT} <= most_ || is_large, "a chunk is too long");
-                const uint used = kma_load_u32(&chunk->used, KMA_RELAXED);
+                const uint used = kma_load_u32(&chunk->filled, KMA_RELAXED);
                 shim::check(used <= chunk->units, "the books of a chunk go beyond its end");
                 shim::check(used > KMA_ARENA_HEADER, "a chunk of which nobody has anything");
                 if (chunk == newest && used != chunk->units)
@@ -152,13 +152,13 @@ private:
     {
         const ulong bytes = kma_arena_bytes(heap_, arena);
         kma_arena_chunk *newest = kma_arena_newest(heap_, arena);
-        const uint used = newest ? kma_load_u32(&newest->used, KMA_RELAXED) : 0;
+        const uint used = newest ? kma_load_u32(&newest->filled, KMA_RELAXED) : 0;
         for (const size_t align : {size_t{32}, size_t{most_}})
             shim::check(!kma_arena_aligned_alloc(heap_, arena, align, 0), "there is memory of no bytes");
         shim::check(!kma_arena_aligned_alloc(heap_, arena, 24, 1), "a block at a multiple of 24");
         shim::check(!kma_arena_alloc(heap_, arena, ~size_t{0}), "a block as long as there are addresses");
         shim::check(!kma_arena_alloc(heap_, arena, ~size_t{0} - 8), "a block as long as there are addresses, almost");
-        shim::check(kma_arena_bytes(heap_, arena) == bytes && (!newest || kma_load_u32(&newest->used, KMA_RELAXED) == used),
+        shim::check(kma_arena_bytes(heap_, arena) == bytes && (!newest || kma_load_u32(&newest->filled, KMA_RELAXED) == used),
                     "a refused request has taken memory");
     }
 
@@ -167,11 +167,11 @@ private:
     {
         kma_arena_chunk *newest = kma_arena_newest(heap_, arena);
         const ulong bytes = kma_arena_bytes(heap_, arena);
-        const uint left = newest ? newest->units - kma_load_u32(&newest->used, KMA_RELAXED) : 0;
+        const uint left = newest ? newest->units - kma_load_u32(&newest->filled, KMA_RELAXED) : 0;
         if (left != 0 && left <= most_ / 4 / KMA_UNIT) {
             shim::check(kma_arena_aligned_alloc(heap_, arena, 8, left * KMA_UNIT) && kma_arena_bytes(heap_, arena) == bytes,
                         "a lone caller does not get what is left");
-            shim::check(kma_load_u32(&newest->used, KMA_RELAXED) == newest->units, "the last unit is still there");
+            shim::check(kma_load_u32(&newest->filled, KMA_RELAXED) == newest->units, "the last unit is still there");
         }
         if (is_small_) {
             while (kma_arena_alloc(heap_, arena, 16)) {} // until the heap is full
@@ -179,11 +179,11 @@ private:
             while (kma_arena_new(heap_, least, least) != KMA_NULL) {} // until there is no memory for one either
             return;
         }
-        const uint used = newest ? kma_load_u32(&newest->used, KMA_RELAXED) : 0;
+        const uint used = newest ? kma_load_u32(&newest->filled, KMA_RELAXED) : 0;
         check_lone_block(arena, 16, most_ / 2);
         check_lone_block(arena, 512, most_ / 2);
         check_lone_block(arena, most_, 16);
-        shim::check(kma_arena_newest(heap_, arena) == newest && (!newest || kma_load_u32(&newest->used, KMA_RELAXED) == used),
+        shim::check(kma_arena_newest(heap_, arena) == newest && (!newest || kma_load_u32(&newest->filled, KMA_RELAXED) == used),
                     "a large block is in a common chunk");
         check_lone_block(arena, most_ / 4, 16);
     }
@@ -207,7 +207,7 @@ private:
         for (const uint factor : {1, 2, 4, 4}) {
             do
                 shim::check(kma_arena_alloc(heap_, lone, 16), "a lone caller gets nothing");
-            while (kma_load_u32(&kma_arena_newest(heap_, lone)->used, KMA_RELAXED) < kma_arena_newest(heap_, lone)->units);
+            while (kma_load_u32(&kma_arena_newest(heap_, lone)->filled, KMA_RELAXED) < kma_arena_newest(heap_, lone)->units);
             shim::check(kma_arena_newest(heap_, lone)->units == factor * least / KMA_UNIT, "chunks do not double as they should");
             chunks += factor;
             shim::check(kma_arena_bytes(heap_, lone) == chunks * least, "an arena has other chunks than it filled");

@@ -23,10 +23,10 @@
 //   arena: chunks -> chunk -> chunk -> …    two lists (list.cl), the newest first, of blocks of the heap
 //          large  -> chunk -> chunk -> …
 //
-//   chunk: header | block | block | … | not used yet      `used` counts the units of header and blocks
+//   chunk: header | block | block | … | not used yet      `filled` counts the units of header and blocks
 //
-// The newest of `chunks` is filled: who adds n units to `used`, and finds that they end within the chunk, owns them. Where they do not, the
-// chunk is full for ever: `used` is set to its end, so that it never wraps, however many come. Nothing is taken back there, since
+// The newest of `chunks` is filled: who adds n units to `filled`, and finds that they end within the chunk, owns them. Where they do not, the
+// chunk is full for ever: `filled` is set to its end, so that it never wraps, however many come. Nothing is taken back there, since
 // what is behind may be another's by then. The chunk that follows is twice as long until it is long enough, so that a small arena takes little memory and
 // a crowd does not wait for hundreds of chunks. A request of more than a quarter of the longest chunk has one of its own, in `large`;
 // so what is lost at the ends of full chunks is less than a quarter of them.
@@ -38,7 +38,7 @@
 // all but the last is not used.
 //
 // Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block out of it has its header, and the heap's
-// memory after all that was done to it before. `used` orders nothing. Who gets the turn to bring acquires what the one before released: so he
+// memory after all that was done to it before. `filled` orders nothing. Who gets the turn to bring acquires what the one before released: so he
 // sees the chunk that this one brought, and looks into it first.
 #ifndef KMA_CONTAINERS_ARENA_CL
 #define KMA_CONTAINERS_ARENA_CL
@@ -54,7 +54,7 @@
 #endif
 #define KMA_ARENA_PAUSE 500u
 
-// The longest chunk, log2 of bytes: a quarter of it by as many work-items as run together does not make `used` wrap.
+// The longest chunk, log2 of bytes: a quarter of it by as many work-items as run together does not make `filled` wrap.
 #define KMA_ARENA_MOST_SHIFT 24u
 
 // Memory as a T. (The tests' host shim makes a C++ object of it.)
@@ -72,7 +72,7 @@ typedef struct kma_arena {
 
 typedef struct kma_arena_chunk {
     kma_list_node node;     // first
-    kma_atomic_u32 used;    // units, of the header and of blocks
+    kma_atomic_u32 filled;  // units, of the header and of blocks
     KMA_PLAIN(uint) units;  // of the whole chunk
     KMA_PLAIN(uint) unused; // 16 bytes all in all
 } kma_arena_chunk;
@@ -113,7 +113,7 @@ static inline global kma_arena_chunk *kma_arena_open(global void *memory, uint u
 {
     global kma_arena_chunk *chunk = KMA_OBJECT_AT(kma_arena_chunk, memory);
     chunk->units = units;
-    kma_store_u32(&chunk->used, KMA_ARENA_HEADER + taken, KMA_RELAXED);
+    kma_store_u32(&chunk->filled, KMA_ARENA_HEADER + taken, KMA_RELAXED);
     return chunk;
 }
 
@@ -122,10 +122,10 @@ static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena_chun
 {
     if (!chunk)
         return KMA_NULL;
-    const uint at = kma_fetch_add_u32(&chunk->used, n, KMA_RELAXED);
+    const uint at = kma_fetch_add_u32(&chunk->filled, n, KMA_RELAXED);
     if (at + n <= chunk->units)
         return kma_ref_of(heap, chunk) + at;
-    kma_store_u32(&chunk->used, chunk->units, KMA_RELAXED);
+    kma_store_u32(&chunk->filled, chunk->units, KMA_RELAXED);
     return KMA_NULL;
 }
 
@@ -201,8 +201,8 @@ static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_aren
 // room each alone.
 static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_arena *arena, uint n)
 {
-    const kma_lanes all = kma_lanes_active();
-    const kma_lanes group = kma_lanes_alike(all, (ulong)arena);
+    const kma_lanes active = kma_lanes_active();
+    const kma_lanes group = kma_lanes_alike(active, (ulong)arena);
     kma_ref ref = KMA_NULL;
     if (kma_lane_in(group)) { // the others are of another arena than the leader's
         const kma_scan sums = kma_lanes_scan(group, n);
@@ -213,7 +213,7 @@ static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_
         kma_lanes_sync(group); // what the leader acquired, all need
         ref += ref != KMA_NULL ? sums.before : 0;
     }
-    return ref != KMA_NULL ? ref : kma_arena_take_each(heap, arena, all, n);
+    return ref != KMA_NULL ? ref : kma_arena_take_each(heap, arena, active, n);
 }
 
 // A block with a chunk of its own; `align` is the heap's to check.
