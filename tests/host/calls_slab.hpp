@@ -1,6 +1,8 @@
 // Every function of the slab heap by a lone caller, at its edges; see scenario_calls.hpp.
 #pragma once
 
+#include "calls_slab_frees.hpp"
+#include "calls_slab_group.hpp"
 #include "calls_slab_heads.hpp"
 #include "calls_slab_lines.hpp"
 #include "calls_slab_lone.hpp"
@@ -94,10 +96,18 @@ inline void check_slab_requests(kma_slab *heap, slab_log &log)
 {
     for (const size_t align : {1, 3, 64, 8192})
         log.works(!kma_slab_aligned_alloc(heap, align, 0));
-    for (const size_t align : {size_t{0}, size_t{3}, size_t{KMA_SL_ALIGN} * 2})
+    const auto check_record = [heap, &log](uint code, ulong size) {
+        const uint n = log.expected[code] - 1;
+        shim::check(n >= KMA_ERROR_KEPT || heap->header.errors.first[code * KMA_ERROR_KEPT + n].size == size,
+                    "what the record of a request says that was wrong");
+    };
+    for (const size_t align : {size_t{0}, size_t{3}, size_t{KMA_SL_ALIGN} * 2}) {
         log.fails(!kma_slab_aligned_alloc(heap, align, 16), KMA_ERROR_BAD_ALIGNMENT);
+        check_record(KMA_ERROR_BAD_ALIGNMENT, align);
+    }
     const size_t whole = size_t{heap->plan.room} * 16384;
     log.fails(!kma_slab_malloc(heap, whole + 1), KMA_ERROR_TOO_LARGE);
+    check_record(KMA_ERROR_TOO_LARGE, whole + 1);
     void *const all = kma_slab_malloc(heap, whole);
     log.works(all && slab_unit_of(heap, all) == 0 && kma_slab_usable_size(heap, all) == whole);
     log.fails(!kma_slab_malloc(heap, 1), KMA_ERROR_OUT_OF_MEMORY);
@@ -105,6 +115,8 @@ inline void check_slab_requests(kma_slab *heap, slab_log &log)
     kma_slab_free(heap, all);
     void *const byte = kma_slab_aligned_alloc(heap, 1, 1);
     log.works(byte && kma_slab_usable_size(heap, byte) == KMA_UNIT);
+    for (const size_t align : {0, 3}) // though a head has such blocks now
+        log.fails(!kma_slab_aligned_alloc(heap, align, 1), KMA_ERROR_BAD_ALIGNMENT);
     kma_slab_free(heap, byte);
     for (const uint units : {1u, 3u, 9u, 17u, 33u, 255u, 256u, 257u, 300u}) {
         for (uint align = 1; align <= KMA_SL_ALIGN / KMA_UNIT; align *= 2) {
@@ -134,6 +146,7 @@ inline void check_slab_extension(kma_slab *heap, slab_log &log)
     log.works(run[0] == 0x5a && run[300 * KMA_UNIT - 1] == 0x5a);
     taken.blocks[taken.count++] = run;
     check_slab_books(heap);
+    log.fails(!kma_slab_realloc(heap, run, (size_t{1} << 36) + 300 * KMA_UNIT), KMA_ERROR_TOO_LARGE); // 2^32 units more
     if (lines > 40) // nothing is behind it
         log.fails(!kma_slab_realloc(heap, run, size_t{lines} * 512 + 1),
                   lines == heap->plan.chunks * 32 ? KMA_ERROR_TOO_LARGE : KMA_ERROR_OUT_OF_MEMORY);
@@ -150,6 +163,7 @@ inline void check_slab_pointers(kma_slab *heap, slab_log &log)
     for (uchar *const wrong : {base() - 64, large + KMA_UNIT, run + KMA_UNIT, run + 512, run + 8, small + 1, limit + 64,
                                begin - KMA_UNIT, limit})
         check_foreign<slab_kind>(heap, wrong, kma_slab_usable_size(heap, wrong), log);
+    heap->header.errors.pad = 0; // behind the counts: no code of an error
     for (uchar *const mine : {large, run, small})
         for (uint time = 0; time < 3; time++) {
             kma_slab_free(heap, mine);
@@ -158,6 +172,7 @@ inline void check_slab_pointers(kma_slab *heap, slab_log &log)
             else
                 log.fails(true, KMA_ERROR_DOUBLE_FREE);
         }
+    shim::check(heap->header.errors.pad == 0, "a free that is right counts as an error");
     check_slab_books(heap);
 }
 
@@ -323,6 +338,8 @@ inline void check_slab()
     check_slab_empty();
     check_slab_growth();
     check_slab_lone();
+    check_slab_groups();
+    check_slab_frees();
 }
 
 } // namespace calls

@@ -281,6 +281,17 @@ inline void check_lone_aligned_holes()
             }
 }
 
+// Who wants an alignment gets no hole without it, though he comes alone.
+inline void check_lone_aligned_requests()
+{
+    lone_heap lone;
+    lone.make_holes(32, 2, 25, 2, 2u);
+    void *const block = kma_slab_aligned_alloc(lone.heap, 8 * KMA_UNIT, 24 * KMA_UNIT);
+    shim::check(block && kma_slab_ref_of(lone.heap, block) % 8 == 0, "a block is not aligned");
+    shim::check(kma_slab_ref_of(lone.heap, kma_slab_malloc(lone.heap, 24 * KMA_UNIT)) == lone.unit(32, 25),
+                "not the hole");
+}
+
 // ------ runs --------------------------------------------------------------------------------------------------------
 
 inline void check_lone_draws()
@@ -532,6 +543,7 @@ inline void check_slab_lone()
     check_lone_holes();
     check_lone_spread();
     check_lone_aligned_holes();
+    check_lone_aligned_requests();
     check_lone_draws();
     check_lone_steps();
     check_lone_classes();

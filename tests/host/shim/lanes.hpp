@@ -8,6 +8,7 @@
 // before and acquires after.
 #pragma once
 
+#include "lockstep.hpp"
 #include "objects.hpp"
 
 #define KMA_LANES 0 // KMA_LANES_SUPPLIED
@@ -206,23 +207,29 @@ private:
 inline uint kma_lane_id(void)
 {
     const shim::place &me = shim::self();
-    return me.group ? shim::lane_numbers[me.slot] : 0;
+    return me.company ? me.company->lane() : me.group ? shim::lane_numbers[me.slot] : 0;
 }
 
 namespace shim {
 // All that the caller's group has: a work-item without one is a group of one.
-inline ulong all_lanes() { return self().group ? outside((1u << group_lanes) - 1) : 1; }
+inline ulong all_lanes()
+{
+    const place &me = self();
+    return me.company ? me.company->all() : me.group ? outside((1u << group_lanes) - 1) : 1;
+}
 } // namespace shim
 
 inline uint kma_lane_of_all(void)
 {
     const shim::place &me = shim::self();
-    return me.group ? me.slot : 0;
+    return me.company ? me.company->lane() : me.group ? me.slot : 0;
 }
 
 inline ulong kma_lanes_active(shim::location site = shim::location::current())
 {
     const shim::place me = shim::self();
+    if (me.company)
+        return me.company->gather(site);
     return me.group ? shim::outside(me.group->gather(me.slot, site)) : 1;
 }
 
@@ -230,6 +237,8 @@ inline uint kma_lanes_shuffle(ulong group, uint value, uint lane, shim::location
 {
     const shim::place me = shim::self();
     shim::check(lane < 64 && (group >> lane & 1) != 0, "shuffle from a lane outside the set", site);
+    if (me.company)
+        return me.company->meet(group, value, lane, site).value;
     if (!me.group)
         return value;
     const shim::lane_group::values brought = me.group->meet(shim::inside(group), me.slot, value, site);
@@ -239,6 +248,8 @@ inline uint kma_lanes_shuffle(ulong group, uint value, uint lane, shim::location
 inline ulong kma_lanes_ballot(ulong group, bool mine, shim::location site = shim::location::current())
 {
     const shim::place me = shim::self();
+    if (me.company)
+        return me.company->meet(group, mine, kma_lane_id(), site).set;
     if (!me.group)
         return mine ? 1 : 0;
     const shim::lane_group::values brought = me.group->meet(shim::inside(group), me.slot, mine, site);
@@ -252,6 +263,8 @@ inline ulong kma_lanes_ballot(ulong group, bool mine, shim::location site = shim
 inline void kma_lanes_sync(ulong group, shim::location site = shim::location::current())
 {
     const shim::place me = shim::self();
-    if (me.group)
+    if (me.company)
+        me.company->meet(group, 0, kma_lane_id(), site);
+    else if (me.group)
         me.group->sync(shim::inside(group), me.slot, site);
 }

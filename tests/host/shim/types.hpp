@@ -50,6 +50,7 @@ struct location {
 };
 
 class lane_group;
+class lockstep;
 
 // One work-item of a one-dimensional range. The back end keeps one for each thread.
 struct place {
@@ -57,6 +58,7 @@ struct place {
     uint slot = 0;               // which of them it is
     std::size_t id = 0;
     uint operations = 0; // atomic ones, since the thread began
+    lockstep *company = nullptr; // instead, lanes that one thread plays (lockstep.hpp)
 };
 
 inline std::size_t work_items = 1;
