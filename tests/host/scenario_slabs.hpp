@@ -38,7 +38,8 @@ public:
         variant_ = shim::random(shim::chosen.bound != 0 ? 2u : 1u << 16);
         draw_ = variant_ * 0x9e3779b9u + 1;
         is_wide_ = threads > shim::group_lanes;
-        mode_ = draw(is_wide_ ? 18 : 16);
+        mode_ = draw(is_wide_ ? 20 : 16);
+        mode_ = mode_ <= refills_again ? mode_ : aliens_again; // which takes many schedules
         const uint which = draw(std::size(shapes));
         shape_ = is_fresh()        ? heap_shape{5, 6, 0, 0, 3, {18, 1, 40}}
                  : mode_ == planes ? heap_shape{5, 6, 0, 0, 3, {3, 1, 40}}
@@ -266,6 +267,8 @@ private:
     void plan_to_sleep() const
     {
         const uint few = shim::random(threads > shim::group_lanes ? 8 : 4) + shim::random(2) * shim::random(20);
+        if (is_replaced_together() && variant_ % 4 != 0) // about when he has read the owners
+            return shim::plan_nap_of(0, sleeper, 1 + shim::random(4), 100 + shim::random(500));
         if (mode_ < unpins)
             return shim::plan_nap_of(0, sleeper, few, 48 + shim::random(200));
         if (mode_ >= refills)
@@ -463,10 +466,13 @@ private:
         kma_lanes_sync(KMA_LANES_ALL);
         if (me >= 2)
             return;
-        if (const block one = heap_.alloc(shape_.kinds[variant_ / 4 % 2 * 2], stamp(me)); one.units != 0) {
-            come_later(variant_ / 8 % 128);
-            heap_.free(one);
-        }
+        const block one = heap_.alloc(shape_.kinds[variant_ / 4 % 4 != 0 ? 2 : 0], stamp(me));
+        if (one.units == 0)
+            return;
+        if (variant_ / 1024 % 2 != 0)
+            return mine.push(one);
+        come_later(variant_ / 16 % 128);
+        heap_.free(one);
     }
 
     // The same, with another slab there as soon as its four slots are free, and then one at the second line.
