@@ -1,13 +1,16 @@
-// Two arenas over a bump heap: all threads take blocks of one to three objects, and large ones, in short chunks, with memory for all, or not.
+// Two arenas over a bump heap: all threads take blocks of one to three objects, and large ones, in short chunks, with
+// memory for all, or not.
 //
-// Checked: blocks are aligned, and each has memory of its own, within a chunk of its arena; who gets nothing does so for want of memory;
-// chunks are as long as they should be, their books right, and nobody counts as about to bring one; a lone caller gets what is left, and
-// nothing for what cannot be.
+// Checked: blocks are aligned, and each has memory of its own, within a chunk of its arena; who gets nothing does so for
+// want of memory; chunks are as long as they should be, their books right, and nobody counts as about to bring one; a
+// lone caller gets what is left, and nothing for what cannot be.
 #pragma once
 
 #define KMA_HEAP bump
 inline uint arena_patience = 0; // of the arena under test, new for each execution
 #define KMA_ARENA_PATIENCE arena_patience
+inline uint arena_most_taken = 4096;
+#define KMA_ARENA_MOST_TAKEN arena_most_taken
 #define KMA_OBJECT_AT(T, memory) shim::objects.construct<T>(memory)
 #include "kma/containers/arena.cl"
 
@@ -215,6 +218,10 @@ private:
         lone = kma_arena_at(heap_, kma_arena_new(heap_, least, 16 * least));
         shim::check(kma_arena_alloc(heap_, lone, 2 * least), "a lone caller gets nothing at first");
         shim::check(kma_arena_newest(heap_, lone)->units == 4 * least / KMA_UNIT, "the first chunk is not as long as it must be");
+        arena_most_taken = 2 * least / KMA_UNIT - 1;
+        lone = kma_arena_at(heap_, kma_arena_new(heap_, least, 16 * least));
+        shim::check(kma_arena_alloc(heap_, lone, 2 * least) && !kma_arena_newest(heap_, lone), "too much is taken at a time");
+        arena_most_taken = 4096;
     }
 
     static constexpr size_t room = 4 * sizeof(kma_arena) + 256 + 2 * (threads + 1) * max_rounds * (4 * least + 64) + 64 * least;

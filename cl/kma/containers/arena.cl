@@ -1,6 +1,6 @@
-// An arena: memory of many small blocks that are all freed at once, in memory of any heap. For whole data structures, which end as
-// a whole (Spliet, thesis 3.3): a tree that is built anew each step, a graph, what a round of work needs. A heap has as many arenas as one likes,
-// of the host's and of work-items'.
+// An arena: memory of many small blocks that are all freed at once, in memory of any heap. For whole data structures,
+// which end as a whole (Spliet, thesis 3.3): a tree that is built anew each step, a graph, what a round of work needs. A
+// heap has as many arenas as one likes, of the host's and of work-items'.
 //
 //   #include "kma/containers/arena.cl"
 //
@@ -25,21 +25,22 @@
 //
 //   chunk: header | block | block | … | not used yet      `filled` counts the units of header and blocks
 //
-// The newest of `chunks` is filled: who adds n units to `filled`, and finds that they end within the chunk, owns them. Where they do not, the
-// chunk is full for ever: `filled` is set to its end, so that it never wraps, however many come. Nothing is taken back there, since
-// what is behind may be another's by then. The chunk that follows is twice as long until it is long enough, so that a small arena takes little memory and
-// a crowd does not wait for hundreds of chunks. A request of more than a quarter of the longest chunk has one of its own, in `large`;
-// so what is lost at the ends of full chunks is less than a quarter of them.
+// The newest of `chunks` is filled: who adds n units to `filled`, and finds that they end within the chunk, owns them.
+// Where they do not, the chunk is full for ever: `filled` is set to its end, so that it never wraps, however many come.
+// Nothing is taken back there, since what is behind may be another's by then. The chunk that follows is twice as long
+// until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks. A
+// request of more than a quarter of the longest chunk, or 64 KiB, has one of its own, in `large`; so what is lost at the
+// ends of full chunks is less than a quarter of them.
 //
-// Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`); the others look meanwhile whether it has come,
-// and whether somebody still brings it, if not one of them does; a bounded number of times, and then they bring their own. So nobody
-// waits for him, and one who is stopped for ever costs a chunk that he has not put into the list yet; and all who come to that later
-// look for the whole while. Where several put chunks there, each has first taken out of his own what he wants; what is left of
-// all but the last is not used.
+// Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`); the others look meanwhile
+// whether it has come, and whether somebody still brings it, if not one of them does; a bounded number of times, and then
+// they bring their own. So nobody waits for him, and one who is stopped for ever costs a chunk that he has not put into
+// the list yet; and all who come to that later look for the whole while. Where several put chunks there, each has first
+// taken out of his own what he wants; what is left of all but the last is not used.
 //
-// Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block out of it has its header, and the heap's
-// memory after all that was done to it before. `filled` orders nothing. Who gets the turn to bring acquires what the one before released: so he
-// sees the chunk that this one brought, and looks into it first.
+// Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block out of it has its
+// header, and the heap's memory after all that was done to it before. `filled` orders nothing. Who gets the turn to bring
+// acquires what the one before released: so he sees the chunk that this one brought, and looks into it first.
 #ifndef KMA_CONTAINERS_ARENA_CL
 #define KMA_CONTAINERS_ARENA_CL
 
@@ -47,15 +48,20 @@
 #include "kma/containers/list.cl"
 #include "kma/platform/pause.cl"
 
-// How often one looks for another's chunk before he brings his own, and how long he pauses in between, in nanoseconds: together longer than a
-// heap takes for a chunk.
+// How often one looks for another's chunk before he brings his own, and how long he pauses in between, in nanoseconds:
+// together longer than a heap takes for a chunk.
 #ifndef KMA_ARENA_PATIENCE
 #define KMA_ARENA_PATIENCE 256u
 #endif
 #define KMA_ARENA_PAUSE 500u
 
-// The longest chunk, log2 of bytes: a quarter of it by as many work-items as run together does not make `filled` wrap.
-#define KMA_ARENA_MOST_SHIFT 24u
+#define KMA_ARENA_MOST_SHIFT 24u // log2 of the bytes of the longest chunk there may be
+
+// The most units that are taken at a time: so many by each of all work-items that run together, half a million, do not
+// make `filled` wrap.
+#ifndef KMA_ARENA_MOST_TAKEN
+#define KMA_ARENA_MOST_TAKEN 4096u
+#endif
 
 // Memory as a T. (The tests' host shim makes a C++ object of it.)
 #ifndef KMA_OBJECT_AT
@@ -92,9 +98,9 @@ static inline uint kma_arena_chunk_units(uint bytes)
     return (1u << shift) / KMA_UNIT;
 }
 
-// An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have `most` (both rounded up to a power of two from
-// 256 bytes to 16 MiB; `most` not above `least`: all have as many); the heap must have room for such. KMA_NULL, and a record, if there is
-// no room for the arena; it has no chunk yet. To be passed on by a release.
+// An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have `most` (both rounded
+// up to a power of two from 256 bytes to 16 MiB; `most` not above `least`: all have as many); the heap must have room for
+// such. KMA_NULL, and a record, if there is no room for the arena; it has no chunk yet. To be passed on by a release.
 static inline kma_ref kma_arena_new(global kma_heap *heap, uint least, uint most)
 {
     global kma_arena *arena = KMA_NEW(heap, kma_arena);
@@ -106,6 +112,12 @@ static inline kma_ref kma_arena_new(global kma_heap *heap, uint least, uint most
     arena->least = kma_arena_chunk_units(least);
     arena->most = kma_arena_chunk_units(max(least, most));
     return kma_ref_of(heap, arena);
+}
+
+// The most units that are taken of a chunk at a time.
+static inline uint kma_arena_limit(global kma_arena *arena)
+{
+    return min(arena->most / 4, KMA_ARENA_MOST_TAKEN);
 }
 
 // Makes a chunk of `units` of memory, of which the caller has `taken` units behind the header.
@@ -184,8 +196,9 @@ static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *ar
     return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n);
 }
 
-// The same for lanes that come together and each want their own: they want too much for one chunk, or are of several arenas. Who finds
-// the chunk full brings the next one alone, and then the next lane looks: where lanes run in lockstep, he could not while they look for it.
+// The same for lanes that come together and each want their own: they want too much for one chunk, or are of several
+// arenas. Who finds the chunk full brings the next one alone, and then the next lane looks: where lanes run in lockstep,
+// he could not while they look for it.
 static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena, kma_lanes group, uint n)
 {
     global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
@@ -197,8 +210,8 @@ static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_aren
     return ref;
 }
 
-// The same for lanes that come together, whose `n` differ, and may be 0, for any ref: all at once if a chunk may have so many, and if there is no
-// room each alone.
+// The same for lanes that come together, whose `n` differ, and may be 0, for any ref: all at once if a chunk may have so
+// many, and if there is no room each alone.
 static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_arena *arena, uint n)
 {
     const kma_lanes active = kma_lanes_active();
@@ -206,7 +219,7 @@ static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_
     kma_ref ref = KMA_NULL;
     if (kma_lane_in(group)) { // the others are of another arena than the leader's
         const kma_scan sums = kma_lanes_scan(group, n);
-        const bool fits = sums.total != 0 && sums.total <= arena->most / 4;
+        const bool fits = sums.total != 0 && sums.total <= kma_arena_limit(arena);
         if (fits && kma_lane_leads(group))
             ref = kma_arena_take(heap, arena, sums.total);
         ref = kma_lanes_first(group, ref);
@@ -229,14 +242,14 @@ static inline KMA_COLD global void *kma_arena_alloc_large(global kma_heap *heap,
     return memory + header;
 }
 
-// `bytes` of memory at a multiple of `align`, a power of two (below 16: of 16), until the arena is cleared; contents undefined. Takes up
-// to align - 16 bytes more. NULL for 0 bytes; NULL, and the heap's record, if there is no memory. Any work-item, converged or not;
-// lanes that come together are served together. A load and an add that waits for it.
+// `bytes` of memory at a multiple of `align`, a power of two (below 16: of 16), until the arena is cleared; contents
+// undefined. Takes up to align - 16 bytes more. NULL for 0 bytes; NULL, and the heap's record, if there is no memory. Any
+// work-item, converged or not; lanes that come together are served together. A load and an add that waits for it.
 static inline global void *kma_arena_aligned_alloc(global kma_heap *heap, global kma_arena *arena, size_t align, size_t bytes)
 {
     const size_t around = align > KMA_UNIT ? align - KMA_UNIT : 0;
-    const size_t quarter = (size_t)(arena->most / 4) * KMA_UNIT;
-    const bool is_small = around <= quarter && bytes <= quarter - around && kma_is_power_of_two(align);
+    const size_t limit = (size_t)kma_arena_limit(arena) * KMA_UNIT;
+    const bool is_small = around <= limit && bytes <= limit - around && kma_is_power_of_two(align);
     const uint units = is_small ? (uint)((bytes + around + KMA_UNIT - 1) / KMA_UNIT) : 0;
     const kma_ref ref = kma_arena_take_together(heap, arena, bytes != 0 ? units : 0);
     if (bytes == 0)
@@ -279,8 +292,8 @@ static inline void kma_arena_free_list(global kma_heap *heap, global kma_list *l
     }
 }
 
-// Frees all that was taken of the arena; it begins anew. One work-item, while nobody else uses it: between two kernels, or behind the
-// barrier of the work-group whose arena it is.
+// Frees all that was taken of the arena; it begins anew. One work-item, while nobody else uses it: between two kernels,
+// or behind the barrier of the work-group whose arena it is.
 static inline void kma_arena_clear(global kma_heap *heap, global kma_arena *arena)
 {
     kma_arena_free_list(heap, &arena->chunks);

@@ -1,5 +1,5 @@
-// The kernels that make arenas and end them, in a heap of the program's kind. The host library launches them; so can any other program.
-// Each is for one work-item.
+// The kernels that make arenas and end them, in a heap of the program's kind. The host library launches them; so can any
+// other program. Each is for one work-item.
 #ifndef KMA_KERNELS_ARENA_KERNELS_CL
 #define KMA_KERNELS_ARENA_KERNELS_CL
 

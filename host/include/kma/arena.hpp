@@ -15,7 +15,7 @@ struct ArenaOptions {
     std::uint32_t least_chunk_bytes = 4096;
     /// Each chunk is twice as long as the one before until they have so many bytes, rounded up likewise; no fewer than
     /// least_chunk_bytes. 0: 1 MiB, 1/64 of the heap's memory, or half a superblock, whichever is least. A block of more than a quarter of
-    /// the longest chunk is a block of the heap of its own.
+    /// the longest chunk, or 64 KiB, is a block of the heap of its own.
     std::uint32_t most_chunk_bytes = 0;
 };
 
