@@ -1,9 +1,12 @@
 # Runs TESTS on PoCL, made to use one of METHODS (the first that this PoCL knows) to make work-group functions, THREADS
 # threads, and work-groups of GROUP work-items wherever the tests choose. CACHE: a folder that has one of compiled
-# kernels for each method. SELFTEST: on or off. FLAVOURS: of device code, first or all. OPTIONS: of the tests.
+# kernels for each method. SELFTEST: on or off. FLAVOURS: of device code, first or all. HEAP: the only kind, or empty. OPTIONS: of the tests.
 set(flavours "")
 if(FLAVOURS STREQUAL first)
   set(flavours KMA_TEST_FLAVOURS=first)
+endif()
+if(HEAP)
+  list(APPEND flavours KMA_TEST_HEAP=${HEAP})
 endif()
 set(known "") # foreach's own variable ends with it
 foreach(method IN LISTS METHODS)
