@@ -1,6 +1,7 @@
 # Runs TESTS on PoCL, made to use one of METHODS (the first that this PoCL knows) to make work-group functions, THREADS
 # threads, and work-groups of GROUP work-items wherever the tests choose. CACHE: a folder that has one of compiled
-# kernels for each method. SELFTEST: on or off. FLAVOURS: of device code, first or all. HEAP: the only kind, or empty. OPTIONS: of the tests.
+# kernels for each method. SELFTEST: on or off. FLAVOURS: of device code, first or all. HEAP: the only kind, or empty.
+# OPTIONS: of the tests.
 set(flavours "")
 if(FLAVOURS STREQUAL first)
   set(flavours KMA_TEST_FLAVOURS=first)

@@ -29,8 +29,8 @@
 // Where they do not, the chunk is full for ever: `filled` is set to its end, so that it never wraps, however many come.
 // Nothing is taken back there, since what is behind may be another's by then. The chunk that follows is twice as long
 // until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks. A
-// request of more than a quarter of the longest chunk, or 64 KiB, has one of its own, in `large`; so what is lost at the
-// ends of full chunks is less than a quarter of them.
+// request of more than a quarter of the longest chunk, or 64 KiB, has one of its own, in `large`. What is lost at the end
+// of a full chunk is less than was wanted there: of the longest ones less than a quarter, of the first ones perhaps most.
 //
 // Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`); the others look meanwhile
 // whether it has come, and whether somebody still brings it, if not one of them does; a bounded number of times, and then
@@ -151,7 +151,7 @@ static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma
 {
     global kma_arena_chunk *before = kma_arena_newest(heap, arena);
     uint units = before ? min(before->units * 2, (uint)arena->most) : arena->least;
-    while (units - KMA_ARENA_HEADER < n) // up to `most`, of which n is a quarter
+    while (units - KMA_ARENA_HEADER < n) // up to `most`, of which n is a quarter at most
         units *= 2;
     global void *memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
     if (!memory)
@@ -188,7 +188,7 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
     return ref;
 }
 
-// `n` units, at least 1 and at most a quarter of the longest chunk; KMA_NULL if there is no memory.
+// `n` units, at least 1 and at most kma_arena_limit; KMA_NULL if there is no memory.
 static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *arena, uint n)
 {
     global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
@@ -196,9 +196,9 @@ static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *ar
     return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n);
 }
 
-// The same for lanes that come together and each want their own: they want too much for one chunk, or are of several
-// arenas. Who finds the chunk full brings the next one alone, and then the next lane looks: where lanes run in lockstep,
-// he could not while they look for it.
+// The same for lanes that come together and each want their own: together they want too much at a time, or they are of
+// several arenas. Who finds the chunk full brings the next one alone, and then the next lane looks: where lanes run in
+// lockstep, he could not while they look for it.
 static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena, kma_lanes group, uint n)
 {
     global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
