@@ -1,5 +1,6 @@
-// The work of the suite lists: each work-item makes BENCH_OBJECTS objects, by malloc or in an array list, and writes a word into
-// each; where they are goes into places[k * work-items + me] for the k-th: a ref, or an index.
+// The work of the suite lists: each work-item makes BENCH_OBJECTS objects, by malloc, in an arena or in an array list, and writes a word
+// into each; where they are goes into places[k * work-items + me] for the k-th: a ref, or an index.
+#include "kma/containers/arena.cl"
 #include "kma/containers/array_list.cl"
 #include "paint.cl"
 
@@ -15,16 +16,28 @@ static inline uint bench_object_place(uint me, uint k)
     return k * (uint)get_global_size(0) + me;
 }
 
+// Writes object `k` of this work-item, or notes that there is none.
+static inline void bench_write_block(global kma_heap *heap, global uint *object, global uint *places, uint k)
+{
+    const uint me = (uint)get_global_id(0);
+    if (object)
+        *object = bench_object_word(me, k);
+    places[bench_object_place(me, k)] = kma_ref_of(heap, object);
+}
+
 // One malloc for each object.
 kernel void objects_by_malloc(global kma_heap *heap, global uint *places, uint bytes)
 {
-    const uint me = (uint)get_global_id(0);
-    for (uint k = 0; k < BENCH_OBJECTS; k++) {
-        global uint *const object = (global uint *)kma_malloc(heap, bytes);
-        if (object)
-            *object = bench_object_word(me, k);
-        places[bench_object_place(me, k)] = kma_ref_of(heap, object);
-    }
+    for (uint k = 0; k < BENCH_OBJECTS; k++)
+        bench_write_block(heap, (global uint *)kma_malloc(heap, bytes), places, k);
+}
+
+// The same in an arena.
+kernel void objects_by_arena(global kma_heap *heap, kma_ref arena_ref, global uint *places, uint bytes)
+{
+    global kma_arena *const arena = kma_arena_at(heap, arena_ref);
+    for (uint k = 0; k < BENCH_OBJECTS; k++)
+        bench_write_block(heap, (global uint *)kma_arena_alloc(heap, arena, bytes), places, k);
 }
 
 kernel void free_objects(global kma_heap *heap, global const uint *places)

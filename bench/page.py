@@ -13,7 +13,7 @@ TITLES = {
     "large": "Large blocks: time and fragmentation over many kernels",
     "access": "Blocks written and read, against a plain array",
     "workgen": "Work generation: malloc against two passes with a prefix sum",
-    "lists": "Ten small objects for each work-item: by malloc, and in an array list",
+    "lists": "Ten small objects for each work-item: by malloc, in an arena, and in an array list",
     "init": "A heap made, and reset, by the host's clock",
     "registers": "Registers and stack of a work-item",
     "host": "The CPU's own allocators, on as many threads as the device has compute units",

@@ -228,6 +228,45 @@ def steady(results, folder):
     return drawn
 
 
+def lists(results, folder):
+    rows = [row for row in results if row["suite"] == "lists" and "bytes" in row]
+    if not rows:
+        return []
+    names, sizes = names_of(rows), ordered(row["bytes"] for row in rows)
+    ways = ("malloc", "arena", "grow_local", "grow_local_with_room", "grow_max")
+    figure, axes = panels(len(sizes), len(ways), 2.6)
+    for line, size in enumerate(sizes):
+        for axis, way in zip(axes[line], ways):
+            here = [row for row in rows if row["bytes"] == size and row["metric"] == way]
+            curves(axis, here, names, "work_items")
+            logarithmic(axis)
+            powers(axis, ordered(row["work_items"] for row in here))
+            axis.set_title(f"{way.replace('_', ' ')}, {size} B")
+            axis.set_xlabel("work-items")
+            axis.set_ylabel("ms")
+        low, high = min(axis.get_ylim()[0] for axis in axes[line]), max(axis.get_ylim()[1] for axis in axes[line])
+        for axis in axes[line]:
+            axis.set_ylim(low, high) # so that ways can be compared
+    finish(figure, axes, os.path.join(folder, "lists.svg"))
+    return [("lists.svg", "time to make ten objects for each work-item, by number of work-items (thesis, figures 6.3 to 6.5)"),
+            *lists_order(rows, names, folder)]
+
+
+def lists_order(rows, names, folder):
+    orders = {"read_side_by_side": "each work-item's\nside by side", "read_interleaved": "neighbours'\nside by side"}
+    lines = list(dict.fromkeys((row["work_items"], row["bytes"]) for row in rows if row["metric"] in orders))
+    if not lines:
+        return []
+    figure, axes = panels(1, len(lines), 2.2)
+    for axis, (n, size) in zip(axes[0], lines):
+        bars(axis, list(orders), names, lambda metric, name: median(rows, work_items=n, bytes=size, heap=name, metric=metric))
+        axis.set_xticklabels(orders.values())
+        axis.set_title(f"{words(n)} work-items, {size} B", fontsize=8)
+        axis.set_ylabel("ms")
+    finish(figure, axes, os.path.join(folder, "lists_order.svg"))
+    return [("lists_order.svg", "time to read them, by the order in which they lie (thesis, figures 5.4 to 5.7)")]
+
+
 def compared(suite, metrics, title):
     def draw(results, folder):
         rows = [row for row in results if row["suite"] == suite and row["metric"] in metrics]
@@ -253,8 +292,7 @@ def draw_all(results, folder):
             "access": compared("access", ("write", "write_array", "read", "read_array"),
                                "time to write and read blocks, and a plain array"),
             "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes"),
-            "lists": compared("lists", ("malloc", "grow", "grow_local", "grow_max", "grow_local_with_room"),
-                              "time to make ten objects for each work-item")}
+            "lists": lists}
     measured = {row["suite"] for row in results if row["metric"] != "empty_kernel"}
     ALL_NAMES[:] = dict.fromkeys([row["heap"] for row in results if row["suite"] != "host"] +
                                  [row["heap"] for row in results])

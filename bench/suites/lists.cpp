@@ -1,5 +1,5 @@
-// lists: each work-item makes ten objects of 4 or 8 bytes, and keeps them (Spliet, thesis 6.2.2): by a malloc for each, and in an
-// array list, by each way to grow it. Then what the list's order does to work-items that read their objects (thesis 5.3.2).
+// lists: each work-item makes ten objects of 4 or 8 bytes, and keeps them (Spliet, thesis 6.2.2): by a malloc for each, in an
+// arena, and in an array list, by each way to grow it. Then what the list's order does to work-items that read their objects (thesis 5.3.2).
 #include "lines.hpp"
 #include "suites.hpp"
 
@@ -34,6 +34,26 @@ public:
             return std::vector{ms};
         });
         add("malloc", rounds);
+    }
+
+    /// The same in an arena, which is new each round.
+    void by_arena()
+    {
+        const kma::Heap &heap = fresh();
+        begin();
+        const Rounds rounds = bench_.measure([&] {
+            const kma::Arena arena(bench_.device(), heap);
+            const double ms = bench_.time("objects_by_arena", n_, heap, arena.ref(), places_, bytes_);
+            look([&](const cl::Buffer &counts) {
+                bench_.time("check_blocks", n_, heap, cl_ulong{bench_.heap_bytes()}, places_, counts);
+            });
+            if (bench_.reuses())
+                arena.destroy(heap);
+            else
+                fresh();
+            return std::vector{ms};
+        });
+        add("arena", rounds);
     }
 
     /// The same in a list that grows by `each` objects a time.
@@ -147,17 +167,20 @@ private:
 void lists(Bench &bench)
 {
     for (const cl_uint bytes : {4u, 8u})
-        for (const std::size_t n : {1u << 10, 1u << 14, 1u << 17}) {
+        for (std::size_t n = 1u << 8; n <= 1u << 17; n *= 2) {
             if ((bench.quick() && n != 1u << 14) ||
                 !fits(bench, "lists", line_of(n * objects, {bytes}), bench.heap_bytes()))
                 continue;
             Lists lists(bench, n, bytes);
             lists.by_malloc();
-            lists.by_list("objects_by_grow", "grow", 1);
+            lists.by_arena();
             lists.by_list("objects_by_grow_local", "grow_local", 1);
-            lists.by_list("objects_by_grow_max", "grow_max", 1);
-            lists.by_list("objects_by_grow", "grow_with_room", 1, lists.with_room());
             lists.by_list("objects_by_grow_local", "grow_local_with_room", 1, lists.with_room());
+            lists.by_list("objects_by_grow_max", "grow_max", 1);
+            if (n != 1u << 10 && n != 1u << 14 && n != 1u << 17)
+                continue; // of the others these curves
+            lists.by_list("objects_by_grow", "grow", 1);
+            lists.by_list("objects_by_grow", "grow_with_room", 1, lists.with_room());
             lists.in_blocks_of(1 << 16, "grow_local_blocks_of_64_KiB");
             lists.in_blocks_of(1 << 20, "grow_local_blocks_of_1_MiB");
             lists.by_list("objects_by_grow_local", "grow_local_of_10", objects);

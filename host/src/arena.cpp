@@ -5,6 +5,7 @@
 
 #include "container_kernels.hpp"
 #include "kma/error.hpp"
+#include "layout.hpp"
 #include "say.hpp"
 
 namespace kma {
@@ -13,7 +14,7 @@ namespace {
 using container_kernels::read_one;
 using container_kernels::run;
 
-constexpr std::uint32_t longest_possible = 1 << 24; // 1 << KMA_ARENA_MOST_SHIFT
+constexpr std::uint32_t longest_possible = 1u << KMA_ARENA_MOST_SHIFT;
 
 const ArenaOptions &checked(const ArenaOptions &options)
 {

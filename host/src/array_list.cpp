@@ -42,6 +42,12 @@ ArrayList::ArrayList(const Device &device, const Heap &heap, std::uint32_t objec
                         " bytes each; make the heap larger, or ArrayListOptions::objects_per_block smaller"));
 }
 
+std::vector<BlockDemand> ArrayList::blocks_for(std::uint64_t objects, std::uint32_t object_bytes, const ArrayListOptions &options)
+{
+    array_list_sizes::check(object_bytes, options);
+    return array_list_sizes::blocks(objects, object_bytes, options);
+}
+
 ArrayList ArrayList::at(const Device &device, const Heap &heap, Ref list)
 {
     if (list == 0)

@@ -14,6 +14,16 @@ namespace {
 
 constexpr std::uint32_t usual_block_bytes = 4096;
 constexpr std::uint32_t most_objects = 1u << KMA_ARRAY_LIST_MOST_SHIFT;
+constexpr std::uint64_t ahead = 16; // blocks: by two who bring them at the same time, KMA_ARRAY_LIST_EXTRA each
+
+std::uint32_t most_of(std::uint64_t longest_bytes, std::uint32_t object_bytes, const ArrayListOptions &options)
+{
+    if (options.most_objects_per_block != 0)
+        return std::bit_ceil(options.most_objects_per_block);
+    if (options.objects_per_block != 0)
+        return std::bit_ceil(options.objects_per_block);
+    return static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(longest_bytes / object_bytes, 1)));
+}
 
 } // namespace
 
@@ -37,12 +47,22 @@ std::uint32_t objects(std::uint32_t object_bytes, const ArrayListOptions &option
 
 std::uint32_t most(const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options)
 {
-    if (options.most_objects_per_block != 0)
-        return std::bit_ceil(options.most_objects_per_block);
-    if (options.objects_per_block != 0)
-        return std::bit_ceil(options.objects_per_block);
-    const std::uint64_t objects = container_kernels::longest_block(heap) / object_bytes;
-    return static_cast<std::uint32_t>(std::bit_floor(std::max<std::uint64_t>(objects, 1)));
+    return most_of(container_kernels::longest_block(heap), object_bytes, options);
+}
+
+std::vector<BlockDemand> blocks(std::uint64_t objects, std::uint32_t object_bytes, const ArrayListOptions &options)
+{
+    if (objects > most_objects)
+        throw Error(say("an array list has at most ", most_objects, " objects; make several lists"));
+    const std::uint64_t longest = most_of(container_kernels::longest_block_of_all, object_bytes, options);
+    std::uint64_t size = array_list_sizes::objects(object_bytes, options), room = 0, number = 1;
+    std::vector<BlockDemand> all = {{sizeof(layout::kma_array_list), 1}};
+    for (; size < longest; size *= 2, room += size / 2, number++) // whether or not so few objects need them
+        all.push_back({size * object_bytes, 1});
+    const std::uint64_t rest = (objects - std::min(objects, room) + size - 1) / size;
+    all.push_back({size * object_bytes, rest + ahead});
+    all.push_back({sizeof(layout::kma_array_list_page), (number + rest + ahead) / KMA_ARRAY_LIST_ENTRIES + 1});
+    return all;
 }
 
 } // namespace kma::array_list_sizes

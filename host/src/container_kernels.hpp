@@ -13,6 +13,9 @@ namespace kma::container_kernels {
 /// The kernels of cl/kma/kernels/`file` for heaps of this one's kind, KMA_DEBUG and build options; `name` stands in the compiler's log.
 Program build(const Device &device, const Heap &heap, const std::string &name, const std::string &file);
 
+/// Of any heap.
+constexpr std::uint64_t longest_block_of_all = 1 << 20;
+
 /// The longest blocks that containers take from a heap, unless they are told: a power of two of bytes, which fits there and is no large
 /// part of it.
 std::uint64_t longest_block(const Heap &heap);

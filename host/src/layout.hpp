@@ -33,6 +33,7 @@ inline uint popcount(uint bits)
 // The forms with 32-bit words have the same sizes and offsets; what is in those words, kernels tell (census).
 #define KMA_HAS_ATOMIC64 1
 #define KMA_PLAIN(T) T
+#include "kma/containers/arena_layout.cl"
 #include "kma/containers/array_list_layout.cl"
 #include "kma/heap/bump_layout.cl"
 #include "kma/heap/scatter_layout.cl"

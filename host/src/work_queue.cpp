@@ -37,6 +37,16 @@ WorkQueue::WorkQueue(const Device &device, const Heap &heap, std::uint32_t item_
         throw Error("the heap has no memory for a work queue; make it larger");
 }
 
+std::vector<BlockDemand> WorkQueue::blocks_for(std::uint64_t items, std::uint32_t item_bytes, const ArrayListOptions &options)
+{
+    constexpr std::uint64_t queue_bytes = 32; // kma_work_queue
+    std::vector<BlockDemand> blocks = ArrayList::blocks_for(items, item_bytes, options);
+    for (BlockDemand &each : blocks)
+        each.count *= 2; // two rounds
+    blocks.push_back({queue_bytes, 1});
+    return blocks;
+}
+
 cl::Kernel WorkQueue::kernel(const char *name, const Heap &heap) const
 {
     cl::Kernel made = program_.kernel(name);

@@ -152,10 +152,11 @@ private:
 
 std::uint64_t sufficient_heap_bytes(const kma::HeapOptions &heap, std::uint64_t inputs, const Automaton &automaton)
 {
-    return kma::Heap::bytes_for(
-        heap, samples::list_blocks({inputs * automaton.states.size(), inputs * automaton.states.size(),
-                                    inputs * automaton.accepting.size()},
-                                   sizeof(Item), list_options()));
+    std::vector<kma::BlockDemand> blocks = kma::WorkQueue::blocks_for(inputs * automaton.states.size(), sizeof(Item), list_options());
+    const std::vector<kma::BlockDemand> found =
+        kma::ArrayList::blocks_for(inputs * automaton.accepting.size(), sizeof(Item), list_options());
+    blocks.insert(blocks.end(), found.begin(), found.end());
+    return kma::Heap::bytes_for(heap, blocks);
 }
 
 Run match(const kma::Device &device, const samples::DeviceOptions &options, const Inputs &inputs,

@@ -34,23 +34,6 @@ void throw_too_small(const kma::Device &device, const kma::Heap &heap, std::uint
                      remedy(device, enough) + "\n" + errors_of(heap));
 }
 
-std::vector<kma::BlockDemand> list_blocks(const std::vector<std::uint64_t> &objects, std::uint32_t object_bytes,
-                                          const kma::ArrayListOptions &options)
-{
-    constexpr std::uint64_t list_bytes = 2100;  // of a list, or a work queue, itself
-    constexpr std::uint64_t ahead = 16;         // blocks that are brought for those to come, by two at a time
-    constexpr std::uint64_t usual_block = 4096; // see ArrayListOptions
-    const std::uint64_t first = options.objects_per_block != 0 ? options.objects_per_block : usual_block / object_bytes;
-    const std::uint64_t most = std::max<std::uint64_t>(options.most_objects_per_block, first);
-    std::vector<kma::BlockDemand> blocks = {{list_bytes, objects.size() + 1}};
-    for (const std::uint64_t count : objects) {
-        for (std::uint64_t size = first; size < most; size *= 2)
-            blocks.push_back({size * object_bytes, 1});
-        blocks.push_back({most * object_bytes, count / most + 1 + ahead});
-    }
-    return blocks;
-}
-
 std::string errors_of(const kma::Heap &heap)
 {
     std::string text = heap.error_text();

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "kma/kma.hpp"
 
@@ -50,10 +49,6 @@ template <class Make> auto made_in(const kma::Device &device, std::uint64_t byte
         throw kma::Error(std::string(error.what()) + "; for this input " + remedy(device, enough));
     }
 }
-
-/// The blocks of array lists with so many objects each, all made with these options, and of the list of a work queue.
-std::vector<kma::BlockDemand> list_blocks(const std::vector<std::uint64_t> &objects, std::uint32_t object_bytes,
-                                          const kma::ArrayListOptions &options);
 
 /// The heap's error log without the last line's end.
 std::string errors_of(const kma::Heap &heap);

@@ -36,8 +36,7 @@ kma::ArrayListOptions list_options()
 // A link for each edge; of each round, each node once at most.
 std::uint64_t sufficient_heap_bytes(const samples::DeviceOptions &options, const graph::Reference &graph)
 {
-    std::vector<kma::BlockDemand> blocks =
-        samples::list_blocks({graph.nodes(), graph.nodes()}, sizeof(Item), list_options());
+    std::vector<kma::BlockDemand> blocks = kma::WorkQueue::blocks_for(graph.nodes(), sizeof(Item), list_options());
     blocks.push_back({sizeof(Link), graph.edges()});
     return kma::Heap::bytes_for(samples::heap_options(options), blocks);
 }

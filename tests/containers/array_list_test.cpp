@@ -236,6 +236,28 @@ TEST_CASE("blocks double until they are long enough, in every kind of heap", "[a
     }
 }
 
+TEST_CASE("a heap as large as blocks_for says has memory for a list", "[array_list]")
+{
+    constexpr cl_uint work_items = 64 * 160;
+    cl_uint objects = 0;
+    for (cl_uint me = 0; me < work_items; me++)
+        objects += wanted(me, 0, 5);
+    for (const kma::HeapKind kind : kma::heap_kinds)
+        for (const ArrayListOptions &options :
+             {ArrayListOptions{}, ArrayListOptions{.objects_per_block = 1}, ArrayListOptions{.objects_per_block = 64, .most_objects_per_block = 512}}) {
+            INFO(kma::name_of(kind) << ", blocks of " << options.objects_per_block << " and more");
+            const Subject subject{kind, "", 0};
+            const kma::HeapOptions heap_options = subject.heap_options();
+            const kma::Heap heap(device(), kma::Heap::bytes_for(heap_options, ArrayList::blocks_for(objects, sizeof(Object), options)),
+                                 heap_options);
+            const ArrayList list(device(), heap, sizeof(Object), options);
+            const Array<cl_uint> first(work_items, 7);
+            launch(subject.program("array_list.cl"), "grow_local", {work_items, 64}, heap, list.ref(), 1u, 5u, work_items, first);
+            CHECK(std::ranges::count(first.read(), none) == 0);
+            CHECK(list.size(heap) == objects);
+        }
+}
+
 TEST_CASE("without memory a group gets nothing, and the list is as it was", "[array_list]")
 {
     for (const kma::HeapKind kind : kma::heap_kinds) {
@@ -335,6 +357,8 @@ TEST_CASE("what an array list refuses", "[array_list]")
     CHECK_THAT(message(4, {.room = (1u << 30) + 1}), Contains("make several lists"));
     CHECK_THAT(message(4, {.most_objects_per_block = (1u << 30) + 1}), Contains("make several lists"));
     CHECK_THAT(message(1 << 20, {.room = 8}), Contains("make the heap larger"));
+    CHECK_THROWS_AS(ArrayList::blocks_for((std::uint64_t{1} << 30) + 1, 4), kma::Error);
+    CHECK_THROWS_AS(ArrayList::blocks_for(1, 0), kma::Error);
     CHECK(heap.stats().blocks == 0); // what could not be made left nothing
     CHECK_THROWS_AS(ArrayList::at(device(), heap, 0), kma::Error);
     const ArrayList list(device(), heap, sizeof(Object));

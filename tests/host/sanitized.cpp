@@ -15,6 +15,9 @@
 #define scenario arena_scenario
 #include "scenario_arena.hpp"
 #undef scenario
+#define scenario array_list_scenario
+#include "scenario_array_list.hpp"
+#undef scenario
 #define scenario bitmap_scenario
 #include "scenario_bitmap.hpp"
 #undef scenario
@@ -72,6 +75,7 @@ int main(int argc, char **argv)
     run<tree_scenario<shim::scenario_threads>>("tree");
     run<list_scenario<shim::scenario_threads>>("list");
     run<arena_scenario<shim::scenario_threads>>("arena");
+    run<array_list_scenario<shim::scenario_threads>>("array_list");
     run<lanes_scenario<shim::scenario_threads>>("lanes");
     run_heaps<KMA_HOST_HEAPS>();
     return shim::verdict(false);

@@ -50,7 +50,7 @@ foreach(program IN ITEMS asan_acqrel64 asan_fenced32 tsan_acqrel64 tsan_acqrel32
   list(GET sanitizer_and_form 0 sanitizer)
   kma_sanitized_program(${sanitizer_and_form})
   foreach(width IN ITEMS 1 4)
-    kma_sanitized_test(.w${width} --width ${width} --iterations 150 --seconds 4)
+    kma_sanitized_test(.w${width} --width ${width} --iterations 150 --seconds 2)
   endforeach()
   if(sanitizer STREQUAL asan)
     foreach(heap IN LISTS kma_heaps)

@@ -7,11 +7,9 @@
 #pragma once
 
 #define KMA_HEAP bump
-inline uint arena_patience = 0; // of the arena under test, new for each execution
-#define KMA_ARENA_PATIENCE arena_patience
+#include "turn_patience.hpp"
 inline uint arena_most_taken = 4096;
 #define KMA_ARENA_MOST_TAKEN arena_most_taken
-#define KMA_OBJECT_AT(T, memory) shim::objects.construct<T>(memory)
 #include "kma/containers/arena.cl"
 
 template <uint threads> class scenario {
@@ -20,7 +18,7 @@ public:
     {
         is_search_ = shim::chosen.bound != 0;
         variant_ = shim::random(is_search_ ? 4u : 1u << 16);
-        arena_patience = is_search_ ? variant_ % 2 : variant_ % 2 * 3;
+        turn_patience = is_search_ ? variant_ % 2 : variant_ % 2 * 3;
         is_small_ = !is_search_ && variant_ / 2 % 3 == 0;
         heap_ = shim::objects.construct<kma_heap>(memory_);
         kma_bump_init(heap_, is_small_ ? sizeof(kma_heap) + 16 + 2 * sizeof(kma_arena) + 3 * least : sizeof(memory_), 0, 0, 1);
@@ -200,9 +198,9 @@ private:
     // Chunks double until they are long enough, and lengths are rounded.
     void check_lengths()
     {
-        shim::check(kma_arena_chunk_units(1) == 16 && kma_arena_chunk_units(256) == 16 && kma_arena_chunk_units(257) == 32,
+        shim::check(kma_arena_chunk_bytes(1) == 256 && kma_arena_chunk_bytes(256) == 256 && kma_arena_chunk_bytes(257) == 512,
                     "the shortest chunks");
-        shim::check(kma_arena_chunk_units(0xffffffff) == 1u << (KMA_ARENA_MOST_SHIFT - 4), "the longest chunks");
+        shim::check(kma_arena_chunk_bytes(0xffffffff) == 1u << KMA_ARENA_MOST_SHIFT, "the longest chunks");
         kma_arena *lone = kma_arena_at(heap_, kma_arena_new(heap_, 4 * least, least));
         shim::check(lone->least == 4 * least / KMA_UNIT && lone->most == lone->least, "the longest chunk is not the first");
         lone = kma_arena_at(heap_, kma_arena_new(heap_, least, 4 * least));

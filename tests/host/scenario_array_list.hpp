@@ -6,11 +6,9 @@
 
 #define KMA_HEAP bump
 #define KMA_ARRAY_LIST_PAGE_SHIFT 3u // Relacy's words are large
-inline uint array_list_patience = 0; // of the list under test, new for each execution
-#define KMA_ARRAY_LIST_PATIENCE array_list_patience
+#include "turn_patience.hpp"
 inline uint array_list_extra = 0;
 #define KMA_ARRAY_LIST_EXTRA array_list_extra
-#define KMA_OBJECT_AT(T, memory) shim::objects.construct<T>(memory)
 #include "kma/containers/array_list.cl"
 
 template <uint threads> class scenario {
@@ -19,7 +17,7 @@ public:
     {
         is_search_ = shim::chosen.bound != 0;
         variant_ = shim::random(is_search_ ? 3u : 1u << 16);
-        array_list_patience = is_search_ ? variant_ % 2 : variant_ % 2 * 3;
+        turn_patience = is_search_ ? variant_ % 2 : variant_ % 2 * 3;
         array_list_extra = is_search_ ? 0 : 1;
         heap_ = shim::objects.construct<kma_heap>(memory_);
         is_small_ = !is_search_ && variant_ / 2 % 3 == 0;
@@ -31,7 +29,8 @@ public:
         list_ = kma_array_list_at(heap_, ref);
         shim::check(list_->shift == shift && list_->doublings == doublings_ && kma_array_list_size(list_) == 0, "a new list is not empty");
         // With all but one of the objects of the list's own entries somebody's, threads need a page, too.
-        before_ = is_search_ && variant_ / 2 != 0 ? room_of(KMA_ARRAY_LIST_ENTRIES) - 1 : 0;
+        const bool is_near_page = is_search_ ? variant_ / 2 != 0 : !is_small_ && doublings_ == 0 && variant_ / 72 % 2 == 0;
+        before_ = is_near_page ? room_of(KMA_ARRAY_LIST_ENTRIES) - 1 : 0;
         for (uint i = 0; i < before_; i++)
             shim::check(kma_array_list_grow(heap_, list_, 1) == i, "a lone caller does not get the next index");
     }

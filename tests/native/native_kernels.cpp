@@ -112,6 +112,8 @@ template <class... Parameters, void (*function)(Parameters...)> struct Call<func
 #undef local
 #define local static
 #define CLK_LOCAL_MEM_FENCE 0
+#define CLK_GLOBAL_MEM_FENCE 0
+inline void barrier(int) {}
 #define reqd_work_group_size(x, y, z) // an attribute that clang knows for kernels only
 inline size_t get_local_id(uint)
 {

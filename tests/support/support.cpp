@@ -128,9 +128,9 @@ Shape in_groups(std::size_t work_items, std::size_t usual)
 const std::vector<std::size_t> &group_sizes()
 {
     static const std::vector<std::size_t> sizes =
-        group(0) != 0                                     ? std::vector{group(0)}
-        : first_flavour_only() && path().lanes_met == 1 ? std::vector<std::size_t>{37, 64}
-                                                          : std::vector<std::size_t>{1, 7, 37, 64, 256};
+        group(0) != 0            ? std::vector{group(0)}
+        : path().lanes_met == 1 ? std::vector<std::size_t>{1, 37, 256}
+                                : std::vector<std::size_t>{1, 7, 37, 64, 256};
     return sizes;
 }
 

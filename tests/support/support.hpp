@@ -54,8 +54,8 @@ kma::Program program(const std::string &file, kma::ProgramOptions build);
 /// The work-group size for a launch that usually has `usual`: the environment variable KMA_TEST_GROUP, if it is set.
 std::size_t group(std::size_t usual);
 
-/// 1, 7, 37, 64, 256: less and more than any device's lanes, and numbers that fill none. Only the one of KMA_TEST_GROUP
-/// if that is set; 37 and 64 in a run for the first flavour where no lanes meet, as PoCL compiles a kernel for each.
+/// 1, 7, 37, 64, 256: less and more than any device's lanes, and numbers that fill none; 1, 37 and 256 where no lanes meet, as
+/// PoCL compiles a kernel for each. Only the one of KMA_TEST_GROUP if that is set.
 const std::vector<std::size_t> &group_sizes();
 
 /// The sizes of the work-groups that were launched so far.

@@ -28,34 +28,25 @@
 // The newest of `chunks` is filled: who adds n units to `filled`, and finds that they end within the chunk, owns them.
 // Where they do not, the chunk is full for ever: `filled` is set to its end, so that it never wraps, however many come.
 // Nothing is taken back there, since what is behind may be another's by then. The chunk that follows is twice as long
-// until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks. A
-// request of more than a quarter of the longest chunk, or 64 KiB, has one of its own, in `large`. What is lost at the end
-// of a full chunk is less than was wanted there: of the longest ones less than a quarter, of the first ones perhaps most.
+// until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks; a
+// shorter one if the heap has no such. A request of more than a quarter of the longest chunk, or 64 KiB, has one of its
+// own, in `large`. What is lost at the end of a full chunk is less than was wanted there: of the longest ones less than a
+// quarter, of the first ones perhaps most.
 //
-// Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`); the others look meanwhile
-// whether it has come, and whether somebody still brings it, if not one of them does; a bounded number of times, and then
-// they bring their own. So nobody waits for him, and one who is stopped for ever costs a chunk that he has not put into
-// the list yet; and all who come to that later look for the whole while. Where several put chunks there, each has first
-// taken out of his own what he wants; what is left of all but the last is not used.
+// Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`, lockfree/turn.cl), and nobody
+// waits for him: one who is stopped for ever costs a chunk that he has not put into the list yet. Where several put
+// chunks there, each has first taken out of his own what he wants; what is left of all but the last is not used.
 //
 // Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block out of it has its
 // header, and the heap's memory after all that was done to it before. `filled` orders nothing. Who gets the turn to bring
-// acquires what the one before released: so he sees the chunk that this one brought, and looks into it first.
+// sees the chunk that the one before brought, and looks into it first.
 #ifndef KMA_CONTAINERS_ARENA_CL
 #define KMA_CONTAINERS_ARENA_CL
 
 #include "kma/kma.cl"
+#include "kma/containers/arena_layout.cl"
 #include "kma/containers/list.cl"
-#include "kma/platform/pause.cl"
-
-// How often one looks for another's chunk before he brings his own, and how long he pauses in between, in nanoseconds:
-// together longer than a heap takes for a chunk.
-#ifndef KMA_ARENA_PATIENCE
-#define KMA_ARENA_PATIENCE 256u
-#endif
-#define KMA_ARENA_PAUSE 500u
-
-#define KMA_ARENA_MOST_SHIFT 24u // log2 of the bytes of the longest chunk there may be
+#include "kma/lockfree/turn.cl"
 
 // The most units that are taken at a time: so many by each of all work-items that run together, half a million, do not
 // make `filled` wrap.
@@ -71,7 +62,7 @@
 typedef struct kma_arena {
     kma_list chunks; // the newest is filled
     kma_list large;  // of one block each
-    kma_atomic_u32 bringing; // how many are about to put a chunk into `chunks`
+    kma_atomic_u32 bringing; // turns to put a chunk into `chunks`
     KMA_PLAIN(uint) least;   // units of the first chunk
     KMA_PLAIN(uint) most;    // and of the longest
 } kma_arena;
@@ -91,13 +82,6 @@ static inline global kma_arena *kma_arena_at(global kma_heap *heap, kma_ref ref)
     return (global kma_arena *)kma_deref(heap, ref);
 }
 
-// Units of a chunk of `bytes`, rounded up to a power of two, from 256 bytes to the longest.
-static inline uint kma_arena_chunk_units(uint bytes)
-{
-    const uint shift = bytes > 256 ? min(kma_highest_bit(bytes - 1) + 1, KMA_ARENA_MOST_SHIFT) : 8;
-    return (1u << shift) / KMA_UNIT;
-}
-
 // An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have `most` (both rounded
 // up to a power of two from 256 bytes to 16 MiB; `most` not above `least`: all have as many); the heap must have room for
 // such. KMA_NULL, and a record, if there is no room for the arena; it has no chunk yet. To be passed on by a release.
@@ -109,8 +93,8 @@ static inline kma_ref kma_arena_new(global kma_heap *heap, uint least, uint most
     kma_list_init(&arena->chunks);
     kma_list_init(&arena->large);
     kma_store_u32(&arena->bringing, 0, KMA_RELAXED);
-    arena->least = kma_arena_chunk_units(least);
-    arena->most = kma_arena_chunk_units(max(least, most));
+    arena->least = kma_arena_chunk_bytes(least) / KMA_UNIT;
+    arena->most = kma_arena_chunk_bytes(max(least, most)) / KMA_UNIT;
     return kma_ref_of(heap, arena);
 }
 
@@ -146,14 +130,18 @@ static inline global kma_arena_chunk *kma_arena_newest(global kma_heap *heap, gl
     return (global kma_arena_chunk *)kma_list_first(heap, &arena->chunks);
 }
 
-// Puts the next chunk into the list: its first `n` units. KMA_NULL if the heap has none.
+// Puts the next chunk into the list, a shorter one if the heap has no such: its first `n` units. KMA_NULL if it has none for n.
 static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena, uint n)
 {
     global kma_arena_chunk *before = kma_arena_newest(heap, arena);
     uint units = before ? min(before->units * 2, (uint)arena->most) : arena->least;
     while (units - KMA_ARENA_HEADER < n) // up to `most`, of which n is a quarter at most
         units *= 2;
-    global void *memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
+    global void *memory = (global void *)0;
+    for (bool again = true; again; units /= again ? 2 : 1) { // down to `least`
+        memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
+        again = !memory && units > arena->least && units / 2 - KMA_ARENA_HEADER >= n;
+    }
     if (!memory)
         return KMA_NULL;
     global kma_arena_chunk *chunk = kma_arena_open(memory, units, n);
@@ -166,8 +154,8 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
 {
     bool is_my_turn = false;
     kma_ref ref = KMA_NULL;
-    for (uint looks = KMA_ARENA_PATIENCE; looks != 0 && !is_my_turn; looks--) {
-        is_my_turn = kma_load_u32(&arena->bringing, KMA_RELAXED) == 0 && kma_cas_u32(&arena->bringing, 0, 1, KMA_ACQUIRE) == 0;
+    for (uint looks = KMA_TURN_PATIENCE; looks != 0 && !is_my_turn; looks--) {
+        is_my_turn = kma_turn_take(&arena->bringing);
         global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
         if (newest != full)
             ref = kma_arena_cut(heap, newest, n);
@@ -175,16 +163,16 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
             break;
         full = newest;
         if (!is_my_turn)
-            kma_pause(KMA_ARENA_PAUSE);
+            kma_pause(KMA_TURN_PAUSE);
     }
-    if (ref == KMA_NULL && !is_my_turn)
-        kma_fetch_add_u32(&arena->bringing, 1, KMA_RELAXED);
     if (ref == KMA_NULL) {
-        ref = kma_arena_bring(heap, arena, n);
+        if (!is_my_turn)
+            kma_turn_join(&arena->bringing);
         is_my_turn = true;
+        ref = kma_arena_bring(heap, arena, n);
     }
     if (is_my_turn)
-        kma_fetch_add_u32(&arena->bringing, 0u - 1u, KMA_RELEASE);
+        kma_turn_end(&arena->bringing);
     return ref;
 }
 
@@ -196,16 +184,16 @@ static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *ar
     return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n);
 }
 
-// The same for lanes that come together and each want their own: together they want too much at a time, or they are of
+// The same for lanes of a group who each want their own: together they want too much at a time, or they are of
 // several arenas. Who finds the chunk full brings the next one alone, and then the next lane looks: where lanes run in
 // lockstep, he could not while they look for it.
 static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena, kma_lanes group, uint n)
 {
     global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
-    kma_ref ref = n != 0 ? kma_arena_cut(heap, newest, n) : KMA_NULL;
+    kma_ref ref = kma_arena_cut(heap, newest, n);
     const uint lanes = kma_lanes_count(group), mine = kma_lane_rank(group);
     for (uint turn = 0; turn < lanes; turn++)
-        if (turn == mine && ref == KMA_NULL && n != 0)
+        if (turn == mine && ref == KMA_NULL)
             ref = kma_arena_take_more(heap, arena, newest, n);
     return ref;
 }
@@ -217,16 +205,18 @@ static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_
     const kma_lanes active = kma_lanes_active();
     const kma_lanes group = kma_lanes_alike(active, (ulong)arena);
     kma_ref ref = KMA_NULL;
+    bool is_tried = n == 0;
     if (kma_lane_in(group)) { // the others are of another arena than the leader's
         const kma_scan sums = kma_lanes_scan(group, n);
         const bool fits = sums.total != 0 && sums.total <= kma_arena_limit(arena);
+        is_tried = is_tried || kma_lanes_count(group) == 1;
         if (fits && kma_lane_leads(group))
             ref = kma_arena_take(heap, arena, sums.total);
         ref = kma_lanes_first(group, ref);
         kma_lanes_sync(group); // what the leader acquired, all need
         ref += ref != KMA_NULL ? sums.before : 0;
     }
-    return ref != KMA_NULL ? ref : kma_arena_take_each(heap, arena, active, n);
+    return ref != KMA_NULL || is_tried ? ref : kma_arena_take_each(heap, arena, active, n);
 }
 
 // A block with a chunk of its own; `align` is the heap's to check.

@@ -162,10 +162,10 @@ static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_arr
 static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_list *list, uint n)
 {
     const int there = (int)kma_load_u32(&list->credit, KMA_RELAXED);
-    if (n == 0 || there >= (int)n)
+    if (there >= (int)n)
         return true;
     const uint lacking = n - (uint)max(there, 0);
-    if (!kma_array_list_bring(heap, list, lacking))
+    if (!kma_array_list_bring(heap, list, lacking, false))
         return false;
     kma_array_list_credit(list, lacking);
     return true;

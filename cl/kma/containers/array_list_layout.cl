@@ -14,7 +14,7 @@ typedef struct kma_array_list {
     KMA_PLAIN(uint) shift;     // log2 of the objects of the first block
     KMA_PLAIN(uint) doublings; // so often the next block has twice as many; then all have as many
     kma_atomic_u32 growing;  // how many have found too little credit
-    kma_atomic_u32 bringing; // and bring blocks
+    kma_atomic_u32 bringing; // turns to bring blocks
     kma_atomic_u32 credit;   // objects that are nobody's; below 0, as a signed number, for moments
     kma_atomic_u32 size;     // objects that are somebody's
     kma_atomic_u32 known;    // blocks that are there, at least

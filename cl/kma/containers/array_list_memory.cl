@@ -9,10 +9,9 @@
 //
 // (An add to `credit` that finds too little is taken back. Between the two others may find too little, where there was enough: they
 // bring blocks early, nothing else.) Who finds too little credit puts blocks there: as many as he needs, and a few for those who wait
-// meanwhile; keeps n of their objects, and gives the others as credit. One of a crowd does so at a time (`bringing`); the others look for
-// credit meanwhile, and whether somebody still brings blocks, if not one of them does. All that a bounded number of times, and then
-// they bring their own. So nobody waits for him, and one who is stopped for ever costs what he has in hand: a block, or n objects
-// without an owner; and if he was bringing blocks, all who come to that later look for the whole while.
+// meanwhile; keeps n of their objects, and gives the others as credit. One of a crowd does so at a time (`bringing`,
+// lockfree/turn.cl), and nobody waits for him: one who is stopped for ever costs what he has in hand, a block, or n objects
+// without an owner.
 //
 // Orders: an entry is set by a release and seen by an acquire, before the next one is set; so who sees one sees those before it. Numbers
 // come in the order of the adds to `size`, not in that of the blocks whose credit was taken for them: so one may have the number of
@@ -24,7 +23,7 @@
 
 #include "kma/kma.cl"
 #include "kma/containers/array_list_layout.cl"
-#include "kma/platform/pause.cl"
+#include "kma/lockfree/turn.cl"
 #include "kma/platform/settled.cl"
 
 #define KMA_ARRAY_LIST_NONE 0xffffffffu // no index
@@ -32,13 +31,6 @@
 // The most objects that a work-item may ask for at a time, and that are taken off `credit` at a time: so many of all who run together
 // do not make it wrap.
 #define KMA_ARRAY_LIST_MOST 65536u
-
-// How often one looks for others' blocks before he brings his own, and how long he pauses in between, in nanoseconds: together longer
-// than a heap takes for a block.
-#ifndef KMA_ARRAY_LIST_PATIENCE
-#define KMA_ARRAY_LIST_PATIENCE 256u
-#endif
-#define KMA_ARRAY_LIST_PAUSE 500u
 
 // How many blocks one brings at most, beyond what he needs, for those who wait meanwhile.
 #ifndef KMA_ARRAY_LIST_EXTRA
@@ -89,18 +81,23 @@ static inline bool kma_array_list_take_credit(global kma_array_list *list, uint 
     return false;
 }
 
-// Whether one who found too little credit gets it from what others bring. False: he is to bring blocks himself, as nobody does, or not
-// for so long that he may be stopped; and counts as one who does.
+// Whether one who found too little credit gets it from what others bring. False: he has a turn to bring blocks himself, as nobody does,
+// or not for so long that he may be stopped.
 static inline bool kma_array_list_take_soon(global kma_array_list *list, uint n)
 {
-    for (uint looks = n <= KMA_ARRAY_LIST_MOST ? KMA_ARRAY_LIST_PATIENCE : 0; looks != 0; looks--) {
-        if ((int)kma_load_u32(&list->credit, KMA_RELAXED) >= (int)n && kma_array_list_take_credit(list, n))
+    bool is_my_turn = false;
+    for (uint looks = n <= KMA_ARRAY_LIST_MOST ? KMA_TURN_PATIENCE : 0; looks != 0 && !is_my_turn; looks--) {
+        is_my_turn = kma_turn_take(&list->bringing);
+        if ((int)kma_load_u32(&list->credit, KMA_RELAXED) >= (int)n && kma_array_list_take_credit(list, n)) {
+            if (is_my_turn)
+                kma_turn_end(&list->bringing);
             return true;
-        if (kma_load_u32(&list->bringing, KMA_RELAXED) == 0 && kma_cas_u32(&list->bringing, 0, 1, KMA_RELAXED) == 0)
-            return false;
-        kma_pause(KMA_ARRAY_LIST_PAUSE);
+        }
+        if (!is_my_turn)
+            kma_pause(KMA_TURN_PAUSE);
     }
-    kma_fetch_add_u32(&list->bringing, 1, KMA_RELAXED);
+    if (!is_my_turn)
+        kma_turn_join(&list->bringing);
     return false;
 }
 
@@ -148,10 +145,10 @@ static inline bool kma_array_list_others_lack(global kma_array_list *list, uint 
     return kma_load_u32(&list->growing, KMA_RELAXED) > 1 && (int)kma_load_u32(&list->credit, KMA_RELAXED) < (int)n;
 }
 
-// Puts blocks for `n` objects, the caller's, into the list, and if there is memory some more for others: credit. False if there is no
-// memory for n; what of it is in the list is credit, too. One call of malloc and one of free, since some compilers copy them into
-// the caller.
-static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global kma_array_list *list, uint n)
+// Puts blocks for `n` objects, the caller's, into the list, and if there is memory some more for others: credit. `takes`: what others
+// bring meanwhile will do as well. False if there is no memory for n; what of it is in the list is credit, too. One call of malloc and
+// one of free, since some compilers copy them into the caller.
+static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global kma_array_list *list, uint n, bool takes)
 {
     uint got = 0; // of n
     uint extra = KMA_ARRAY_LIST_EXTRA;
@@ -177,7 +174,7 @@ static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global k
         if (is_put)
             continue;
         kma_free(heap, memory);
-        if (got < n && kma_array_list_take_credit(list, n - got)) // of what the other brought
+        if (takes && kma_array_list_take_credit(list, n - got)) // of what the other brought; maybe none
             got = n;
     }
     if (got < n)
@@ -191,8 +188,8 @@ static inline bool kma_array_list_get_more(global kma_heap *heap, global kma_arr
     kma_fetch_add_u32(&list->growing, 1, KMA_RELAXED);
     bool served = kma_array_list_take_soon(list, n);
     if (!served) {
-        served = kma_array_list_bring(heap, list, n);
-        kma_fetch_add_u32(&list->bringing, 0u - 1u, KMA_RELAXED);
+        served = kma_array_list_bring(heap, list, n, true) || kma_array_list_take_credit(list, n); // what was there and what came
+        kma_turn_end(&list->bringing);
     }
     kma_fetch_add_u32(&list->growing, 0u - 1u, KMA_RELAXED);
     return served;

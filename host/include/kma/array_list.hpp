@@ -44,6 +44,11 @@ public:
     /// The list that is there already: one that a kernel made by kma_array_list_new, or another ArrayList's ref(). Throws Error for ref 0.
     static ArrayList at(const Device &device, const Heap &heap, Ref list);
 
+    /// What one list of up to `objects` objects takes of its heap, for Heap::bytes_for: itself, its blocks, and those that work-items
+    /// may bring ahead for each other. Where neither option says how long blocks become, that is 1 MiB. Throws Error if
+    /// `object_bytes` or the options are impossible, or the objects more than a list may have.
+    static std::vector<BlockDemand> blocks_for(std::uint64_t objects, std::uint32_t object_bytes, const ArrayListOptions &options = {});
+
     /// What kernels take as `kma_ref`, and hand to kma_array_list_at.
     Ref ref() const noexcept { return ref_; }
 

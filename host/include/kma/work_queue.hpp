@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "kma/array_list.hpp"
 
@@ -19,6 +20,10 @@ public:
     /// Makes a queue for items of `item_bytes` bytes, of which there are none yet; `options` are those of its bundles, `room` of no
     /// meaning. Throws Error if these are impossible, or if the heap has no memory for it.
     WorkQueue(const Device &device, const Heap &heap, std::uint32_t item_bytes, const ArrayListOptions &options = {});
+
+    /// What a queue takes of its heap, for Heap::bytes_for, if no round has more than `items` items and none is put aside: as
+    /// ArrayList::blocks_for, twice, and the queue.
+    static std::vector<BlockDemand> blocks_for(std::uint64_t items, std::uint32_t item_bytes, const ArrayListOptions &options = {});
 
     /// What kernels take as `kma_ref`, and hand to kma_work_queue_at.
     Ref ref() const noexcept { return ref_; }

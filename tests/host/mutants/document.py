@@ -2,9 +2,7 @@
 search can begin with whoever found a mutant last time, and so that a test notices when the list is another."""
 import pathlib
 import re
-import tomllib
 
-HERE = pathlib.Path(__file__).parent
 HEAD = """# Mutants
 
 Seeded bugs, one at a time, and the test that found each: the proof that the tests of `tests/host` see. The
@@ -16,14 +14,6 @@ condition. How it works, and how to add one: [tests/host/README.md](../tests/hos
 This page is written by `tests/host/mutants/run.py --write`; a test fails if its mutants are not those of the code. A
 number is the schedule of Relacy, or the iteration on threads, in which the finder saw it, from seed 1.
 """
-
-
-def missing():
-    """What the document says of device files whose mutants nobody has made yet; nothing if there are none."""
-    entries = tomllib.loads((HERE / "elsewhere.toml").read_text())["elsewhere"]
-    files = [f"- `{entry['file'].removeprefix('kma/')}`: {entry['why']}\n" for entry in entries if entry.get("yet")]
-    return "".join(["\n## Not made yet\n\nOf these device files there are no mutants, so this page proves nothing of them:\n\n",
-                    *files]) if files else ""
 
 
 def read(path):
@@ -43,8 +33,6 @@ def read(path):
 def check(path, mutants):
     listed = set(read(path)) if path.exists() else set()
     names = {mutant["name"] for mutant in mutants}
-    if path.exists() and missing() not in path.read_text():
-        raise SystemExit(f"{path.name} does not name the device files whose mutants are not made yet (elsewhere.toml)")
     if listed == names:
         return
     for what, difference in (("not in the document", names - listed), ("no longer there", listed - names)):
@@ -66,7 +54,7 @@ def write(path, mutants, equivalent):
     parts += table(excused, "| mutant | found by | why |\n|---|---|---|\n",
                    lambda mutant: "{} | {}".format("nobody can" if equivalent[mutant["name"]][0] == "undetectable"
                                                    else "no fault", escaped(equivalent[mutant["name"]][1])))
-    path.write_text("\n".join(parts) + missing())
+    path.write_text("\n".join(parts))
 
 
 def table(mutants, head, rest):

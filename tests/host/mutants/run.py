@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 import tomllib
+import zlib
 
 import document
 
@@ -131,6 +132,7 @@ def arguments():
     parser.add_argument("finders", type=pathlib.Path)
     parser.add_argument("--only", choices=["hand", "generated"])
     parser.add_argument("--match", default="", help="only mutants whose name contains this")
+    parser.add_argument("--every", type=int, default=1, help="only one mutant of so many, chosen by their names")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--levels", type=int, default=LEVELS, help="how thoroughly to search, 1 to 3")
     parser.add_argument("--excused-levels", type=int, default=1, help="the same for those in equivalent.toml")
@@ -149,6 +151,7 @@ def main():
         document.check(options.document, mutants)
     before = document.read(options.document) if options.document and options.document.exists() else {}
     chosen = [mutant for mutant in mutants if options.match in mutant["name"] and
+              zlib.crc32(mutant["name"].encode()) % options.every == 0 and
               options.only in (None, "hand" if mutant["hand"] else "generated")]
     start = time.monotonic()
     list(in_parallel(options.jobs, lambda finder: finder.explore(listed["stamp"]), finders))

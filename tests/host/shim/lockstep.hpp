@@ -28,6 +28,7 @@ public:
     }
 
     uint lane() const { return now_; }
+    uint size() const { return count_; }
     // Devices that know the set of all lanes have 32 at most: a larger group never has just these.
     ulong all() const { return ~ulong{0} >> (most - std::min(count_, most / 2)); }
 
@@ -44,6 +45,9 @@ public:
         check((set >> now_ & 1) != 0, "a lane uses a set that it is not in", site);
         return wait({waits::to_meet, site, set, value, from});
     }
+
+    // All lanes.
+    void meet_all(location site) { meet(~ulong{0} >> (most - count_), 0, now_, site); }
 
 private:
     enum class waits : uint { not_at_all, to_gather, to_meet, for_nothing_more };

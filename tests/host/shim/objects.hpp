@@ -1,4 +1,4 @@
-// C++ objects in memory that the device files see as raw bytes: a queue's nodes, what KMA_NEW returns.
+// C++ objects in memory that the device files see as raw bytes: a queue's nodes, what KMA_NEW and KMA_OBJECT_AT return.
 //
 // Relacy's atomics must be constructed and, at the end of an execution, destroyed; both happens here and not in cl/.
 #pragma once
@@ -68,12 +68,12 @@ private:
     alignas(alignment) uchar inside_[is_model_checker ? most : 1];
 };
 
-template <class T, class Heap> T *new_in(Heap *heap)
+template <class T> T *new_at(void *place)
 {
-    void *const place = kma_bump_malloc(heap, sizeof(T)); // found when instantiated, beside the heap's type
     return place ? objects.construct<T>(place) : nullptr;
 }
 
 } // namespace shim
 
-#define KMA_NEW(heap, T) shim::new_in<T>(heap)
+#define KMA_NEW(heap, T) shim::new_at<T>(kma_aligned_alloc(heap, alignof(T), sizeof(T)))
+#define KMA_OBJECT_AT(T, memory) shim::objects.construct<T>(memory)

@@ -10,10 +10,6 @@
 #define constant const
 #define kernel inline
 
-// Where there is one, a lone caller makes it.
-#define CLK_GLOBAL_MEM_FENCE 0
-inline void barrier(int) {}
-
 // Only moved in whole units of the heap.
 struct alignas(16) uint4 {
     uint x, y, z, w;

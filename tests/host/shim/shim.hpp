@@ -17,17 +17,26 @@
 
 #include "opencl.hpp"
 
-// Each work-item a work-group of its own.
+// Each work-item a work-group of its own, but for lanes that one thread plays: these are one.
 #define CLK_LOCAL_MEM_FENCE 0
+#define CLK_GLOBAL_MEM_FENCE 0
 
-inline size_t get_local_id(uint)
+inline size_t get_local_id(uint dimension)
 {
-    return 0;
+    const shim::place &me = shim::self();
+    return dimension == 0 && me.company ? me.company->lane() : 0;
 }
 
-inline size_t get_local_size(uint)
+inline size_t get_local_size(uint dimension)
 {
-    return 1;
+    const shim::place &me = shim::self();
+    return dimension == 0 && me.company ? me.company->size() : 1;
+}
+
+inline void barrier(int, shim::location site = shim::location::current())
+{
+    if (shim::lockstep *company = shim::self().company)
+        company->meet_all(site);
 }
 
 inline uint atomic_add(uint *word, uint value)
@@ -39,6 +48,5 @@ inline uint atomic_max(uint *word, uint value)
 {
     return std::exchange(*word, max(*word, value));
 }
-
 
 #include "memory.hpp" // last: it may include memory_fenced.cl

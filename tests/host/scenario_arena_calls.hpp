@@ -1,0 +1,186 @@
+// An arena by a lone caller, over a heap that counts (counted_heap.hpp): what is given back when it is cleared, memory that ends at
+// each call of malloc, a turn that does not end, another caller in the middle of a call; and lanes that come together, which a
+// lone caller plays (shim/lockstep.hpp). Threads only; numbers and lengths are scenario_arena.hpp's.
+#pragma once
+
+#define KMA_HEAP counted
+#include "counted_heap.hpp"
+#include "turn_patience.hpp"
+#include "kma/containers/arena.cl"
+
+template <uint threads> class scenario {
+public:
+    void before() {}
+    void thread(uint) {}
+
+    void after()
+    {
+        shim::is_lone = true;
+        check_end();
+        check_out_of_memory();
+        check_short_chunks();
+        check_turns();
+        check_company();
+        check_lanes();
+    }
+
+private:
+    // An arena of chunks from 256 bytes to `most`, in a heap of its own.
+    struct subject {
+        kma_counted heap;
+        kma_arena *arena = nullptr;
+
+        explicit subject(uint most = 1024)
+        {
+            turn_patience = 3;
+            shim::self().operations = 0;
+            arena = kma_arena_at(&heap, kma_arena_new(&heap, 256, most));
+            shim::check(arena, "there is no arena");
+        }
+        ~subject() { shim::objects.destroy_all(); }
+        subject(const subject &) = delete;
+
+        // Within a block of the heap, behind its header.
+        void *take(size_t bytes, size_t align = 16)
+        {
+            void *const memory = kma_arena_aligned_alloc(&heap, arena, align, bytes);
+            shim::check(!memory || is_there(memory, bytes), "memory that is no chunk's");
+            return memory;
+        }
+        bool is_there(const void *memory, size_t bytes) const
+        {
+            const auto *const at = static_cast<const uchar *>(memory);
+            return std::any_of(heap.live.begin(), heap.live.end(), [at, bytes](const kma_counted::block &each) {
+                return at >= each.at + sizeof(kma_arena_chunk) && at + bytes <= each.at + each.bytes;
+            });
+        }
+        // Between two calls.
+        void has(uint chunks, shim::location where = shim::location::current())
+        {
+            shim::check(heap.live.size() == 1 + chunks, "the arena has other chunks than it should", where);
+            shim::check(kma_arena_bytes(&heap, arena) == heap.bytes - sizeof(kma_arena), "the arena does not count its memory", where);
+            shim::check(kma_load_u32(&arena->bringing, KMA_RELAXED) == 0, "a turn did not end", where);
+        }
+    };
+
+    static void check_end()
+    {
+        subject it;
+        it.has(0);
+        for (uint i = 0; i < 40; i++)
+            shim::check(it.take(48), "there is memory, and one gets none");
+        shim::check(it.take(5008) && it.take(16, 512), "there is memory, and a large block is not served");
+        shim::check(it.heap.live.size() > 5, "there are too few chunks for this test");
+        it.has(static_cast<uint>(it.heap.live.size()) - 1);
+        kma_arena_clear(&it.heap, it.arena);
+        it.has(0);
+        shim::check(it.take(48), "a cleared arena serves nobody");
+        it.has(1);
+        kma_arena_delete(&it.heap, it.arena);
+        shim::check(it.heap.live.empty(), "a deleted arena has left something");
+    }
+
+    // Each chunk of which there is memory is used to its end, whatever was refused.
+    static void check_out_of_memory()
+    {
+        subject it(256);
+        for (uint chunks = 0; chunks < 3; chunks++) {
+            it.heap.served_calls = it.heap.calls;
+            const uint calls = it.heap.calls;
+            shim::check(!it.take(32) && !it.take(4096), "there is memory where there is none");
+            shim::check(it.heap.calls == calls + 2, "a refused request asks the heap more than once");
+            it.has(chunks);
+            it.heap.served_calls = ~0u;
+            constexpr uint blocks = (256 - KMA_ARENA_HEADER * KMA_UNIT) / 32;
+            for (uint i = 0; i < blocks; i++)
+                shim::check(it.take(32), "there is memory, and one gets none");
+            it.has(chunks + 1);
+        }
+    }
+
+    // Where the heap has no longer ones, chunks as short as the first; but not too short for who asks.
+    static void check_short_chunks()
+    {
+        subject it(1024);
+        it.heap.largest = 256;
+        for (uint i = 0; i < 20; i++)
+            shim::check(it.take(48), "there is memory, and one gets none");
+        it.has(4); // of 15 units
+        shim::check(!it.take(256), "a block that is longer than its chunk");
+        it.has(4);
+        it.heap.largest = 512;
+        shim::check(it.take(256), "there is memory, and one gets none");
+        it.has(5);
+    }
+
+    // Somebody has the turn, and is stopped: one looks for a while, and then brings his own.
+    static void check_turns()
+    {
+        subject it;
+        kma_store_u32(&it.arena->bringing, 1, KMA_RELAXED);
+        shim::check(it.take(16), "who is stopped keeps others from their memory");
+        shim::check(kma_load_u32(&it.arena->bringing, KMA_RELAXED) == 1, "a turn did not end, or another's did");
+        kma_store_u32(&it.arena->bringing, 0, KMA_RELAXED);
+        it.has(1);
+    }
+
+    // Another caller, who finishes while one brings a chunk: both have memory, and what is left of the newest is used.
+    static void check_company()
+    {
+        for (const uint patience : {0u, 3u}) {
+            subject it;
+            turn_patience = patience;
+            void *theirs = nullptr;
+            it.heap.meanwhile = [&] { theirs = it.take(64); };
+            void *const mine = it.take(64);
+            shim::check(mine && theirs && mine != theirs, "one of two got no memory, or another's");
+            it.has(2);
+            kma_arena_chunk *const newest = kma_arena_newest(&it.heap, it.arena);
+            shim::check(it.take(16) && kma_arena_newest(&it.heap, it.arena) == newest, "what is left is not used");
+            it.has(2);
+        }
+    }
+
+    // Lanes that come together, of one arena or of two; together they may want too much at a time.
+    static void check_lanes()
+    {
+        for (const uint lanes : {1u, 2u, 5u, 32u, 64u})
+            for (const uint of_other : {0u, 2u, 3u})
+                for (const size_t bytes : {size_t{16}, size_t{100}, size_t{304}})
+                    check_lanes_of(lanes, of_other, bytes);
+        subject tight(4096); // there is no chunk for all together, but one for each
+        tight.heap.largest = 256;
+        shim::lockstep::run(4, 0, [&](uint) { shim::check(tight.take(128), "a lane that would be served alone gets nothing"); });
+        tight.has(4);
+        subject one, other; // of the second arena's chunk one lane's need alone is taken
+        shim::check(other.take(16), "there is no memory");
+        const uint before = kma_load_u32(&kma_arena_newest(&other.heap, other.arena)->filled, KMA_RELAXED);
+        shim::lockstep::run(4, 0, [&](uint lane) {
+            subject &its = lane == 3 ? other : one;
+            its.take(lane == 2 ? 0 : 32);
+        });
+        shim::check(kma_load_u32(&kma_arena_newest(&other.heap, other.arena)->filled, KMA_RELAXED) == before + 2 &&
+                        kma_load_u32(&kma_arena_newest(&one.heap, one.arena)->filled, KMA_RELAXED) == KMA_ARENA_HEADER + 4,
+                    "lanes take more than they want");
+        one.has(1);
+        other.has(1);
+    }
+
+    static void check_lanes_of(uint lanes, uint of_other, size_t bytes)
+    {
+        subject one, other;
+        uchar *got[64];
+        shim::lockstep::run(lanes, 0, [&](uint lane) {
+            subject &its = of_other != 0 && lane % of_other == 1 ? other : one;
+            got[lane] = static_cast<uchar *>(its.take(lane % 7 == 6 ? 0 : bytes));
+        });
+        for (uint lane = 0; lane < lanes; lane++) {
+            shim::check((got[lane] != nullptr) == (lane % 7 != 6), "a lane has no memory, or what it did not want");
+            for (uint before = 0; before < lane; before++)
+                shim::check(!got[lane] || !got[before] || got[before] + bytes <= got[lane] || got[lane] + bytes <= got[before],
+                            "two lanes have the same memory");
+        }
+        one.has(static_cast<uint>(one.heap.live.size()) - 1);
+        other.has(static_cast<uint>(other.heap.live.size()) - 1);
+    }
+};
