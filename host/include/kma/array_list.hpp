@@ -45,9 +45,10 @@ public:
     static ArrayList at(const Device &device, const Heap &heap, Ref list);
 
     /// What one list of up to `objects` objects takes of its heap, for Heap::bytes_for: itself, its blocks, and those that work-items
-    /// may bring ahead for each other. Where neither option says how long blocks become, that is 1 MiB. A bump heap, which takes
-    /// nothing back, needs a block more each time that two bring the same one. Throws Error if `object_bytes` or the options are
-    /// impossible, or the objects more than a list may have.
+    /// may bring ahead for each other. Where neither option says how long blocks become, that is 1 MiB. Blocks
+    /// should not be shorter than what is asked for at a time: of many that each bring several, none may have enough in the end, and a
+    /// bump heap, which takes nothing back, loses a block each time that two bring the same one. Throws Error if
+    /// `object_bytes` or the options are impossible, or the objects more than a list may have.
     static std::vector<BlockDemand> blocks_for(std::uint64_t objects, std::uint32_t object_bytes, const ArrayListOptions &options = {});
 
     /// What kernels take as `kma_ref`, and hand to kma_array_list_at.
