@@ -125,9 +125,9 @@ std::span<const std::byte> ArrayListView::find(std::uint32_t index, std::size_t 
         throw Error(say("object ", index, " was asked for of an array list that has ", size_));
     const layout::kma_array_list_spot spot = layout::kma_array_list_find(shift_, doublings_, index);
     const auto *list = snapshot_->deref<layout::kma_array_list>(list_);
-    const auto *page =
-        snapshot_->deref<layout::kma_array_list_page>(list->pages[spot.block >> KMA_ARRAY_LIST_PAGE_SHIFT].word);
-    const auto *entries = spot.block < KMA_ARRAY_LIST_ENTRIES ? list->own : page ? page->entries : nullptr;
+    const std::uint32_t number = spot.block >> KMA_ARRAY_LIST_PAGE_SHIFT; // of the page; beyond the last if the size is damaged
+    const auto *page = snapshot_->deref<layout::kma_array_list_page>(number < KMA_ARRAY_LIST_ENTRIES ? list->pages[number].word : 0);
+    const auto *entries = number == 0 ? list->own : page ? page->entries : nullptr;
     const Ref ref = entries ? entries[spot.block % KMA_ARRAY_LIST_ENTRIES].word : 0;
     if (ref == 0)
         throw Error(say("the array list at ref ", list_, " has no block for object ", index, ": it is damaged"));

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint32_t usual_block_bytes = 4096;
 constexpr std::uint32_t most_objects = 1u << KMA_ARRAY_LIST_MOST_SHIFT;
+constexpr std::uint64_t most_blocks = KMA_ARRAY_LIST_ENTRIES * KMA_ARRAY_LIST_ENTRIES;
 constexpr std::uint64_t ahead = 16; // blocks: by two who bring them at the same time, KMA_ARRAY_LIST_EXTRA each
 
 std::uint32_t most_of(std::uint64_t longest_bytes, std::uint32_t object_bytes, const ArrayListOptions &options)
@@ -52,15 +53,20 @@ std::uint32_t most(const Heap &heap, std::uint32_t object_bytes, const ArrayList
 
 std::vector<BlockDemand> blocks(std::uint64_t objects, std::uint32_t object_bytes, const ArrayListOptions &options)
 {
+    objects = std::max<std::uint64_t>(objects, options.room);
     if (objects > most_objects)
         throw Error(say("an array list has at most ", most_objects, " objects; make several lists"));
+    const std::uint64_t aligned = options.align > 16 ? options.align - 16 : 0; // what some heaps take for it
     const std::uint64_t longest = most_of(container_kernels::longest_block_of_all, object_bytes, options);
-    std::uint64_t size = array_list_sizes::objects(object_bytes, options), room = 0, number = 1;
+    std::uint64_t size = array_list_sizes::objects(object_bytes, options), room = 0, number = 0;
     std::vector<BlockDemand> all = {{sizeof(layout::kma_array_list), 1}};
     for (; size < longest; size *= 2, room += size / 2, number++) // whether or not so few objects need them
-        all.push_back({size * object_bytes, 1});
+        all.push_back({size * object_bytes + aligned, 1});
     const std::uint64_t rest = (objects - std::min(objects, room) + size - 1) / size;
-    all.push_back({size * object_bytes, rest + ahead});
+    if (number + rest > most_blocks)
+        throw Error(say("an array list has at most ", most_blocks, " blocks, too few for ", objects,
+                        " objects; make ArrayListOptions::objects_per_block or most_objects_per_block larger"));
+    all.push_back({size * object_bytes + aligned, rest + ahead});
     all.push_back({sizeof(layout::kma_array_list_page), (number + rest + ahead) / KMA_ARRAY_LIST_ENTRIES + 1});
     return all;
 }

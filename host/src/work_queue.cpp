@@ -6,6 +6,7 @@
 #include "array_list_sizes.hpp"
 #include "container_kernels.hpp"
 #include "kma/error.hpp"
+#include "layout.hpp"
 #include "say.hpp"
 
 namespace kma {
@@ -40,7 +41,9 @@ WorkQueue::WorkQueue(const Device &device, const Heap &heap, std::uint32_t item_
 std::vector<BlockDemand> WorkQueue::blocks_for(std::uint64_t items, std::uint32_t item_bytes, const ArrayListOptions &options)
 {
     constexpr std::uint64_t queue_bytes = 32; // kma_work_queue
-    std::vector<BlockDemand> blocks = ArrayList::blocks_for(items, item_bytes, options);
+    ArrayListOptions bundle = options;
+    bundle.room = 1; // as the constructor has it
+    std::vector<BlockDemand> blocks = ArrayList::blocks_for(items, item_bytes, bundle);
     for (BlockDemand &each : blocks)
         each.count *= 2; // two rounds
     blocks.push_back({queue_bytes, 1});
@@ -82,6 +85,9 @@ void WorkQueue::add(const Heap &heap, const void *items, std::size_t count, std:
         throw Error(say("the work queue has items of ", item_bytes_, " bytes, and was given some of ", item_bytes));
     if (count == 0)
         return;
+    if (count > std::size_t{1} << KMA_ARRAY_LIST_MOST_SHIFT)
+        throw Error(say("a round of a work queue has at most ", std::size_t{1} << KMA_ARRAY_LIST_MOST_SHIFT,
+                        " items, and was given ", count, "; make several queues"));
     const cl::Buffer from(device_.context(), CL_MEM_READ_ONLY, count * item_bytes);
     device_.queue().enqueueWriteBuffer(from, CL_TRUE, 0, count * item_bytes, items);
     const cl::Buffer lost(device_.context(), CL_MEM_READ_WRITE, sizeof(cl_uint));

@@ -244,7 +244,7 @@ TEST_CASE("a heap as large as blocks_for says has memory for a list", "[array_li
         objects += wanted(me, 0, 5);
     for (const kma::HeapKind kind : kma::heap_kinds)
         for (const ArrayListOptions &options :
-             {ArrayListOptions{}, ArrayListOptions{.objects_per_block = 512}, ArrayListOptions{.objects_per_block = 64, .most_objects_per_block = 512}}) {
+             {ArrayListOptions{}, ArrayListOptions{.objects_per_block = 512}, ArrayListOptions{.align = 4096, .room = 40000}, ArrayListOptions{.objects_per_block = 64, .most_objects_per_block = 512}}) {
             INFO(kma::name_of(kind) << ", blocks of " << options.objects_per_block << " and more");
             const Subject subject{kind, "", 0};
             const kma::HeapOptions heap_options = subject.heap_options();
@@ -359,6 +359,8 @@ TEST_CASE("what an array list refuses", "[array_list]")
     CHECK_THAT(message(1 << 20, {.room = 8}), Contains("make the heap larger"));
     CHECK_THROWS_AS(ArrayList::blocks_for((std::uint64_t{1} << 30) + 1, 4), kma::Error);
     CHECK_THROWS_AS(ArrayList::blocks_for(1, 0), kma::Error);
+    CHECK_THROWS_AS(ArrayList::blocks_for(65537, 4, {.objects_per_block = 1}), kma::Error);
+    CHECK_NOTHROW(ArrayList::blocks_for(65536, 4, {.objects_per_block = 1}));
     CHECK(heap.stats().blocks == 0); // what could not be made left nothing
     CHECK_THROWS_AS(ArrayList::at(device(), heap, 0), kma::Error);
     const ArrayList list(device(), heap, sizeof(Object));
@@ -367,6 +369,10 @@ TEST_CASE("what an array list refuses", "[array_list]")
     const kma::Snapshot snapshot = heap.snapshot();
     CHECK_THROWS_AS(kma::ArrayListView(snapshot, list.ref()).at<Object>(0), kma::Error);
     CHECK_THROWS_AS(kma::ArrayListView(snapshot, 0), kma::Error);
+    heap.map(list.ref(), 32).as<cl_uint>()[7] = 0xffffffff; // a damaged size
+    const kma::Snapshot damaged = heap.snapshot();
+    for (const cl_uint index : {1u << 16, 1u << 28, 0xfffffffeu})
+        CHECK_THROWS_AS(kma::ArrayListView(damaged, list.ref()).at<Object>(index), kma::Error);
 }
 
 TEST_CASE("an array list goes on in a heap that grew, and in one that was saved", "[array_list]")

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "calls_slab_frees.hpp"
-#include "calls_slab_group.hpp"
+#include "calls_slab_tries.hpp"
 #include "calls_slab_heads.hpp"
 #include "calls_slab_lines.hpp"
 #include "calls_slab_lone.hpp"

@@ -72,6 +72,7 @@ private:
         shim::check(it.take(5008) && it.take(16, 512), "there is memory, and a large block is not served");
         shim::check(it.heap.live.size() > 5, "there are too few chunks for this test");
         it.has(static_cast<uint>(it.heap.live.size()) - 1);
+        kma_store_u32(&it.arena->bringing, 1, KMA_RELAXED); // of one who was stopped
         kma_arena_clear(&it.heap, it.arena);
         it.has(0);
         shim::check(it.take(48), "a cleared arena serves nobody");
@@ -88,7 +89,7 @@ private:
             it.heap.served_calls = it.heap.calls;
             const uint calls = it.heap.calls;
             shim::check(!it.take(32) && !it.take(4096), "there is memory where there is none");
-            shim::check(it.heap.calls == calls + 2, "a refused request asks the heap more than once");
+            shim::check(it.heap.calls == calls + 3, "a refused request asks the heap for other lengths than it should");
             it.has(chunks);
             it.heap.served_calls = ~0u;
             constexpr uint blocks = (256 - KMA_ARENA_HEADER * KMA_UNIT) / 32;
@@ -108,9 +109,24 @@ private:
         it.has(4); // of 15 units
         shim::check(!it.take(256), "a block that is longer than its chunk");
         it.has(4);
-        it.heap.largest = 512;
-        shim::check(it.take(256), "there is memory, and one gets none");
+        it.heap.largest = 272;
+        shim::check(it.take(256), "there is memory, and one gets none"); // in a chunk that is as long as it must be
         it.has(5);
+        shim::check(it.take(16), "there is memory, and one gets none");
+        it.has(6);
+        shim::check(!it.take(272), "a large block where there is no memory"); // with its header
+        it.heap.largest = 0;
+        shim::check(!it.take(256) && it.take(16), "who was refused left nothing for others"); // whose chunk never had so much
+        it.has(6);
+        it.heap.largest = 48; // for one alone
+        for (uint i = 0; i < 13; i++)
+            it.take(16);
+        shim::check(it.take(32), "what the heap has is not used");
+        it.has(7);
+        it.heap.largest = ~size_t{0};
+        shim::check(it.take(32), "there is memory, and one gets none");
+        shim::check(kma_arena_newest(&it.heap, it.arena)->units == 16, "chunks do not become longer again as they should");
+        it.has(8);
     }
 
     // Somebody has the turn, and is stopped: one looks for a while, and then brings his own.
@@ -150,8 +166,13 @@ private:
                     check_lanes_of(lanes, of_other, bytes);
         subject tight(4096); // there is no chunk for all together, but one for each
         tight.heap.largest = 256;
-        shim::lockstep::run(4, 0, [&](uint) { shim::check(tight.take(128), "a lane that would be served alone gets nothing"); });
-        tight.has(4);
+        shim::lockstep::run(4, 0, [&](uint) { shim::check(tight.take(96), "a lane that would be served alone gets nothing"); });
+        tight.has(2); // two in each, as each looks whether another has brought one
+        subject none; // one of several who want nothing asks once
+        none.heap.served_calls = 0;
+        const uint calls = none.heap.calls;
+        shim::lockstep::run(4, 0, [&](uint lane) { none.take(lane == 2 ? 32 : 0); });
+        shim::check(none.heap.calls == calls + 2, "one of several asks twice");
         subject one, other; // of the second arena's chunk one lane's need alone is taken
         shim::check(other.take(16), "there is no memory");
         const uint before = kma_load_u32(&kma_arena_newest(&other.heap, other.arena)->filled, KMA_RELAXED);

@@ -9,6 +9,8 @@
 #include "turn_patience.hpp"
 inline uint array_list_extra = 0;
 #define KMA_ARRAY_LIST_EXTRA array_list_extra
+inline uint array_list_most_added = 0;
+#define KMA_ARRAY_LIST_MOST_ADDED array_list_most_added
 #include "kma/containers/array_list.cl"
 
 template <uint threads> class scenario {
@@ -19,6 +21,7 @@ public:
         variant_ = shim::random(is_search_ ? 3u : 1u << 16);
         turn_patience = is_search_ ? variant_ % 2 : variant_ % 2 * 3;
         array_list_extra = is_search_ ? 0 : 1;
+        array_list_most_added = is_search_ || variant_ / 144 % 2 == 0 ? 2048 : 1; // by an add, or by compare-and-swaps
         heap_ = shim::objects.construct<kma_heap>(memory_);
         is_small_ = !is_search_ && variant_ / 2 % 3 == 0;
         kma_bump_init(heap_, is_small_ ? sizeof(kma_heap) + 16 + sizeof(kma_array_list) + 2 * block_bytes + sizeof(kma_array_list_page) + 64

@@ -234,6 +234,13 @@ void add_array_lists(std::vector<Provocation> &all)
                     const kma::Snapshot snapshot = heap.snapshot();
                     kma::ArrayListView(snapshot, list.ref()).at<cl_uint>(0);
                 }),
+         thrown("asks for the size of an array list of too many blocks", [] { ArrayList::blocks_for(65537, 4, {.objects_per_block = 1}); }),
+         thrown("adds more items to a work queue than a round may have",
+                [] {
+                    const Heap heap(device(), 1 << 16);
+                    const cl_uchar none = 0; // nobody looks at them
+                    kma::WorkQueue(device(), heap, 1).add(heap, std::span<const cl_uchar>(&none, (std::size_t{1} << 30) + 1));
+                }),
          thrown("adds items of another size to a work queue",
                 [] {
                     const Heap heap(device(), 1 << 16);

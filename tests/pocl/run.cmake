@@ -1,13 +1,10 @@
 # Runs TESTS on PoCL, made to use one of METHODS (the first that this PoCL knows) to make work-group functions, THREADS
 # threads, and work-groups of GROUP work-items wherever the tests choose. CACHE: a folder that has one of compiled
-# kernels for each method. SELFTEST: on or off. FLAVOURS: of device code, first or all. HEAP: the only kind, or empty.
+# kernels for each method. SELFTEST: on or off. HEAP: the only kind, or empty.
 # OPTIONS: of the tests.
-set(flavours "")
-if(FLAVOURS STREQUAL first)
-  set(flavours KMA_TEST_FLAVOURS=first)
-endif()
+set(subjects KMA_TEST_FLAVOURS=first)
 if(HEAP)
-  list(APPEND flavours KMA_TEST_HEAP=${HEAP})
+  list(APPEND subjects KMA_TEST_HEAP=${HEAP})
 endif()
 set(known "") # foreach's own variable ends with it
 foreach(method IN LISTS METHODS)
@@ -15,7 +12,7 @@ foreach(method IN LISTS METHODS)
   file(MAKE_DIRECTORY ${cache})
   execute_process(
     COMMAND ${CMAKE_COMMAND} -E env POCL_CACHE_DIR=${cache} POCL_WORK_GROUP_METHOD=${method} POCL_MAX_PTHREAD_COUNT=${THREADS}
-            KMA_TEST_GROUP=${GROUP} ${flavours} KMA_SELFTEST=${SELFTEST} KMA_DEVICE=Portable ${TESTS} ${OPTIONS}
+            KMA_TEST_GROUP=${GROUP} ${subjects} KMA_SELFTEST=${SELFTEST} KMA_DEVICE=Portable ${TESTS} ${OPTIONS}
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
   if(NOT output MATCHES "Unknown work group generation method")
     set(known ${method}) # it says so when it compiles, and takes another

@@ -28,10 +28,10 @@
 // The newest of `chunks` is filled: who adds n units to `filled`, and finds that they end within the chunk, owns them.
 // Where they do not, the chunk is full for ever: `filled` is set to its end, so that it never wraps, however many come.
 // Nothing is taken back there, since what is behind may be another's by then. The chunk that follows is twice as long
-// until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks; a
-// shorter one if the heap has no such. A request of more than a quarter of the longest chunk, or 64 KiB, has one of its
-// own, in `large`. What is lost at the end of a full chunk is less than was wanted there: of the longest ones less than a
-// quarter, of the first ones perhaps most.
+// until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks; as
+// short as the first if the heap has no such, and in the end as long as what is wanted. A request of more than a quarter of
+// the longest chunk, or 64 KiB, has one of its own, in `large`. What is lost at the end of a full chunk is less than was
+// wanted there: of the longest ones less than a quarter, of the first ones perhaps most.
 //
 // Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`, lockfree/turn.cl), and nobody
 // waits for him: one who is stopped for ever costs a chunk that he has not put into the list yet. Where several put
@@ -113,10 +113,11 @@ static inline global kma_arena_chunk *kma_arena_open(global void *memory, uint u
     return chunk;
 }
 
-// `n` units, at least 1, of a chunk that may be NULL; KMA_NULL if it has not so many.
-static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena_chunk *chunk, uint n)
+// `n` units, at least 1, of a chunk that may be NULL; KMA_NULL if it has not so many. One that never had so many is left as it
+// is, for others: only a chunk that was short of memory is shorter than the first ones.
+static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *chunk, uint n)
 {
-    if (!chunk)
+    if (!chunk || (n + KMA_ARENA_HEADER > arena->least && n + KMA_ARENA_HEADER > chunk->units))
         return KMA_NULL;
     const uint at = kma_fetch_add_u32(&chunk->filled, n, KMA_RELAXED);
     if (at + n <= chunk->units)
@@ -130,17 +131,21 @@ static inline global kma_arena_chunk *kma_arena_newest(global kma_heap *heap, gl
     return (global kma_arena_chunk *)kma_list_first(heap, &arena->chunks);
 }
 
-// Puts the next chunk into the list, a shorter one if the heap has no such: its first `n` units. KMA_NULL if it has none for n.
+// Puts the next chunk into the list: its first `n` units. If the heap has none so long, one of the first ones' length, or for these
+// units alone; KMA_NULL if it has not even that.
 static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena, uint n)
 {
     global kma_arena_chunk *before = kma_arena_newest(heap, arena);
-    uint units = before ? min(before->units * 2, (uint)arena->most) : arena->least;
-    while (units - KMA_ARENA_HEADER < n) // up to `most`, of which n is a quarter at most
-        units *= 2;
+    uint least = arena->least;
+    while (least - KMA_ARENA_HEADER < n) // up to the longest, of which n is a quarter at most
+        least *= 2;
+    uint units = before ? max(min(before->units * 2, (uint)arena->most), least) : least;
     global void *memory = (global void *)0;
-    for (bool again = true; again; units /= again ? 2 : 1) { // down to `least`
+    for (bool again = true; again;) { // three lengths at most: one call of malloc, since some compilers copy them into the caller
         memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
-        again = !memory && units > arena->least && units / 2 - KMA_ARENA_HEADER >= n;
+        const uint shorter = units > least ? least : n + KMA_ARENA_HEADER;
+        again = !memory && shorter < units;
+        units = again ? shorter : units;
     }
     if (!memory)
         return KMA_NULL;
@@ -149,16 +154,18 @@ static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma
     return kma_ref_of(heap, chunk) + KMA_ARENA_HEADER;
 }
 
-// `n` units for one who found too few in the newest chunk, `full` or NULL: of another's chunk, or of his own.
-static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *full, uint n)
+// `n` units for one who found too few in the newest chunk, `full` or NULL: of another's chunk, for which he looks so often, or of his
+// own.
+static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *full, uint n,
+                                                   uint patience)
 {
     bool is_my_turn = false;
     kma_ref ref = KMA_NULL;
-    for (uint looks = KMA_TURN_PATIENCE; looks != 0 && !is_my_turn; looks--) {
+    for (uint looks = patience; looks != 0 && !is_my_turn; looks--) {
         is_my_turn = kma_turn_take(&arena->bringing);
         global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
         if (newest != full)
-            ref = kma_arena_cut(heap, newest, n);
+            ref = kma_arena_cut(heap, arena, newest, n);
         if (ref != KMA_NULL)
             break;
         full = newest;
@@ -180,8 +187,8 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
 static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *arena, uint n)
 {
     global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
-    const kma_ref ref = kma_arena_cut(heap, newest, n);
-    return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n);
+    const kma_ref ref = kma_arena_cut(heap, arena, newest, n);
+    return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n, KMA_TURN_PATIENCE);
 }
 
 // The same for lanes of a group who each want their own: together they want too much at a time, or they are of
@@ -190,11 +197,11 @@ static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *ar
 static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena, kma_lanes group, uint n)
 {
     global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
-    kma_ref ref = kma_arena_cut(heap, newest, n);
+    kma_ref ref = kma_arena_cut(heap, arena, newest, n);
     const uint lanes = kma_lanes_count(group), mine = kma_lane_rank(group);
     for (uint turn = 0; turn < lanes; turn++)
         if (turn == mine && ref == KMA_NULL)
-            ref = kma_arena_take_more(heap, arena, newest, n);
+            ref = kma_arena_take_more(heap, arena, newest, n, max(KMA_TURN_PATIENCE / lanes, 1u)); // all together no longer than one
     return ref;
 }
 
@@ -205,18 +212,18 @@ static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_
     const kma_lanes active = kma_lanes_active();
     const kma_lanes group = kma_lanes_alike(active, (ulong)arena);
     kma_ref ref = KMA_NULL;
-    bool is_tried = n == 0;
+    bool is_served = n == 0; // or cannot be
     if (kma_lane_in(group)) { // the others are of another arena than the leader's
         const kma_scan sums = kma_lanes_scan(group, n);
         const bool fits = sums.total != 0 && sums.total <= kma_arena_limit(arena);
-        is_tried = is_tried || kma_lanes_count(group) == 1;
+        is_served = is_served || sums.total == n; // the only one who wants something
         if (fits && kma_lane_leads(group))
             ref = kma_arena_take(heap, arena, sums.total);
         ref = kma_lanes_first(group, ref);
         kma_lanes_sync(group); // what the leader acquired, all need
         ref += ref != KMA_NULL ? sums.before : 0;
     }
-    return ref != KMA_NULL || is_tried ? ref : kma_arena_take_each(heap, arena, active, n);
+    return ref != KMA_NULL || is_served ? ref : kma_arena_take_each(heap, arena, active, n);
 }
 
 // A block with a chunk of its own; `align` is the heap's to check.
@@ -288,6 +295,7 @@ static inline void kma_arena_clear(global kma_heap *heap, global kma_arena *aren
 {
     kma_arena_free_list(heap, &arena->chunks);
     kma_arena_free_list(heap, &arena->large);
+    kma_store_u32(&arena->bringing, 0, KMA_RELAXED); // nor does one who was stopped for ever bring any more
 }
 
 // kma_arena_clear, and the arena itself.

@@ -51,6 +51,13 @@ static inline uint kma_array_list_log2(uint objects)
     return objects > 1 ? min(kma_highest_bit(objects - 1) + 1, KMA_ARRAY_LIST_MOST_SHIFT) : 0;
 }
 
+// Nobody is about to bring blocks, nor any more who was stopped for ever while they grew the list.
+static inline void kma_array_list_forget(global kma_array_list *list)
+{
+    kma_store_u32(&list->growing, 0, KMA_RELAXED);
+    kma_store_u32(&list->bringing, 0, KMA_RELAXED);
+}
+
 // An empty list for objects of `object_bytes`, 1 or more, object 0 of each block at a multiple of `align`, a power of two up to 4,096. The
 // first block has `objects`, each further one twice as many until they have `most` (both rounded up to a power of two; `most` not above
 // `objects`: all have as many); the heap must have room for such. KMA_NULL, and a record, if there is no room for the list; it has
@@ -65,8 +72,7 @@ static inline kma_ref kma_array_list_new(global kma_heap *heap, uint object_byte
     list->align = align;
     list->shift = shift;
     list->doublings = max(kma_array_list_log2(most), shift) - shift;
-    kma_store_u32(&list->growing, 0, KMA_RELAXED);
-    kma_store_u32(&list->bringing, 0, KMA_RELAXED);
+    kma_array_list_forget(list);
     kma_store_u32(&list->credit, 0, KMA_RELAXED);
     kma_store_u32(&list->size, 0, KMA_RELAXED);
     kma_store_u32(&list->known, 0, KMA_RELAXED);
@@ -104,18 +110,22 @@ static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_l
 {
     if (n == 0 || n > KMA_ARRAY_LIST_MOST)
         return KMA_ARRAY_LIST_NONE;
-    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)list);
+    const kma_lanes active = kma_lanes_active();
+    const kma_lanes group = kma_lanes_alike(active, (ulong)list);
     const bool together = kma_lane_in(group); // else it is of another list than the leader's
     kma_scan sums;
     sums.before = 0;
     sums.total = n;
     if (together)
         sums = kma_lanes_scan(group, n);
-    const uint rounds = together && kma_lanes_count(group) != 1 ? 2 : 1;
+    // All together, and if there is no room each alone, one after the other: where lanes run in lockstep, who brings blocks could not
+    // go on while the others look for them.
+    const uint rounds = together && kma_lanes_count(group) == 1 ? 1 : 1 + kma_lanes_count(active);
+    const uint mine = 1 + kma_lane_rank(active);
     uint first = KMA_ARRAY_LIST_NONE;
-    for (uint round = 0; round < rounds && first == KMA_ARRAY_LIST_NONE; round++) { // all together, and if there is no room each alone
+    for (uint round = 0; round < rounds && first == KMA_ARRAY_LIST_NONE; round++) {
         const bool for_all = together && round == 0;
-        if (!for_all || kma_lane_leads(group))
+        if (for_all ? kma_lane_leads(group) : round == mine)
             first = kma_array_list_take(heap, list, for_all ? sums.total : n);
         if (for_all) {
             first = kma_lanes_first(group, first);
@@ -161,11 +171,11 @@ static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_arr
 // Sees to it that there is memory for `n` objects more: whether there is. What others take meanwhile is taken off it.
 static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_list *list, uint n)
 {
-    const int there = (int)kma_load_u32(&list->credit, KMA_RELAXED);
-    if (there >= (int)n)
+    const uint there = (uint)max((int)kma_load_u32(&list->credit, KMA_RELAXED), 0);
+    if (there >= n)
         return true;
-    const uint lacking = n - (uint)max(there, 0);
-    if (!kma_array_list_bring(heap, list, lacking, false))
+    const uint lacking = n - there;
+    if (n > 1u << KMA_ARRAY_LIST_MOST_SHIFT || !kma_array_list_bring(heap, list, lacking, false))
         return false;
     kma_array_list_credit(list, lacking);
     return true;
@@ -196,6 +206,7 @@ static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_
     kma_store_u32(&list->known, 0, KMA_RELAXED);
     kma_store_u32(&list->credit, 0, KMA_RELAXED);
     kma_store_u32(&list->size, 0, KMA_RELAXED);
+    kma_array_list_forget(list);
 }
 
 // Begins anew at index 0, and keeps the memory: what was there is overwritten by what comes. One work-item, while nobody else uses
@@ -204,6 +215,7 @@ static inline void kma_array_list_rewind(global kma_array_list *list)
 {
     kma_fetch_add_u32(&list->credit, kma_array_list_size(list), KMA_RELAXED);
     kma_store_u32(&list->size, 0, KMA_RELAXED);
+    kma_array_list_forget(list);
 }
 
 // kma_array_list_clear, and the list itself.

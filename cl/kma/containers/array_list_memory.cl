@@ -28,9 +28,14 @@
 
 #define KMA_ARRAY_LIST_NONE 0xffffffffu // no index
 
-// The most objects that a work-item may ask for at a time, and that are taken off `credit` at a time: so many of all who run together
-// do not make it wrap.
-#define KMA_ARRAY_LIST_MOST 65536u
+#define KMA_ARRAY_LIST_MOST 65536u // objects that a work-item may ask for at a time; lanes and groups have their sum
+
+// Who wants more does not take it off `credit` before he knows that it is there: so many of each of half a million work-items, all
+// of which find too little, do not make it wrap.
+#ifndef KMA_ARRAY_LIST_MOST_ADDED
+#define KMA_ARRAY_LIST_MOST_ADDED 2048u
+#endif
+#define KMA_ARRAY_LIST_TRIES 64u // of one who wants more, while others take credit
 
 // How many blocks one brings at most, beyond what he needs, for those who wait meanwhile.
 #ifndef KMA_ARRAY_LIST_EXTRA
@@ -69,11 +74,25 @@ static inline void kma_array_list_credit(global kma_array_list *list, uint objec
         kma_fetch_add_u32(&list->credit, objects, KMA_RELEASE);
 }
 
-// Takes credit for `n` objects, if there is so much, and n is no more than KMA_ARRAY_LIST_MOST.
+// Takes credit for many objects, if there is so much. False as well if others took credit each time that one tried: a lone caller tries
+// once.
+static inline bool kma_array_list_take_much_credit(global kma_array_list *list, uint n)
+{
+    uint seen = kma_load_u32(&list->credit, KMA_RELAXED);
+    bool taken = false;
+    for (uint tries = KMA_ARRAY_LIST_TRIES; tries != 0 && !taken && (int)seen >= (int)n; tries--) {
+        const uint before = kma_cas_u32(&list->credit, seen, seen - n, KMA_RELAXED);
+        taken = before == seen;
+        seen = before;
+    }
+    return taken;
+}
+
+// Takes credit for `n` objects, no more than a list may have, if there is so much.
 static inline bool kma_array_list_take_credit(global kma_array_list *list, uint n)
 {
-    if (n > KMA_ARRAY_LIST_MOST)
-        return false;
+    if (n > KMA_ARRAY_LIST_MOST_ADDED)
+        return kma_array_list_take_much_credit(list, n);
     const int before = (int)kma_fetch_add_u32(&list->credit, 0u - n, KMA_RELAXED);
     if (before >= (int)n)
         return true;
@@ -86,7 +105,7 @@ static inline bool kma_array_list_take_credit(global kma_array_list *list, uint 
 static inline bool kma_array_list_take_soon(global kma_array_list *list, uint n)
 {
     bool is_my_turn = false;
-    for (uint looks = n <= KMA_ARRAY_LIST_MOST ? KMA_TURN_PATIENCE : 0; looks != 0 && !is_my_turn; looks--) {
+    for (uint looks = KMA_TURN_PATIENCE; looks != 0 && !is_my_turn; looks--) {
         is_my_turn = kma_turn_take(&list->bringing);
         if ((int)kma_load_u32(&list->credit, KMA_RELAXED) >= (int)n && kma_array_list_take_credit(list, n)) {
             if (is_my_turn)
@@ -217,12 +236,13 @@ static inline void kma_array_list_see(global kma_heap *heap, global kma_array_li
 static inline uint kma_array_list_take(global kma_heap *heap, global kma_array_list *list, uint n)
 {
     // Both at once, as neither waits for the other.
-    const bool few = n <= KMA_ARRAY_LIST_MOST;
+    const bool few = n <= KMA_ARRAY_LIST_MOST_ADDED;
     const int credit = few ? (int)kma_fetch_add_u32(&list->credit, 0u - n, KMA_RELAXED) : 0;
     const uint known = kma_load_u32(&list->known, KMA_ACQUIRE);
-    if (few && credit < (int)n)
+    const bool served = few ? credit >= (int)n : kma_array_list_take_much_credit(list, n);
+    if (few && !served)
         kma_fetch_add_u32(&list->credit, n, KMA_RELAXED);
-    if (credit < (int)n && !kma_array_list_get_more(heap, list, n))
+    if (!served && !kma_array_list_get_more(heap, list, n))
         return KMA_ARRAY_LIST_NONE;
     const uint first = kma_fetch_add_u32(&list->size, n, KMA_RELAXED);
     const uint last = kma_array_list_find(list->shift, list->doublings, first + n - 1).block;

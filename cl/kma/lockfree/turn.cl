@@ -18,8 +18,8 @@
 //   kma_turn_end(&turns);
 //
 // The word, 0 at first, is how many have a turn: mostly one. Of one who is stopped for ever in his turn it keeps a trace: all
-// who come later look for the whole while before they bring, which costs time, and nothing else. Where lanes run in
-// lockstep who has the turn cannot go on while his neighbours look: they do all this one after the other.
+// who come later look for the whole while before they bring. Where lanes run in lockstep who has the turn cannot go on while
+// his neighbours look: lanes should do all this one after the other.
 //
 // Orders: who takes the turn acquires what the one before released at its end; so he sees what that one brought, and looks
 // first whether it suffices. Who joins has no such view, and needs none.

@@ -45,7 +45,8 @@ public:
     static ArrayList at(const Device &device, const Heap &heap, Ref list);
 
     /// What one list of up to `objects` objects takes of its heap, for Heap::bytes_for: itself, its blocks, and those that work-items
-    /// may bring ahead for each other. Where neither option says how long blocks become, that is 1 MiB. Blocks
+    /// may bring ahead for each other. Where neither option says how long blocks become, that is 1 MiB, so with
+    /// those brought ahead 16 MiB at least: say most_objects_per_block for lists of modest length, and for small superblocks. Blocks
     /// should not be shorter than what is asked for at a time: of many that each bring several, none may have enough in the end, and a
     /// bump heap, which takes nothing back, loses a block each time that two bring the same one. Throws Error if
     /// `object_bytes` or the options are impossible, or the objects more than a list may have.
