@@ -246,7 +246,7 @@ def lists(results, folder):
             axis.set_ylabel("ms")
         low, high = min(axis.get_ylim()[0] for axis in axes[line]), max(axis.get_ylim()[1] for axis in axes[line])
         for axis in axes[line]:
-            axis.set_ylim(low, high) # so that ways can be compared
+            axis.set_ylim(low, high)  # so that ways can be compared
     finish(figure, axes, os.path.join(folder, "lists.svg"))
     return [("lists.svg", "time to make ten objects for each work-item, by number of work-items (thesis, figures 6.3 to 6.5)"),
             *lists_order(rows, names, folder)]

@@ -114,7 +114,7 @@ static inline global kma_arena_chunk *kma_arena_open(global void *memory, uint u
 }
 
 // `n` units, at least 1, of a chunk that may be NULL; KMA_NULL if it has not so many. One that never had so many is left as it
-// is, for others: only a chunk that was short of memory is shorter than the first ones.
+// is, for others. (No need to look at the length for what fits into the first ones: shorter ones are full from the start.)
 static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *chunk, uint n)
 {
     if (!chunk || (n + KMA_ARENA_HEADER > arena->least && n + KMA_ARENA_HEADER > chunk->units))
