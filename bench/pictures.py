@@ -233,7 +233,7 @@ def lists(results, folder):
     if not rows:
         return []
     names, sizes = names_of(rows), ordered(row["bytes"] for row in rows)
-    ways = ("malloc", "arena", "grow_local", "grow_local_with_room", "grow_max")
+    ways = ("malloc", "arena", "arena_with_room", "grow_local", "grow_local_with_room", "grow_max")
     figure, axes = panels(len(sizes), len(ways), 2.6)
     for line, size in enumerate(sizes):
         for axis, way in zip(axes[line], ways):

@@ -36,13 +36,13 @@ public:
         add("malloc", rounds);
     }
 
-    /// The same in an arena, which is new each round.
-    void by_arena()
+    /// The same in an arena, which is new each round; with memory for all if it has room.
+    void by_arena(const std::string &metric, const kma::ArenaOptions &options)
     {
         const kma::Heap &heap = fresh();
         begin();
         const Rounds rounds = bench_.measure([&] {
-            const kma::Arena arena(bench_.device(), heap);
+            const kma::Arena arena(bench_.device(), heap, options);
             const double ms = bench_.time("objects_by_arena", n_, heap, arena.ref(), places_, bytes_);
             look([&](const cl::Buffer &counts) {
                 bench_.time("check_blocks", n_, heap, cl_ulong{bench_.heap_bytes()}, places_, counts);
@@ -53,7 +53,17 @@ public:
                 fresh();
             return std::vector{ms};
         });
-        add("arena", rounds);
+        add(metric, rounds);
+    }
+
+    /// In one that has memory for all from the start, if the heap has so much in one piece.
+    void by_arena_with_room()
+    {
+        const std::uint64_t room = n_ * objects * ((bytes_ + 15) / 16 * 16), superblock = bench_.heap().options().superblock_bytes;
+        if (superblock != 0 && room > superblock / 2)
+            bench_.note("lists", "arena_with_room was left out: the heap has no room in one piece");
+        else
+            by_arena("arena_with_room", {.room = room});
     }
 
     /// The same in a list that grows by `each` objects a time.
@@ -173,7 +183,8 @@ void lists(Bench &bench)
                 continue;
             Lists lists(bench, n, bytes);
             lists.by_malloc();
-            lists.by_arena();
+            lists.by_arena("arena", {});
+            lists.by_arena_with_room();
             lists.by_list("objects_by_grow_local", "grow_local", 1);
             lists.by_list("objects_by_grow_local", "grow_local_with_room", 1, lists.with_room());
             lists.by_list("objects_by_grow_max", "grow_max", 1);

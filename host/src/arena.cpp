@@ -24,20 +24,30 @@ const ArenaOptions &checked(const ArenaOptions &options)
     return options;
 }
 
+// Of a scatter heap a long chunk takes longer than others look for it: its pages are claimed one by one.
+std::uint32_t longest_usual(const Heap &heap)
+{
+    return heap.options().kind == HeapKind::scatter ? 1u << 20 : longest_possible;
+}
+
 } // namespace
 
 Arena::Arena(const Device &device, const Heap &heap, const ArenaOptions &options)
     : device_(device), program_((checked(options), container_kernels::build(device, heap, "(kernels of arenas)", "arena_kernels.cl")))
 {
-    const std::uint32_t usual = static_cast<std::uint32_t>(container_kernels::longest_block(heap));
+    const std::uint32_t usual = static_cast<std::uint32_t>(container_kernels::longest_block(heap, longest_usual(heap)));
     const cl::Buffer made(device_.context(), CL_MEM_READ_WRITE, sizeof(Ref));
     cl::Kernel maker = program_.kernel("kma_arena_new_kernel");
     heap.set_arg(maker, 0);
     maker.setArg(1, options.least_chunk_bytes);
     maker.setArg(2, options.most_chunk_bytes != 0 ? options.most_chunk_bytes : usual);
-    maker.setArg(3, made);
+    maker.setArg(3, cl_ulong{options.room});
+    maker.setArg(4, made);
     run(device_, maker, 1);
     ref_ = read_one<Ref>(device_, made);
+    if (ref_ == 0 && options.room != 0)
+        throw Error(say("the heap has no memory for an arena with room for ", options.room,
+                        " bytes in one piece; make the heap larger, or ArenaOptions::room smaller"));
     if (ref_ == 0)
         throw Error("the heap has no memory for an arena; make it larger");
 }

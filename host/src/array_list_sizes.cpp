@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint32_t usual_block_bytes = 4096;
 constexpr std::uint32_t most_objects = 1u << KMA_ARRAY_LIST_MOST_SHIFT;
 constexpr std::uint64_t most_blocks = KMA_ARRAY_LIST_ENTRIES * KMA_ARRAY_LIST_ENTRIES;
+constexpr std::uint64_t longest_block_of_all = 1 << 20;
 constexpr std::uint64_t ahead = 16; // blocks: by two who bring them at the same time, KMA_ARRAY_LIST_EXTRA each
 
 std::uint32_t most_of(std::uint64_t longest_bytes, std::uint32_t object_bytes, const ArrayListOptions &options)
@@ -48,7 +49,7 @@ std::uint32_t objects(std::uint32_t object_bytes, const ArrayListOptions &option
 
 std::uint32_t most(const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options)
 {
-    return most_of(container_kernels::longest_block(heap), object_bytes, options);
+    return most_of(container_kernels::longest_block(heap, longest_block_of_all), object_bytes, options);
 }
 
 std::vector<BlockDemand> blocks(std::uint64_t objects, std::uint32_t object_bytes, const ArrayListOptions &options)
@@ -57,7 +58,7 @@ std::vector<BlockDemand> blocks(std::uint64_t objects, std::uint32_t object_byte
     if (objects > most_objects)
         throw Error(say("an array list has at most ", most_objects, " objects; make several lists"));
     const std::uint64_t aligned = options.align > 16 ? options.align - 16 : 0; // what some heaps take for it
-    const std::uint64_t longest = most_of(container_kernels::longest_block_of_all, object_bytes, options);
+    const std::uint64_t longest = most_of(longest_block_of_all, object_bytes, options);
     std::uint64_t size = array_list_sizes::objects(object_bytes, options), room = 0, number = 0;
     std::vector<BlockDemand> all = {{sizeof(layout::kma_array_list), 1}};
     for (; size < longest; size *= 2, room += size / 2, number++) // whether or not so few objects need them

@@ -15,9 +15,9 @@ Program build(const Device &device, const Heap &heap, const std::string &name, c
     return Program(device, {{name, "#include \"kma/kernels/" + file + "\"\n"}}, options);
 }
 
-std::uint64_t longest_block(const Heap &heap)
+std::uint64_t longest_block(const Heap &heap, std::uint64_t longest_of_all)
 {
-    std::uint64_t bytes = std::min(longest_block_of_all, heap.bytes() / 64);
+    std::uint64_t bytes = std::min(longest_of_all, heap.bytes() / 64);
     if (const std::uint64_t superblock = heap.options().superblock_bytes; superblock != 0)
         bytes = std::min(bytes, superblock / 2);
     return std::bit_floor(bytes);

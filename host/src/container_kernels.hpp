@@ -13,12 +13,9 @@ namespace kma::container_kernels {
 /// The kernels of cl/kma/kernels/`file` for heaps of this one's kind, KMA_DEBUG and build options; `name` stands in the compiler's log.
 Program build(const Device &device, const Heap &heap, const std::string &name, const std::string &file);
 
-/// Of any heap.
-constexpr std::uint64_t longest_block_of_all = 1 << 20;
-
-/// The longest blocks that containers take from a heap, unless they are told: a power of two of bytes, which fits there and is no large
-/// part of it.
-std::uint64_t longest_block(const Heap &heap);
+/// The longest blocks that a container takes from a heap, unless it is told: a power of two of bytes, at most `longest_of_all`, which fits
+/// there and is no large part of it.
+std::uint64_t longest_block(const Heap &heap, std::uint64_t longest_of_all);
 
 /// Runs a kernel whose arguments are set, and waits for it.
 void run(const Device &device, const cl::Kernel &kernel, std::size_t work_items);

@@ -48,6 +48,7 @@ public:
                 check_block(me, round);
         for (kma_arena *arena : arenas_) {
             shim::check(kma_load_u32(&arena->bringing, KMA_RELAXED) == 0, "somebody counts as about to bring a chunk");
+            shim::check(kma_load_u32(&arena->lacking, KMA_RELAXED) == 0, "somebody counts as lacking one");
             check_chunks(arena);
             check_what_cannot_be(arena);
             check_alone(arena);
@@ -64,6 +65,9 @@ private:
     static constexpr size_t object_bytes = (sizeof(KMA_PLAIN(uint)) + 15) / 16 * 16;
     static constexpr uint least = std::max(256u, std::bit_ceil(uint(sizeof(kma_arena_chunk) + 3 * object_bytes)));
     static_assert(object_bytes <= least / 4);
+
+    // Units of a chunk, its header among them, that are not left; more than it has when somebody has just found it full.
+    static uint used_of(kma_arena_chunk *chunk) { return chunk->units - (KMA_ARENA_FULL - kma_load_u32(&chunk->taken, KMA_RELAXED)); }
 
     uint rounds() const { return shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 2 : max_rounds; }
     uint number(uint me, uint round) const { return variant_ / 8 + me * 5 + round * 3; }
@@ -110,9 +114,8 @@ private:
         uint homes = 0;
         for (kma_list *list : {&arena(me, round)->chunks, &arena(me, round)->large})
             for (auto *at = kma_list_first(heap_, list); at; at = kma_list_next(heap_, at)) {
-                auto *const chunk = reinterpret_cast<uchar *>(at);
-                const size_t size = reinterpret_cast<kma_arena_chunk *>(at)->units * size_t{KMA_UNIT};
-                homes += memory >= chunk + sizeof(kma_arena_chunk) && memory + bytes(me, round) <= chunk + size;
+                const void *const start = kma_arena_start(reinterpret_cast<kma_arena_chunk *>(at));
+                homes += memory >= start && memory + bytes(me, round) <= reinterpret_cast<uchar *>(at);
             }
         shim::check(homes == 1, "a block is in no chunk of the arena");
     }
@@ -127,7 +130,7 @@ private:
                 bytes += chunk->units * size_t{KMA_UNIT};
                 const bool is_large = list == &arena->large;
                 shim::check(chunk->units * size_t{KMA_UNIT} <= most_ || is_large, "a chunk is too long");
-                const uint used = kma_load_u32(&chunk->filled, KMA_RELAXED);
+                const uint used = used_of(chunk);
                 shim::check(used <= chunk->units, "the books of a chunk go beyond its end");
                 shim::check(used > KMA_ARENA_HEADER, "a chunk of which nobody has anything");
                 if (chunk == newest && used != chunk->units)
@@ -143,7 +146,7 @@ private:
         for (uint me = 0; me <= threads; me++)
             for (uint round = 0; round < rounds(); round++) {
                 const auto *memory = static_cast<uchar *>(blocks_[me][round]);
-                if (memory > reinterpret_cast<uchar *>(chunk) && memory < reinterpret_cast<uchar *>(chunk) + chunk->units * size_t{KMA_UNIT})
+                if (memory >= kma_arena_start(chunk) && memory < reinterpret_cast<uchar *>(chunk))
                     taken += uint((bytes(me, round) + align(me, round) - 16 + 15) / 16);
             }
         shim::check(used == taken, "the books of a chunk are not what was taken of it");
@@ -153,13 +156,13 @@ private:
     {
         const ulong bytes = kma_arena_bytes(heap_, arena);
         kma_arena_chunk *newest = kma_arena_newest(heap_, arena);
-        const uint used = newest ? kma_load_u32(&newest->filled, KMA_RELAXED) : 0;
+        const uint used = newest ? used_of(newest) : 0;
         for (const size_t align : {size_t{32}, size_t{most_}})
             shim::check(!kma_arena_aligned_alloc(heap_, arena, align, 0), "there is memory of no bytes");
         shim::check(!kma_arena_aligned_alloc(heap_, arena, 24, 1), "a block at a multiple of 24");
         shim::check(!kma_arena_alloc(heap_, arena, ~size_t{0}), "a block as long as there are addresses");
         shim::check(!kma_arena_alloc(heap_, arena, ~size_t{0} - 8), "a block as long as there are addresses, almost");
-        shim::check(kma_arena_bytes(heap_, arena) == bytes && (!newest || kma_load_u32(&newest->filled, KMA_RELAXED) == used),
+        shim::check(kma_arena_bytes(heap_, arena) == bytes && (!newest || used_of(newest) == used),
                     "a refused request has taken memory");
     }
 
@@ -168,11 +171,11 @@ private:
     {
         kma_arena_chunk *newest = kma_arena_newest(heap_, arena);
         const ulong bytes = kma_arena_bytes(heap_, arena);
-        const uint left = newest ? newest->units - kma_load_u32(&newest->filled, KMA_RELAXED) : 0;
+        const uint left = newest ? newest->units - used_of(newest) : 0;
         if (left != 0 && left <= most_ / 4 / KMA_UNIT) {
             shim::check(kma_arena_aligned_alloc(heap_, arena, 8, left * KMA_UNIT) && kma_arena_bytes(heap_, arena) == bytes,
                         "a lone caller does not get what is left");
-            shim::check(kma_load_u32(&newest->filled, KMA_RELAXED) == newest->units, "the last unit is still there");
+            shim::check(used_of(newest) == newest->units, "the last unit is still there");
         }
         if (is_small_) {
             while (kma_arena_alloc(heap_, arena, 16)) {} // until the heap is full
@@ -180,11 +183,11 @@ private:
             while (kma_arena_new(heap_, least, least) != KMA_NULL) {} // until there is no memory for one either
             return;
         }
-        const uint used = newest ? kma_load_u32(&newest->filled, KMA_RELAXED) : 0;
+        const uint used = newest ? used_of(newest) : 0;
         check_lone_block(arena, 16, most_ / 2);
         check_lone_block(arena, 512, most_ / 2);
         check_lone_block(arena, most_, 16);
-        shim::check(kma_arena_newest(heap_, arena) == newest && (!newest || kma_load_u32(&newest->filled, KMA_RELAXED) == used),
+        shim::check(kma_arena_newest(heap_, arena) == newest && (!newest || used_of(newest) == used),
                     "a large block is in a common chunk");
         check_lone_block(arena, most_ / 4, 16);
     }
@@ -208,7 +211,7 @@ private:
         for (const uint factor : {1, 2, 4, 4}) {
             do
                 shim::check(kma_arena_alloc(heap_, lone, 16), "a lone caller gets nothing");
-            while (kma_load_u32(&kma_arena_newest(heap_, lone)->filled, KMA_RELAXED) < kma_arena_newest(heap_, lone)->units);
+            while (used_of(kma_arena_newest(heap_, lone)) < kma_arena_newest(heap_, lone)->units);
             shim::check(kma_arena_newest(heap_, lone)->units == factor * least / KMA_UNIT, "chunks do not double as they should");
             chunks += factor;
             shim::check(kma_arena_bytes(heap_, lone) == chunks * least, "an arena has other chunks than it filled");

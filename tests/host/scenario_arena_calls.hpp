@@ -19,12 +19,18 @@ public:
         check_end();
         check_out_of_memory();
         check_short_chunks();
+        check_room();
         check_turns();
+        check_progress();
+        check_demand();
         check_company();
         check_lanes();
     }
 
 private:
+    // Units of a chunk, its header among them, that are not left; more than it has when somebody has just found it full.
+    static uint used_of(kma_arena_chunk *chunk) { return chunk->units - (KMA_ARENA_FULL - kma_load_u32(&chunk->taken, KMA_RELAXED)); }
+
     // An arena of chunks from 256 bytes to `most`, in a heap of its own.
     struct subject {
         kma_counted heap;
@@ -40,7 +46,7 @@ private:
         ~subject() { shim::objects.destroy_all(); }
         subject(const subject &) = delete;
 
-        // Within a block of the heap, behind its header.
+        // Within a block of the heap, in front of its header.
         void *take(size_t bytes, size_t align = 16)
         {
             void *const memory = kma_arena_aligned_alloc(&heap, arena, align, bytes);
@@ -51,7 +57,7 @@ private:
         {
             const auto *const at = static_cast<const uchar *>(memory);
             return std::any_of(heap.live.begin(), heap.live.end(), [at, bytes](const kma_counted::block &each) {
-                return at >= each.at + sizeof(kma_arena_chunk) && at + bytes <= each.at + each.bytes;
+                return at >= each.at && at + bytes <= each.at + each.bytes - sizeof(kma_arena_chunk);
             });
         }
         // Between two calls.
@@ -60,6 +66,7 @@ private:
             shim::check(heap.live.size() == 1 + chunks, "the arena has other chunks than it should", where);
             shim::check(kma_arena_bytes(&heap, arena) == heap.bytes - sizeof(kma_arena), "the arena does not count its memory", where);
             shim::check(kma_load_u32(&arena->bringing, KMA_RELAXED) == 0, "a turn did not end", where);
+            shim::check(kma_load_u32(&arena->lacking, KMA_RELAXED) == 0, "somebody counts as lacking what he has", where);
         }
     };
 
@@ -73,6 +80,7 @@ private:
         shim::check(it.heap.live.size() > 5, "there are too few chunks for this test");
         it.has(static_cast<uint>(it.heap.live.size()) - 1);
         kma_store_u32(&it.arena->bringing, 1, KMA_RELAXED); // of one who was stopped
+        kma_store_u32(&it.arena->lacking, 5, KMA_RELAXED);
         kma_arena_clear(&it.heap, it.arena);
         it.has(0);
         shim::check(it.take(48), "a cleared arena serves nobody");
@@ -129,6 +137,36 @@ private:
         it.has(8);
     }
 
+    // Memory ahead of time, in one piece: none if there is so much, and never a chunk shorter than the first ones.
+    static void check_room()
+    {
+        subject it;
+        shim::check(kma_arena_room(&it.heap, it.arena, 0), "no room for nothing");
+        it.has(1);
+        shim::check(kma_arena_room(&it.heap, it.arena, 240), "there is room, and one is told that there is none");
+        it.has(1);
+        shim::check(kma_arena_newest(&it.heap, it.arena)->units == 16, "a chunk that is shorter than the first ones");
+        shim::check(kma_arena_room(&it.heap, it.arena, 241) && kma_arena_newest(&it.heap, it.arena)->units == 16 + KMA_ARENA_HEADER,
+                    "room is not as much as one wants");
+        it.has(2);
+        shim::check(it.take(16), "a lone caller gets nothing");
+        shim::check(kma_arena_room(&it.heap, it.arena, 240), "room is not used");
+        it.has(2);
+        shim::check(kma_arena_room(&it.heap, it.arena, 5000), "there is memory, and no room");
+        for (uint i = 0; i < 313; i++)
+            shim::check(it.take(16), "there is room, and one gets nothing");
+        it.has(3);
+        kma_fetch_add_u32(&kma_arena_newest(&it.heap, it.arena)->taken, 7, KMA_RELAXED); // of one who finds it full now
+        shim::check(kma_arena_room(&it.heap, it.arena, 16), "there is memory, and no room");
+        it.has(4);
+        it.heap.served_calls = 0;
+        shim::check(kma_arena_room(&it.heap, it.arena, 240) && !kma_arena_room(&it.heap, it.arena, 241), "room without memory");
+        shim::check(!kma_arena_room(&it.heap, it.arena, (ulong{1} << 34) + 1), "more room than a chunk may have");
+        it.heap.served_calls = ~0u;
+        shim::check(!kma_arena_room(&it.heap, it.arena, (ulong{1} << 36) + 300), "more room than a chunk may have");
+        it.has(4);
+    }
+
     // Somebody has the turn, and is stopped: one looks for a while, and then brings his own.
     static void check_turns()
     {
@@ -140,21 +178,64 @@ private:
         it.has(1);
     }
 
-    // Another caller, who finishes while one brings a chunk: both have memory, and what is left of the newest is used.
+    // One looks three times, or again three times after a chunk that came and was gone. It has 15 units, or 31, as long as
+    // what both want; one of 240 bytes comes twice.
+    static void check_progress()
+    {
+        for (const size_t theirs : {size_t{0}, size_t{64}, size_t{240}}) {
+            subject it;
+            kma_store_u32(&it.arena->bringing, 1, KMA_RELAXED);
+            uint pauses = 0;
+            turn_paused = [&] {
+                if (++pauses == 2 && theirs != 0) {
+                    turn_patience = 0;
+                    for (uint i = 0; i < (theirs == 240 ? 2u : 1u); i++)
+                        shim::check(it.take(theirs), "another one gets nothing");
+                    turn_patience = 3;
+                }
+            };
+            shim::check(it.take(64), "there is memory, and one gets none");
+            turn_paused = nullptr;
+            shim::check(pauses == (theirs == 240 ? 4 : 2), "one looks for another's chunk more often, or less, than he should");
+            kma_store_u32(&it.arena->bringing, 0, KMA_RELAXED);
+            it.has(theirs == 240 ? 2 : 1);
+        }
+    }
+
+    // A chunk is as long as what others want, too, but not longer than the longest.
+    static void check_demand()
+    {
+        for (const uint lacking : {0u, 14u, 15u, 30u, 31u, 62u, 63u, 1000u}) { // units
+            subject it;
+            kma_store_u32(&it.arena->lacking, lacking, KMA_RELAXED);
+            shim::check(it.take(16), "there is memory, and one gets none");
+            const uint units = lacking + 1 + KMA_ARENA_HEADER <= 16 ? 16 : lacking + 1 + KMA_ARENA_HEADER <= 32 ? 32 : 64;
+            shim::check(kma_arena_newest(&it.heap, it.arena)->units == units, "a chunk is not as long as what all want of it");
+            shim::check(kma_load_u32(&it.arena->lacking, KMA_RELAXED) == lacking, "who has his memory lacks it still");
+        }
+    }
+
+    // Another caller, who finishes while one brings a chunk: both have memory, of the same chunk if it has so much; and what is left of the
+    // newest is used.
     static void check_company()
     {
-        for (const uint patience : {0u, 3u}) {
-            subject it;
-            turn_patience = patience;
-            void *theirs = nullptr;
-            it.heap.meanwhile = [&] { theirs = it.take(64); };
-            void *const mine = it.take(64);
-            shim::check(mine && theirs && mine != theirs, "one of two got no memory, or another's");
-            it.has(2);
-            kma_arena_chunk *const newest = kma_arena_newest(&it.heap, it.arena);
-            shim::check(it.take(16) && kma_arena_newest(&it.heap, it.arena) == newest, "what is left is not used");
-            it.has(2);
-        }
+        for (const uint patience : {0u, 3u})
+            for (const size_t bytes : {size_t{64}, size_t{240}}) {
+                subject it;
+                turn_patience = patience;
+                void *theirs = nullptr;
+                it.heap.meanwhile = [&] {
+                    theirs = it.take(bytes);
+                    shim::check(bytes == 64 || it.take(bytes), "another one gets nothing"); // nor is there room for one more
+                };
+                void *const mine = it.take(64);
+                shim::check(mine && theirs && mine != theirs, "one of two got no memory, or another's");
+                const uint chunks = bytes == 64 ? 1 : 2;
+                it.has(chunks);
+                kma_arena_chunk *const newest = kma_arena_newest(&it.heap, it.arena);
+                shim::check(it.take(16) && kma_arena_newest(&it.heap, it.arena) == newest, "what is left is not used");
+                it.has(chunks);
+            }
     }
 
     // Lanes that come together, of one arena or of two; together they may want too much at a time.
@@ -175,13 +256,13 @@ private:
         shim::check(none.heap.calls == calls + 2, "one of several asks twice");
         subject one, other; // of the second arena's chunk one lane's need alone is taken
         shim::check(other.take(16), "there is no memory");
-        const uint before = kma_load_u32(&kma_arena_newest(&other.heap, other.arena)->filled, KMA_RELAXED);
+        const uint before = used_of(kma_arena_newest(&other.heap, other.arena));
         shim::lockstep::run(4, 0, [&](uint lane) {
             subject &its = lane == 3 ? other : one;
             its.take(lane == 2 ? 0 : 32);
         });
-        shim::check(kma_load_u32(&kma_arena_newest(&other.heap, other.arena)->filled, KMA_RELAXED) == before + 2 &&
-                        kma_load_u32(&kma_arena_newest(&one.heap, one.arena)->filled, KMA_RELAXED) == KMA_ARENA_HEADER + 4,
+        shim::check(used_of(kma_arena_newest(&other.heap, other.arena)) == before + 2 &&
+                        used_of(kma_arena_newest(&one.heap, one.arena)) == KMA_ARENA_HEADER + 4,
                     "lanes take more than they want");
         one.has(1);
         other.has(1);

@@ -308,8 +308,27 @@ private:
             it.has(1, 1);
             const uint now = operations();
             shim::check(it.grow(1) == 1, "a lone caller does not get the next index");
-            // A load of credit and one of turns for each look.
-            shim::check(looks == operations() - now + 2 * patience - 2, "one looks for another's blocks more often, or less, than he should");
+            // A load of turns, of credit, of known blocks for each look.
+            shim::check(looks == operations() - now + 3 * patience - 3, "one looks for another's blocks more often, or less, than he should");
+        }
+        // Looks begin anew with a block that came and was gone; `theirs` of its objects.
+        for (const uint theirs : {0u, 2u, 4u}) {
+            subject it(4, 2, 2);
+            turn_patience = 3;
+            kma_store_u32(&it.list->bringing, 1, KMA_RELAXED);
+            uint pauses = 0;
+            turn_paused = [&] {
+                if (++pauses == 2 && theirs != 0) {
+                    turn_patience = 0;
+                    shim::check(it.grow(theirs) == 0, "another one gets nothing");
+                    turn_patience = 3;
+                }
+            };
+            shim::check(it.grow(1) == theirs, "one gets nothing");
+            turn_paused = nullptr;
+            shim::check(pauses == (theirs == 4 ? 4 : 2), "one looks for another's blocks more often, or less, than he should");
+            kma_store_u32(&it.list->bringing, 0, KMA_RELAXED);
+            it.has(theirs == 4 ? 2 : 1, theirs + 1);
         }
         // Credit that came between the first look and the turn is taken, and the turn given back.
         subject late(4, 0, 0);

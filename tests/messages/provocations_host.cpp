@@ -266,6 +266,8 @@ void add_array_lists(std::vector<Provocation> &all)
                 }),
          thrown("makes an arena with chunks that are too long",
                 [] { kma::Arena(device(), Heap(device(), 1 << 16), {.most_chunk_bytes = (1 << 24) + 1}); }),
+         thrown("makes an arena with room for more than a heap has",
+                [] { kma::Arena(device(), Heap(device(), 1 << 16), {.room = 1 << 17}); }),
          thrown("makes an arena in a heap without memory",
                 [] {
                     kma::HeapOptions options;

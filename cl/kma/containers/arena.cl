@@ -14,6 +14,7 @@
 //   void *kma_arena_alloc        (heap, arena, bytes)         memory until the arena is cleared; NULL, and a record, without
 //   void *kma_arena_aligned_alloc(heap, arena, align, bytes)  the same, at a multiple of `align`
 //   ulong kma_arena_bytes        (heap, arena)                what it has of the heap
+//   bool  kma_arena_room         (heap, arena, bytes)         memory for so much in one piece
 //   void  kma_arena_clear        (heap, arena)                frees all its memory
 //   void  kma_arena_delete       (heap, arena)                and the arena
 //   kma_ref kma_arena_new        (heap, least, most)          an empty arena, which is in the heap, too
@@ -23,10 +24,11 @@
 //   arena: chunks -> chunk -> chunk -> …    two lists (list.cl), the newest first, of blocks of the heap
 //          large  -> chunk -> chunk -> …
 //
-//   chunk: header | block | block | … | not used yet      `filled` counts the units of header and blocks
+//   chunk: block | block | … | not used yet | header      its list's ref leads to the header
 //
-// The newest of `chunks` is filled: who adds n units to `filled`, and finds that they end within the chunk, owns them.
-// Where they do not, the chunk is full for ever: `filled` is set to its end, so that it never wraps, however many come.
+// The newest of `chunks` is filled: who adds n units to `taken`, which counts up to the same number in each chunk, and finds that they end
+// there, owns them. With the header at the end he knows where they are without a look at how long the chunk is.
+// Where they do not, the chunk is full for ever: `taken` is set to its end, so that it never wraps, however many come.
 // Nothing is taken back there, since what is behind may be another's by then. The chunk that follows is twice as long
 // until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks; as
 // short as the first if the heap has no such, and in the end as long as what is wanted. A request of more than a quarter of
@@ -34,11 +36,14 @@
 // wanted there: of the longest ones less than a quarter, of the first ones perhaps most.
 //
 // Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`, lockfree/turn.cl), and nobody
-// waits for him: one who is stopped for ever costs a chunk that he has not put into the list yet. Where several put
-// chunks there, each has first taken out of his own what he wants; what is left of all but the last is not used.
+// waits for him: one who is stopped for ever costs a chunk that he has not put into the list yet, and counts for ever among those
+// for whom chunks are made long. `lacking` is what all want who look for the next chunk: it is long enough for them, so that it is not
+// full again at once. Where several bring chunks, who comes later frees his own if the other's will do; else each has taken
+// out of his own what he wants before it is in the list, and what is left of all but the last is not used.
 //
 // Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block out of it has its
-// header, and the heap's memory after all that was done to it before. `filled` orders nothing. Who gets the turn to bring
+// header, and the heap's memory after all that was done to it before. The first look may find an older chunk (settled.cl):
+// it is full, then, and one looks again. `taken` orders nothing. Who gets the turn to bring
 // sees the chunk that the one before brought, and looks into it first.
 #ifndef KMA_CONTAINERS_ARENA_CL
 #define KMA_CONTAINERS_ARENA_CL
@@ -47,12 +52,15 @@
 #include "kma/containers/arena_layout.cl"
 #include "kma/containers/list.cl"
 #include "kma/lockfree/turn.cl"
+#include "kma/platform/settled.cl"
 
 // The most units that are taken at a time: so many by each of all work-items that run together, half a million, do not
-// make `filled` wrap.
+// make `taken` or `lacking` wrap.
 #ifndef KMA_ARENA_MOST_TAKEN
 #define KMA_ARENA_MOST_TAKEN 4096u
 #endif
+#define KMA_ARENA_FULL      (1u << 31) // `taken` of a full chunk; as much again may be added
+#define KMA_ARENA_MOST_ROOM (1u << 30) // units of a chunk
 
 // Memory as a T. (The tests' host shim makes a C++ object of it.)
 #ifndef KMA_OBJECT_AT
@@ -63,14 +71,15 @@ typedef struct kma_arena {
     kma_list chunks; // the newest is filled
     kma_list large;  // of one block each
     kma_atomic_u32 bringing; // turns to put a chunk into `chunks`
+    kma_atomic_u32 lacking;  // units that those want who look for a chunk
     KMA_PLAIN(uint) least;   // units of the first chunk
     KMA_PLAIN(uint) most;    // and of the longest
 } kma_arena;
 
 typedef struct kma_arena_chunk {
     kma_list_node node;     // first
-    kma_atomic_u32 filled;  // units, of the header and of blocks
-    KMA_PLAIN(uint) units;  // of the whole chunk
+    kma_atomic_u32 taken;   // KMA_ARENA_FULL less the units that are left; more when it is full
+    KMA_PLAIN(uint) units;  // of the whole chunk, of which the header has the last
     KMA_PLAIN(uint) unused; // 16 bytes all in all
 } kma_arena_chunk;
 
@@ -80,6 +89,13 @@ typedef struct kma_arena_chunk {
 static inline global kma_arena *kma_arena_at(global kma_heap *heap, kma_ref ref)
 {
     return (global kma_arena *)kma_deref(heap, ref);
+}
+
+// Nobody is about to bring a chunk, nor any more who was stopped for ever.
+static inline void kma_arena_forget(global kma_arena *arena)
+{
+    kma_store_u32(&arena->bringing, 0, KMA_RELAXED);
+    kma_store_u32(&arena->lacking, 0, KMA_RELAXED);
 }
 
 // An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have `most` (both rounded
@@ -92,7 +108,7 @@ static inline kma_ref kma_arena_new(global kma_heap *heap, uint least, uint most
         return KMA_NULL;
     kma_list_init(&arena->chunks);
     kma_list_init(&arena->large);
-    kma_store_u32(&arena->bringing, 0, KMA_RELAXED);
+    kma_arena_forget(arena);
     arena->least = kma_arena_chunk_bytes(least) / KMA_UNIT;
     arena->most = kma_arena_chunk_bytes(max(least, most)) / KMA_UNIT;
     return kma_ref_of(heap, arena);
@@ -104,13 +120,20 @@ static inline uint kma_arena_limit(global kma_arena *arena)
     return min(arena->most / 4, KMA_ARENA_MOST_TAKEN);
 }
 
-// Makes a chunk of `units` of memory, of which the caller has `taken` units behind the header.
+// Makes a chunk of `units` of memory, of which the caller has the first `taken`.
 static inline global kma_arena_chunk *kma_arena_open(global void *memory, uint units, uint taken)
 {
-    global kma_arena_chunk *chunk = KMA_OBJECT_AT(kma_arena_chunk, memory);
+    const uint blocks = units - KMA_ARENA_HEADER;
+    global kma_arena_chunk *chunk = KMA_OBJECT_AT(kma_arena_chunk, (global uchar *)memory + (size_t)blocks * KMA_UNIT);
     chunk->units = units;
-    kma_store_u32(&chunk->filled, KMA_ARENA_HEADER + taken, KMA_RELAXED);
+    kma_store_u32(&chunk->taken, KMA_ARENA_FULL - blocks + taken, KMA_RELAXED);
     return chunk;
+}
+
+// The memory of which kma_arena_open made it.
+static inline global void *kma_arena_start(global kma_arena_chunk *chunk)
+{
+    return (global uchar *)chunk - (size_t)(chunk->units - KMA_ARENA_HEADER) * KMA_UNIT;
 }
 
 // `n` units, at least 1, of a chunk that may be NULL; KMA_NULL if it has not so many. One that never had so many is left as it
@@ -119,10 +142,10 @@ static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena *are
 {
     if (!chunk || (n + KMA_ARENA_HEADER > arena->least && n + KMA_ARENA_HEADER > chunk->units))
         return KMA_NULL;
-    const uint at = kma_fetch_add_u32(&chunk->filled, n, KMA_RELAXED);
-    if (at + n <= chunk->units)
-        return kma_ref_of(heap, chunk) + at;
-    kma_store_u32(&chunk->filled, chunk->units, KMA_RELAXED);
+    const uint at = kma_fetch_add_u32(&chunk->taken, n, KMA_RELAXED);
+    if (at + n <= KMA_ARENA_FULL)
+        return kma_ref_of(heap, chunk) - (KMA_ARENA_FULL - at);
+    kma_store_u32(&chunk->taken, KMA_ARENA_FULL, KMA_RELAXED);
     return KMA_NULL;
 }
 
@@ -131,46 +154,77 @@ static inline global kma_arena_chunk *kma_arena_newest(global kma_heap *heap, gl
     return (global kma_arena_chunk *)kma_list_first(heap, &arena->chunks);
 }
 
-// Puts the next chunk into the list: its first `n` units. If the heap has none so long, one of the first ones' length, or for these
-// units alone; KMA_NULL if it has not even that.
+// That, or an older one.
+static inline global kma_arena_chunk *kma_arena_newest_so_far(global kma_heap *heap, global kma_arena *arena)
+{
+    return (global kma_arena_chunk *)kma_deref(heap, kma_load_older_u32(&arena->chunks.first));
+}
+
+// Units of the shortest chunk that has `n` behind its header, no longer than the longest.
+static inline uint kma_arena_length(global kma_arena *arena, uint n)
+{
+    const uint most = arena->most;
+    uint units = arena->least;
+    while (units < most && units - KMA_ARENA_HEADER < n) // up to the longest
+        units *= 2;
+    return units;
+}
+
+// Memory for the next chunk, behind `before`, where all who look for one want `lacking` units and the caller `n` of these. If the heap has none
+// so long, as short as the first ones, or for `n` alone. *units: its length. Three lengths at most; one call of malloc, since some compilers
+// copy them into the caller.
+static inline global void *kma_arena_reserve(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *before, uint n,
+                                             uint lacking, uint *units)
+{
+    const uint doubled = before ? min(before->units * 2, (uint)arena->most) : 0;
+    const uint least = kma_arena_length(arena, n);
+    *units = max(doubled, kma_arena_length(arena, lacking));
+    global void *memory = (global void *)0;
+    for (bool again = true; again;) { // each time shorter
+        memory = kma_malloc(heap, (size_t)*units * KMA_UNIT);
+        const uint shorter = *units > least ? least : n + KMA_ARENA_HEADER;
+        again = !memory && shorter < *units;
+        *units = again ? shorter : *units;
+    }
+    return memory;
+}
+
+// `n` units of the next chunk, which he puts into the list, or of one that another put there meanwhile; KMA_NULL if there is no memory.
 static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena, uint n)
 {
     global kma_arena_chunk *before = kma_arena_newest(heap, arena);
-    uint least = arena->least;
-    while (least - KMA_ARENA_HEADER < n) // up to the longest, of which n is a quarter at most
-        least *= 2;
-    uint units = before ? max(min(before->units * 2, (uint)arena->most), least) : least;
-    global void *memory = (global void *)0;
-    for (bool again = true; again;) { // three lengths at most: one call of malloc, since some compilers copy them into the caller
-        memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
-        const uint shorter = units > least ? least : n + KMA_ARENA_HEADER;
-        again = !memory && shorter < units;
-        units = again ? shorter : units;
-    }
+    uint units;
+    global void *memory = kma_arena_reserve(heap, arena, before, n, kma_load_u32(&arena->lacking, KMA_RELAXED), &units);
     if (!memory)
         return KMA_NULL;
-    global kma_arena_chunk *chunk = kma_arena_open(memory, units, n);
-    kma_list_push(heap, &arena->chunks, &chunk->node);
-    return kma_ref_of(heap, chunk) + KMA_ARENA_HEADER;
+    global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
+    const kma_ref theirs = newest != before ? kma_arena_cut(heap, arena, newest, n) : KMA_NULL;
+    if (theirs != KMA_NULL) {
+        kma_free(heap, memory);
+        return theirs;
+    }
+    kma_list_push(heap, &arena->chunks, &kma_arena_open(memory, units, n)->node);
+    return kma_ref_of(heap, memory);
 }
 
-// `n` units for one who found too few in the newest chunk, `full` or NULL: of another's chunk, for which he looks so often, or of his
-// own.
+// `n` units for one who found too few in the newest chunk, `full` or NULL: of another's chunk, for which he looks so often since the last one
+// came, or of his own.
 static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *full, uint n,
                                                    uint patience)
 {
     bool is_my_turn = false;
     kma_ref ref = KMA_NULL;
-    for (uint looks = patience; looks != 0 && !is_my_turn; looks--) {
+    kma_fetch_add_u32(&arena->lacking, n, KMA_RELAXED);
+    // Ends: looks begin anew only with a chunk more, of which there is a number.
+    for (uint looks = 0; looks < patience && !is_my_turn && ref == KMA_NULL; looks++) {
+        kma_turn_pause(looks);
         is_my_turn = kma_turn_take(&arena->bringing);
         global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
-        if (newest != full)
+        if (newest != full) {
             ref = kma_arena_cut(heap, arena, newest, n);
-        if (ref != KMA_NULL)
-            break;
-        full = newest;
-        if (!is_my_turn)
-            kma_pause(KMA_TURN_PAUSE);
+            full = newest;
+            looks = 0;
+        }
     }
     if (ref == KMA_NULL) {
         if (!is_my_turn)
@@ -178,6 +232,7 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
         is_my_turn = true;
         ref = kma_arena_bring(heap, arena, n);
     }
+    kma_fetch_add_u32(&arena->lacking, 0u - n, KMA_RELAXED);
     if (is_my_turn)
         kma_turn_end(&arena->bringing);
     return ref;
@@ -186,9 +241,16 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
 // `n` units, at least 1 and at most kma_arena_limit; KMA_NULL if there is no memory.
 static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *arena, uint n)
 {
-    global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
+    global kma_arena_chunk *newest = kma_arena_newest_so_far(heap, arena);
     const kma_ref ref = kma_arena_cut(heap, arena, newest, n);
     return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n, KMA_TURN_PATIENCE);
+}
+
+// How often each of some lanes looks that do so one after the other: long enough for a chunk, and so that all together do not look much
+// longer than one who is alone.
+static inline uint kma_arena_part_of_patience(uint lanes)
+{
+    return 1 + KMA_TURN_PATIENCE / min(lanes, 4u);
 }
 
 // The same for lanes of a group who each want their own: together they want too much at a time, or they are of
@@ -196,12 +258,12 @@ static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *ar
 // lockstep, he could not while they look for it.
 static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena, kma_lanes group, uint n)
 {
-    global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
+    global kma_arena_chunk *newest = kma_arena_newest_so_far(heap, arena);
     kma_ref ref = kma_arena_cut(heap, arena, newest, n);
     const uint lanes = kma_lanes_count(group), mine = kma_lane_rank(group);
     for (uint turn = 0; turn < lanes; turn++)
         if (turn == mine && ref == KMA_NULL)
-            ref = kma_arena_take_more(heap, arena, newest, n, max(KMA_TURN_PATIENCE / lanes, 1u)); // all together no longer than one
+            ref = kma_arena_take_more(heap, arena, newest, n, kma_arena_part_of_patience(lanes));
     return ref;
 }
 
@@ -229,14 +291,14 @@ static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_
 // A block with a chunk of its own; `align` is the heap's to check.
 static inline KMA_COLD global void *kma_arena_alloc_large(global kma_heap *heap, global kma_arena *arena, size_t align, size_t bytes)
 {
-    const size_t header = max(align, (size_t)KMA_ARENA_HEADER * KMA_UNIT);
-    const size_t both = bytes <= ~(size_t)0 - header ? bytes + header : ~(size_t)0; // the latter no heap can serve
-    global uchar *memory = (global uchar *)kma_aligned_alloc(heap, align, both);
+    const size_t more = (size_t)KMA_ARENA_HEADER * KMA_UNIT + KMA_UNIT - 1;
+    const size_t both = bytes <= ~(size_t)0 - more ? (bytes + more) / KMA_UNIT * KMA_UNIT : ~(size_t)0; // the latter no heap can serve
+    global void *memory = kma_aligned_alloc(heap, align, both);
     if (!memory)
         return (global void *)0;
-    const uint units = (uint)((both + KMA_UNIT - 1) / KMA_UNIT);
+    const uint units = (uint)(both / KMA_UNIT);
     kma_list_push(heap, &arena->large, &kma_arena_open(memory, units, units - KMA_ARENA_HEADER)->node);
-    return memory + header;
+    return memory;
 }
 
 // `bytes` of memory at a multiple of `align`, a power of two (below 16: of 16), until the arena is cleared; contents
@@ -263,6 +325,24 @@ static inline global void *kma_arena_alloc(global kma_heap *heap, global kma_are
     return kma_arena_aligned_alloc(heap, arena, KMA_UNIT, bytes);
 }
 
+// Sees to it that the newest chunk has `bytes` for blocks, by one more if it has not: whether it has. What others take meanwhile is taken off
+// it. So a crowd that begins need not wait for chunks that become longer one by one. At most 16 GiB at a time.
+static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena, ulong bytes)
+{
+    if (bytes > (ulong)KMA_ARENA_MOST_ROOM * KMA_UNIT)
+        return false;
+    const uint wanted = (uint)((bytes + KMA_UNIT - 1) / KMA_UNIT);
+    global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
+    if (newest && (int)(KMA_ARENA_FULL - kma_load_u32(&newest->taken, KMA_RELAXED)) >= (int)wanted) // below 0 for moments
+        return true;
+    const uint units = max(wanted + KMA_ARENA_HEADER, (uint)arena->least);
+    global void *memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
+    if (!memory)
+        return false;
+    kma_list_push(heap, &arena->chunks, &kma_arena_open(memory, units, 0)->node);
+    return true;
+}
+
 // ------ all at once -------------------------------------------------------------------------------------------------
 
 static inline ulong kma_arena_list_bytes(global kma_heap *heap, global kma_list *list)
@@ -284,7 +364,7 @@ static inline void kma_arena_free_list(global kma_heap *heap, global kma_list *l
     global kma_list_node *at = kma_list_take_all(heap, list);
     while (at) { // a chunk less each time
         global kma_list_node *next = kma_list_next(heap, at);
-        kma_free(heap, at);
+        kma_free(heap, kma_arena_start((global kma_arena_chunk *)at));
         at = next;
     }
 }
@@ -295,7 +375,7 @@ static inline void kma_arena_clear(global kma_heap *heap, global kma_arena *aren
 {
     kma_arena_free_list(heap, &arena->chunks);
     kma_arena_free_list(heap, &arena->large);
-    kma_store_u32(&arena->bringing, 0, KMA_RELAXED); // nor does one who was stopped for ever bring any more
+    kma_arena_forget(arena);
 }
 
 // kma_arena_clear, and the arena itself.

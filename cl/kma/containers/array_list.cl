@@ -181,26 +181,20 @@ static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_l
     return true;
 }
 
-// Frees the blocks of entries that stand side by side.
-static inline KMA_COLD void kma_array_list_free_blocks(global kma_heap *heap, global kma_atomic_ref *entries)
-{
-    for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++) {
-        kma_free(heap, kma_deref(heap, kma_ref_load_acquire(&entries[i])));
-        kma_ref_init(&entries[i], KMA_NULL);
-    }
-}
-
 // Frees all blocks and pages, and begins anew at index 0; what the objects lead to is the caller's. One work-item, while nobody else
-// uses the list.
+// uses the list. (One loop, and no function of its own for a page: NVIDIA's assembler got that wrong; docs/porting.md, "Quirks".)
 static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_list *list)
 {
-    kma_array_list_free_blocks(heap, &list->own[0]);
-    for (uint i = 1; i < KMA_ARRAY_LIST_ENTRIES; i++) {
+    for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++) {
         global kma_array_list_page *page = (global kma_array_list_page *)kma_deref(heap, kma_ref_load_acquire(&list->pages[i]));
-        if (!page)
+        if (i != 0 && !page)
             continue;
-        kma_array_list_free_blocks(heap, &page->entries[0]);
-        kma_free(heap, page);
+        global kma_atomic_ref *entries = page ? &page->entries[0] : &list->own[0];
+        for (uint k = 0; k < KMA_ARRAY_LIST_ENTRIES; k++) {
+            kma_free(heap, kma_deref(heap, kma_ref_load_acquire(&entries[k])));
+            kma_ref_init(&entries[k], KMA_NULL);
+        }
+        kma_free(heap, page); // NULL for those of the list itself
         kma_ref_init(&list->pages[i], KMA_NULL);
     }
     kma_store_u32(&list->known, 0, KMA_RELAXED);

@@ -101,19 +101,23 @@ static inline bool kma_array_list_take_credit(global kma_array_list *list, uint 
 }
 
 // Whether one who found too little credit gets it from what others bring. False: he has a turn to bring blocks himself, as nobody does,
-// or not for so long that he may be stopped.
+// or nobody has brought one for so long that he may be stopped.
 static inline bool kma_array_list_take_soon(global kma_array_list *list, uint n)
 {
     bool is_my_turn = false;
-    for (uint looks = KMA_TURN_PATIENCE; looks != 0 && !is_my_turn; looks--) {
+    uint known = kma_load_u32(&list->known, KMA_RELAXED);
+    // Ends: looks begin anew with a block more only, of which there is a number.
+    for (uint looks = 0; looks != KMA_TURN_PATIENCE && !is_my_turn; looks++) {
+        kma_turn_pause(looks);
         is_my_turn = kma_turn_take(&list->bringing);
         if ((int)kma_load_u32(&list->credit, KMA_RELAXED) >= (int)n && kma_array_list_take_credit(list, n)) {
             if (is_my_turn)
                 kma_turn_end(&list->bringing);
             return true;
         }
-        if (!is_my_turn)
-            kma_pause(KMA_TURN_PAUSE);
+        const uint now = kma_load_u32(&list->known, KMA_RELAXED);
+        looks = now > known ? 0 : looks;
+        known = max(known, now);
     }
     if (!is_my_turn)
         kma_turn_join(&list->bringing);

@@ -5,11 +5,17 @@
 
 #include "kma/containers/arena.cl"
 
-// *made is the arena's ref, KMA_NULL if there is no memory for it.
-kernel void kma_arena_new_kernel(global kma_heap *heap, uint least, uint most, global kma_ref *made)
+// *made is the ref of an arena with memory for `room` bytes, 0 for no chunk yet; KMA_NULL if there is no memory for both.
+kernel void kma_arena_new_kernel(global kma_heap *heap, uint least, uint most, ulong room, global kma_ref *made)
 {
-    if (get_global_id(0) == 0)
-        *made = kma_arena_new(heap, least, most);
+    if (get_global_id(0) != 0)
+        return;
+    const kma_ref ref = kma_arena_new(heap, least, most);
+    *made = ref;
+    if (ref == KMA_NULL || room == 0 || kma_arena_room(heap, kma_arena_at(heap, ref), room))
+        return;
+    kma_arena_delete(heap, kma_arena_at(heap, ref));
+    *made = KMA_NULL;
 }
 
 // Frees all that was taken of the arena, and the arena itself unless `keep`.

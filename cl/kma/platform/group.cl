@@ -15,9 +15,10 @@
 //   kma_scan        kma_group_scan  (words, value)  all of that at once
 //   uint            kma_group_max   (words, value)  the largest number, by kma_group_put_max and kma_group_most
 //
-// Where lanes meet, those that arrive together are summed by the lanes' own means (lanes.cl), and their leader adds that to the word
-// of his part of the group, 32 work-items or more. Where they do not, which is on CPUs, a part is one work-item, and nothing is
-// atomic. So sums go by parts in the work-items' order; within a part, by who came first; within a lane group, by lanes.
+// On NVIDIA a part of the group is a warp (group_nv.cl). Elsewhere, where lanes meet, those that arrive together are summed by the
+// lanes' own means (lanes.cl), and their leader adds that to the word of his part, 32 work-items or more. Where they do not, which is
+// on CPUs, a part is one work-item. Only the second way needs atomics. So sums go by parts in the work-items' order; within
+// a part, by who came first; within a lane group, by lanes.
 //
 // A barrier ends put, and one is in tell. Words of parts are written before the first and read by the first work-item between
 // the two; what that writes then, all read behind the second. So nobody reads what a call that follows writes.
@@ -37,7 +38,7 @@
 typedef struct kma_group_words {
     uint4 part[KMA_GROUP_PARTS / 4];   // their sums, or maxima: four at a time, since steps cost more than words
     uint4 before[KMA_GROUP_PARTS / 4]; // sums of those in front
-    uint beyond; // 1 if the sum of a part of several passed 2^32 - 1
+    uint beyond; // 1 if the sum of a part that is added to passed 2^32 - 1
     uint told;   // by the first work-item
 } kma_group_words;
 
@@ -77,6 +78,12 @@ static inline local uint *kma_group_part(local kma_group_words *words, uint part
     return (local uint *)words->part + part;
 }
 
+#if KMA_LANES == KMA_LANES_NV
+#include "kma/platform/group_nv.cl"
+#else
+#define KMA_GROUP_HAS_WARPS 0
+#endif
+
 // Before several work-items put something into a part.
 static inline void kma_group_clear(local kma_group_words *words)
 {
@@ -87,22 +94,46 @@ static inline void kma_group_clear(local kma_group_words *words)
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Puts the number of a work-item that is a part, and 0 for those that are missing in the last four.
-static inline void kma_group_put_alone(local kma_group_words *words, uint value)
+// Puts the number of a part, by its last work-item; that of the last part also puts 0 for those that are missing in the last four.
+static inline void kma_group_put_part(local kma_group_words *words, uint part, uint value)
 {
-    const uint me = kma_group_me();
-    *kma_group_part(words, me) = value;
-    for (uint i = kma_group_items(); me == kma_group_items() - 1 && i % 4 != 0; i++)
+    *kma_group_part(words, part) = value;
+    for (uint i = part + 1; kma_group_me() == kma_group_items() - 1 && i % 4 != 0; i++)
         *kma_group_part(words, i) = 0;
 }
 
+#if KMA_GROUP_HAS_WARPS
+static inline void kma_group_put_last(local kma_group_words *words, uint warp, uint lanes, uint value)
+{
+    if (kma_lane_id() == kma_highest_bit(lanes))
+        kma_group_put_part(words, warp, value);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+static inline kma_group_place kma_group_put(local kma_group_words *words, uint value)
+{
+    kma_group_place place;
+    place.part = kma_group_me() / 32;
+    const uint lanes = kma_group_lanes(place.part), sum = kma_group_warp_sum(lanes, value);
+    place.within = sum - value;
+    kma_group_put_last(words, place.part, lanes, sum);
+    return place;
+}
+
+// Puts a number of which kma_group_most, for the first work-item alone, is the largest.
+static inline void kma_group_put_max(local kma_group_words *words, uint value)
+{
+    const uint warp = kma_group_me() / 32, lanes = kma_group_lanes(warp);
+    kma_group_put_last(words, warp, lanes, kma_group_warp_max(lanes, value));
+}
+#else
 static inline kma_group_place kma_group_put(local kma_group_words *words, uint value)
 {
     kma_group_place place;
     place.part = kma_group_me() >> kma_group_part_shift();
     place.within = 0;
     if (kma_group_part_shift() == 0) {
-        kma_group_put_alone(words, value);
+        kma_group_put_part(words, place.part, value);
     } else {
         kma_group_clear(words);
         const kma_lanes group = kma_lanes_active();
@@ -120,10 +151,23 @@ static inline kma_group_place kma_group_put(local kma_group_words *words, uint v
     return place;
 }
 
+// Puts a number of which kma_group_most, for the first work-item alone, is the largest.
+static inline void kma_group_put_max(local kma_group_words *words, uint value)
+{
+    if (kma_group_part_shift() == 0) {
+        kma_group_put_part(words, kma_group_me(), value);
+    } else {
+        kma_group_clear(words);
+        atomic_max(kma_group_part(words, kma_group_me() >> kma_group_part_shift()), value);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+#endif
+
 // The sum of what all have put; it stays at 2^32 - 1 if it would pass that, and then kma_group_before is of no use.
 static inline uint kma_group_sum(local kma_group_words *words)
 {
-    bool passed = kma_group_part_shift() != 0 && words->beyond != 0;
+    bool passed = !KMA_GROUP_HAS_WARPS && kma_group_part_shift() != 0 && words->beyond != 0;
     uint sum = 0;
     for (uint i = 0; i < kma_group_fours(); i++) {
         const uint4 its = words->part[i];
@@ -161,18 +205,6 @@ static inline kma_scan kma_group_scan(local kma_group_words *words, uint value)
     sums.total = kma_group_tell(words, kma_group_me() == 0 ? kma_group_sum(words) : 0);
     sums.before = kma_group_before(words, place);
     return sums;
-}
-
-// Puts a number of which kma_group_most, for the first work-item alone, is the largest.
-static inline void kma_group_put_max(local kma_group_words *words, uint value)
-{
-    if (kma_group_part_shift() == 0) {
-        kma_group_put_alone(words, value);
-    } else {
-        kma_group_clear(words);
-        atomic_max(kma_group_part(words, kma_group_me() >> kma_group_part_shift()), value);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
 }
 
 static inline uint kma_group_most(local kma_group_words *words)
