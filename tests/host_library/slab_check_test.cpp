@@ -247,7 +247,7 @@ TEST_CASE("check names headers and planes that no slab has", "[slab]")
         return after([=](Ledger &ledger) {
             for (std::uint32_t p = 0; p < 7; p++)
                 ledger.books.words[Ledger::mixed + 2 + p] =
-                    0x80000000u | 1u | 1u << 5 | (9 * 32 - 2 * 127 - units >> p & 1u) << 6;
+                    0x80000000u | 1u | 1u << 5 | ((9 * 32 - 2 * 127 - units) >> p & 1u) << 6;
         });
     };
     CHECK_THAT(room_for_last(1), contains("has free slots") && !contains("no slab has"));

@@ -1,0 +1,1 @@
+// Nothing: its precompiled headers are those of the tests (CMakeLists.txt).
