@@ -38,8 +38,8 @@
 // Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`, lockfree/turn.cl), and nobody
 // waits for him: one who is stopped for ever costs a chunk that he has not put into the list yet, and counts for ever among those
 // for whom chunks are made long. `lacking` is what all want who look for the next chunk: it is long enough for them, so that it is not
-// full again at once. Where several bring chunks, who comes later frees his own if the other's will do; else each has taken
-// out of his own what he wants before it is in the list, and what is left of all but the last is not used.
+// full again at once. Where several bring chunks, who comes later frees his own if the other's will do, which he sees by the
+// compare-and-swap that puts his own into the list.
 //
 // Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block out of it has its
 // header, and the heap's memory after all that was done to it before. The first look may find an older chunk (settled.cl):
@@ -189,22 +189,25 @@ static inline global void *kma_arena_reserve(global kma_heap *heap, global kma_a
     return memory;
 }
 
-// `n` units of the next chunk, which he puts into the list, or of one that another put there meanwhile; KMA_NULL if there is no memory.
+// `n` units of the next chunk, which he puts into the list, or of one that another put there meanwhile: so none is hidden behind another
+// that has so much. KMA_NULL if there is no memory.
 static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena, uint n)
 {
     global kma_arena_chunk *before = kma_arena_newest(heap, arena);
     uint units;
     global void *memory = kma_arena_reserve(heap, arena, before, n, kma_load_u32(&arena->lacking, KMA_RELAXED), &units);
-    if (!memory)
-        return KMA_NULL;
-    global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
-    const kma_ref theirs = newest != before ? kma_arena_cut(heap, arena, newest, n) : KMA_NULL;
-    if (theirs != KMA_NULL) {
-        kma_free(heap, memory);
-        return theirs;
+    global kma_arena_chunk *mine = memory ? kma_arena_open(memory, units, n) : (global kma_arena_chunk *)0;
+    kma_ref theirs = KMA_NULL;
+    // Ends: once, or again for each chunk that others put there and that has not so much.
+    for (bool again = true; again;) {
+        if (mine && kma_list_push_on(heap, &arena->chunks, (global kma_list_node *)before, &mine->node))
+            return kma_ref_of(heap, memory);
+        before = kma_arena_newest(heap, arena);
+        theirs = kma_arena_cut(heap, arena, before, n);
+        again = mine && theirs == KMA_NULL;
     }
-    kma_list_push(heap, &arena->chunks, &kma_arena_open(memory, units, n)->node);
-    return kma_ref_of(heap, memory);
+    kma_free(heap, memory);
+    return theirs;
 }
 
 // `n` units for one who found too few in the newest chunk, `full` or NULL: of another's chunk, for which he looks so often since the last one

@@ -17,6 +17,7 @@
 //
 //   void kma_list_init    (list)                       an empty list; zeroes are one, too
 //   void kma_list_push    (heap, list, node)           a node in front of all others
+//   bool kma_list_push_on (heap, list, first, node)    the same, if `first` is in front of all others still
 //   node kma_list_first   (heap, list)                 the newest node, or NULL
 //   node kma_list_next    (heap, node)                 the one behind it, or NULL
 //   node kma_list_take_all(heap, list)                 takes all nodes out: the first of a chain that is the caller's
@@ -78,6 +79,15 @@ static inline void kma_list_push(global kma_heap *heap, global kma_list *list, g
             return;
         first = before;
     }
+}
+
+// kma_list_push, if `first` is the newest node still, or again (NULL: if the list is empty): whether it was. Any work-item. A
+// compare-and-swap.
+static inline bool kma_list_push_on(global kma_heap *heap, global kma_list *list, global kma_list_node *first, global kma_list_node *node)
+{
+    const kma_ref before = kma_ref_of(heap, first);
+    kma_ref_init(&node->next, before);
+    return kma_cas_u32(&list->first, before, kma_ref_of(heap, node), KMA_RELEASE) == before;
 }
 
 // The newest node; NULL of an empty list. From here kma_list_next leads to all that were in the list at this moment, while others push.
