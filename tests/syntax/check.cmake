@@ -25,6 +25,7 @@ set(parts
   cl/kma/kernels/selftest_word.cl
   cl/kma/lockfree/bitmap_layout.cl
   cl/kma/platform/lanes_amdgcn.cl
+  cl/kma/platform/group_nv.cl
   cl/kma/platform/lanes_nv.cl
   cl/kma/platform/lanes_single.cl
   cl/kma/platform/lanes_subgroup.cl
