@@ -69,6 +69,7 @@ private:
     // Units of a chunk, its header among them, that are not left; more than it has when somebody has just found it full.
     static uint used_of(kma_arena_chunk *chunk) { return chunk->units - (KMA_ARENA_FULL - kma_load_u32(&chunk->taken, KMA_RELAXED)); }
 
+    bool has_room() const { return !is_search_ && variant_ % 5 == 2; } // some ask for it beforehand
     uint rounds() const { return shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 2 : max_rounds; }
     uint number(uint me, uint round) const { return variant_ / 8 + me * 5 + round * 3; }
     uint objects(uint me, uint round) const { return 1 + number(me, round) % std::min<uint>(3, most_ / 4 / object_bytes); }
@@ -92,6 +93,8 @@ private:
 
     void take(uint me, uint round)
     {
+        if (has_room() && number(me, round) % 4 == 1)
+            shim::check(kma_arena_room(heap_, arena(me, round), 3 * object_bytes) || is_small_, "there was memory, and no room");
         global void *memory = kma_arena_aligned_alloc(heap_, arena(me, round), align(me, round), bytes(me, round));
         shim::check(memory || is_small_, "there was memory, and a thread got none");
         if (!memory)
@@ -132,7 +135,7 @@ private:
                 shim::check(chunk->units * size_t{KMA_UNIT} <= most_ || is_large, "a chunk is too long");
                 const uint used = used_of(chunk);
                 shim::check(used <= chunk->units, "the books of a chunk go beyond its end");
-                shim::check(used > KMA_ARENA_HEADER, "a chunk of which nobody has anything");
+                shim::check(used > KMA_ARENA_HEADER || has_room(), "a chunk of which nobody has anything");
                 if (chunk == newest && used != chunk->units)
                     check_newest(chunk, used);
             }

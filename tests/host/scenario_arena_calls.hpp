@@ -159,6 +159,12 @@ private:
         kma_fetch_add_u32(&kma_arena_newest(&it.heap, it.arena)->taken, 7, KMA_RELAXED); // of one who finds it full now
         shim::check(kma_arena_room(&it.heap, it.arena, 16), "there is memory, and no room");
         it.has(4);
+        for (const size_t theirs : {size_t{64}, size_t{240}}) { // another one's chunk, which will do or not
+            subject both;
+            both.heap.meanwhile = [&] { shim::check(both.take(theirs), "another one gets nothing"); };
+            shim::check(kma_arena_room(&both.heap, both.arena, 176), "there is memory, and no room");
+            both.has(theirs == 64 ? 1 : 2);
+        }
         it.heap.served_calls = 0;
         shim::check(kma_arena_room(&it.heap, it.arena, 240) && !kma_arena_room(&it.heap, it.arena, 241), "room without memory");
         shim::check(!kma_arena_room(&it.heap, it.arena, (ulong{1} << 34) + 1), "more room than a chunk may have");
@@ -178,8 +184,7 @@ private:
         it.has(1);
     }
 
-    // One looks three times, or again three times after a chunk that came and was gone. It has 15 units, or 31, as long as
-    // what both want; one of 240 bytes comes twice.
+    // One looks three times, or again three times after a chunk that came and was gone. It has 15 units.
     static void check_progress()
     {
         for (const size_t theirs : {size_t{0}, size_t{64}, size_t{240}}) {
@@ -189,8 +194,7 @@ private:
             turn_paused = [&] {
                 if (++pauses == 2 && theirs != 0) {
                     turn_patience = 0;
-                    for (uint i = 0; i < (theirs == 240 ? 2u : 1u); i++)
-                        shim::check(it.take(theirs), "another one gets nothing");
+                    shim::check(it.take(theirs), "another one gets nothing");
                     turn_patience = 3;
                 }
             };
@@ -202,7 +206,7 @@ private:
         }
     }
 
-    // A chunk is as long as what others want, too, but not longer than the longest.
+    // A chunk is as long as what others want, too, but not longer than the longest. Who has looked for too long brings one for himself.
     static void check_demand()
     {
         for (const uint lacking : {0u, 14u, 15u, 30u, 31u, 62u, 63u, 1000u}) { // units
@@ -213,6 +217,20 @@ private:
             shim::check(kma_arena_newest(&it.heap, it.arena)->units == units, "a chunk is not as long as what all want of it");
             shim::check(kma_load_u32(&it.arena->lacking, KMA_RELAXED) == lacking, "who has his memory lacks it still");
         }
+        subject late;
+        kma_store_u32(&late.arena->lacking, 60, KMA_RELAXED);
+        kma_store_u32(&late.arena->bringing, 1, KMA_RELAXED);
+        shim::check(late.take(16) && kma_arena_newest(&late.heap, late.arena)->units == 16, "who is late brings a chunk for all");
+        // Where the heap has none so long, one twice as long as that before.
+        subject tight(4096);
+        shim::check(tight.take(240), "there is memory, and one gets none");
+        kma_store_u32(&tight.arena->lacking, 200, KMA_RELAXED);
+        tight.heap.largest = 600;
+        shim::check(tight.take(16) && kma_arena_newest(&tight.heap, tight.arena)->units == 32, "a chunk is shorter than it must be");
+        // One who was thought to be stopped when the arena was cleared goes on: books are wrong then, and memory is not.
+        subject wrong;
+        kma_store_u32(&wrong.arena->lacking, ~0u, KMA_RELAXED);
+        shim::check(wrong.take(256) && kma_arena_newest(&wrong.heap, wrong.arena)->units == 32, "a chunk is shorter than what is taken of it");
     }
 
     // Another caller, who finishes while one brings a chunk: both have memory, of the same chunk if it has so much; and what is left of the
@@ -224,10 +242,7 @@ private:
                 subject it;
                 turn_patience = patience;
                 void *theirs = nullptr;
-                it.heap.meanwhile = [&] {
-                    theirs = it.take(bytes);
-                    shim::check(bytes == 64 || it.take(bytes), "another one gets nothing"); // nor is there room for one more
-                };
+                it.heap.meanwhile = [&] { theirs = it.take(bytes); };
                 void *const mine = it.take(64);
                 shim::check(mine && theirs && mine != theirs, "one of two got no memory, or another's");
                 const uint chunks = bytes == 64 ? 1 : 2;

@@ -26,25 +26,27 @@
 //
 //   chunk: block | block | … | not used yet | header      its list's ref leads to the header
 //
-// The newest of `chunks` is filled: who adds n units to `taken`, which counts up to the same number in each chunk, and finds that they end
-// there, owns them. With the header at the end he knows where they are without a look at how long the chunk is.
-// Where they do not, the chunk is full for ever: `taken` is set to its end, so that it never wraps, however many come.
+// The newest of `chunks` is filled: who adds n units to `taken` owns them if the sum is not beyond KMA_ARENA_FULL, the same number in each
+// chunk. With the header at the end he knows where they are without a look at how long the chunk is.
+// If it is beyond, the chunk is full for ever: `taken` is set to that number, so that it never wraps, however many come.
 // Nothing is taken back there, since what is behind may be another's by then. The chunk that follows is twice as long
-// until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks; as
-// short as the first if the heap has no such, and in the end as long as what is wanted. A request of more than a quarter of
-// the longest chunk, or 64 KiB, has one of its own, in `large`. What is lost at the end of a full chunk is less than was
-// wanted there: of the longest ones less than a quarter, of the first ones perhaps most.
+// until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks, or as long
+// as what a crowd wants; as short as the first if the heap has no such, and in the end as long as what is wanted. A request of more than
+// a quarter of `most`, or 64 KiB, has a chunk of its own, in `large`. What is lost at the end of a full chunk is less than was
+// wanted there: less than a quarter of `most`, of the first ones perhaps most; and what is left of one that `room` covers.
 //
 // Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`, lockfree/turn.cl), and nobody
 // waits for him: one who is stopped for ever costs a chunk that he has not put into the list yet, and counts for ever among those
 // for whom chunks are made long. `lacking` is what all want who look for the next chunk: it is long enough for them, so that it is not
-// full again at once. Where several bring chunks, who comes later frees his own if the other's will do, which he sees by the
-// compare-and-swap that puts his own into the list.
+// full again at once. Who brings one because he has looked for too long brings it for himself alone, as others may at the same time.
+// Where several bring chunks, who comes later frees his own if the other's will do, which he sees by the compare-and-swap that puts
+// his own on top of the chunk that he has looked into. (Of a bump heap it is lost.)
 //
 // Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block out of it has its
-// header, and the heap's memory after all that was done to it before. The first look may find an older chunk (settled.cl):
-// it is full, then, and one looks again. `taken` orders nothing. Who gets the turn to bring
-// sees the chunk that the one before brought, and looks into it first.
+// header, and the heap's memory after all that was done to it before. The first look may find an older chunk, which will do or is
+// full, and then one looks again; and on NVIDIA it does not acquire (settled.cl says why that suffices for `taken` and for what the
+// caller writes): so who must know how long a chunk is acquires. `taken` orders nothing. Who gets the turn to bring sees the
+// chunk that the one before brought, and looks into it first.
 #ifndef KMA_CONTAINERS_ARENA_CL
 #define KMA_CONTAINERS_ARENA_CL
 
@@ -54,12 +56,12 @@
 #include "kma/lockfree/turn.cl"
 #include "kma/platform/settled.cl"
 
-// The most units that are taken at a time: so many by each of all work-items that run together, half a million, do not
+// The most units that are taken at a time: so many by each of all work-items that run together, up to 786,432, do not
 // make `taken` or `lacking` wrap.
 #ifndef KMA_ARENA_MOST_TAKEN
 #define KMA_ARENA_MOST_TAKEN 4096u
 #endif
-#define KMA_ARENA_FULL      (1u << 31) // `taken` of a full chunk; as much again may be added
+#define KMA_ARENA_FULL      (1u << 30) // `taken` of a full chunk; three times as much may be added
 #define KMA_ARENA_MOST_ROOM (1u << 30) // units of a chunk
 
 // Memory as a T. (The tests' host shim makes a C++ object of it.)
@@ -72,13 +74,13 @@ typedef struct kma_arena {
     kma_list large;  // of one block each
     kma_atomic_u32 bringing; // turns to put a chunk into `chunks`
     kma_atomic_u32 lacking;  // units that those want who look for a chunk
-    KMA_PLAIN(uint) least;   // units of the first chunk
-    KMA_PLAIN(uint) most;    // and of the longest
+    KMA_PLAIN(uint) least;   // units of the shortest chunk
+    KMA_PLAIN(uint) most;    // and of the longest, but for those of kma_arena_room
 } kma_arena;
 
 typedef struct kma_arena_chunk {
     kma_list_node node;     // first
-    kma_atomic_u32 taken;   // KMA_ARENA_FULL less the units that are left; more when it is full
+    kma_atomic_u32 taken;   // KMA_ARENA_FULL less the units that are left; more for moments when it is full
     KMA_PLAIN(uint) units;  // of the whole chunk, of which the header has the last
     KMA_PLAIN(uint) unused; // 16 bytes all in all
 } kma_arena_chunk;
@@ -98,9 +100,9 @@ static inline void kma_arena_forget(global kma_arena *arena)
     kma_store_u32(&arena->lacking, 0, KMA_RELAXED);
 }
 
-// An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have `most` (both rounded
-// up to a power of two from 256 bytes to 16 MiB; `most` not above `least`: all have as many); the heap must have room for
-// such. KMA_NULL, and a record, if there is no room for the arena; it has no chunk yet. To be passed on by a release.
+// An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have `most`, or as many as a crowd wants,
+// up to `most` (both rounded up to a power of two from 256 bytes to 16 MiB; `most` not above `least`: all have as many); the heap must
+// have room for such. KMA_NULL, and a record, if there is no room for the arena; it has no chunk yet. To be passed on by a release.
 static inline kma_ref kma_arena_new(global kma_heap *heap, uint least, uint most)
 {
     global kma_arena *arena = KMA_NEW(heap, kma_arena);
@@ -154,9 +156,11 @@ static inline global kma_arena_chunk *kma_arena_newest(global kma_heap *heap, gl
     return (global kma_arena_chunk *)kma_list_first(heap, &arena->chunks);
 }
 
-// That, or an older one.
-static inline global kma_arena_chunk *kma_arena_newest_so_far(global kma_heap *heap, global kma_arena *arena)
+// That, or an older one: for who wants `n` units, of whom alone kma_arena_cut asks more than `taken`, for which the first look would not do.
+static inline global kma_arena_chunk *kma_arena_newest_so_far(global kma_heap *heap, global kma_arena *arena, uint n)
 {
+    if (n + KMA_ARENA_HEADER > arena->least)
+        return kma_arena_newest(heap, arena);
     return (global kma_arena_chunk *)kma_deref(heap, kma_load_older_u32(&arena->chunks.first));
 }
 
@@ -170,40 +174,40 @@ static inline uint kma_arena_length(global kma_arena *arena, uint n)
     return units;
 }
 
-// Memory for the next chunk, behind `before`, where all who look for one want `lacking` units and the caller `n` of these. If the heap has none
-// so long, as short as the first ones, or for `n` alone. *units: its length. Three lengths at most; one call of malloc, since some compilers
-// copy them into the caller.
+// Memory for the next chunk, behind `before`, where the caller wants `n` units, and with others `wanted`. If the heap has none so long, one
+// twice as long as that before, or as short as the first ones, or for `n` alone. *units: its length. Four lengths at most; one call of
+// malloc, since some compilers copy them into the caller.
 static inline global void *kma_arena_reserve(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *before, uint n,
-                                             uint lacking, uint *units)
+                                             uint wanted, uint *units)
 {
-    const uint doubled = before ? min(before->units * 2, (uint)arena->most) : 0;
     const uint least = kma_arena_length(arena, n);
-    *units = max(doubled, kma_arena_length(arena, lacking));
+    const uint doubled = max(before ? min(before->units * 2, (uint)arena->most) : 0, least);
+    *units = max(doubled, kma_arena_length(arena, wanted));
     global void *memory = (global void *)0;
     for (bool again = true; again;) { // each time shorter
         memory = kma_malloc(heap, (size_t)*units * KMA_UNIT);
-        const uint shorter = *units > least ? least : n + KMA_ARENA_HEADER;
+        const uint shorter = *units > doubled ? doubled : *units > least ? least : n + KMA_ARENA_HEADER;
         again = !memory && shorter < *units;
         *units = again ? shorter : *units;
     }
     return memory;
 }
 
-// `n` units of the next chunk, which he puts into the list, or of one that another put there meanwhile: so none is hidden behind another
-// that has so much. KMA_NULL if there is no memory.
-static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena, uint n)
+// `n` units of the next chunk, which he puts into the list on top of `full`, the one that he has looked into; or of one that is there by
+// then: so none is hidden behind another that has so much. KMA_NULL if there is no memory.
+static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *full, uint n,
+                                               uint wanted)
 {
-    global kma_arena_chunk *before = kma_arena_newest(heap, arena);
     uint units;
-    global void *memory = kma_arena_reserve(heap, arena, before, n, kma_load_u32(&arena->lacking, KMA_RELAXED), &units);
+    global void *memory = kma_arena_reserve(heap, arena, full, n, wanted, &units);
     global kma_arena_chunk *mine = memory ? kma_arena_open(memory, units, n) : (global kma_arena_chunk *)0;
     kma_ref theirs = KMA_NULL;
     // Ends: once, or again for each chunk that others put there and that has not so much.
     for (bool again = true; again;) {
-        if (mine && kma_list_push_on(heap, &arena->chunks, (global kma_list_node *)before, &mine->node))
+        if (mine && kma_list_push_on(heap, &arena->chunks, (global kma_list_node *)full, &mine->node))
             return kma_ref_of(heap, memory);
-        before = kma_arena_newest(heap, arena);
-        theirs = kma_arena_cut(heap, arena, before, n);
+        full = kma_arena_newest(heap, arena);
+        theirs = kma_arena_cut(heap, arena, full, n);
         again = mine && theirs == KMA_NULL;
     }
     kma_free(heap, memory);
@@ -230,10 +234,12 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
         }
     }
     if (ref == KMA_NULL) {
+        // Who joins brings for himself: he may be one of many, whose patience ends at the same time.
+        const uint wanted = is_my_turn ? kma_load_u32(&arena->lacking, KMA_RELAXED) : n;
         if (!is_my_turn)
             kma_turn_join(&arena->bringing);
         is_my_turn = true;
-        ref = kma_arena_bring(heap, arena, n);
+        ref = kma_arena_bring(heap, arena, full, n, wanted);
     }
     kma_fetch_add_u32(&arena->lacking, 0u - n, KMA_RELAXED);
     if (is_my_turn)
@@ -244,13 +250,13 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
 // `n` units, at least 1 and at most kma_arena_limit; KMA_NULL if there is no memory.
 static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *arena, uint n)
 {
-    global kma_arena_chunk *newest = kma_arena_newest_so_far(heap, arena);
+    global kma_arena_chunk *newest = kma_arena_newest_so_far(heap, arena, n);
     const kma_ref ref = kma_arena_cut(heap, arena, newest, n);
     return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n, KMA_TURN_PATIENCE);
 }
 
-// How often each of some lanes looks that do so one after the other: long enough for a chunk, and so that all together do not look much
-// longer than one who is alone.
+// How often each of some lanes looks that do so one after the other: long enough for a chunk, some 60 µs on GPUs, and less than who is
+// alone. It counts only where one is stopped: else the first one's chunk is there for the next.
 static inline uint kma_arena_part_of_patience(uint lanes)
 {
     return 1 + KMA_TURN_PATIENCE / min(lanes, 4u);
@@ -261,7 +267,7 @@ static inline uint kma_arena_part_of_patience(uint lanes)
 // lockstep, he could not while they look for it.
 static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena, kma_lanes group, uint n)
 {
-    global kma_arena_chunk *newest = kma_arena_newest_so_far(heap, arena);
+    global kma_arena_chunk *newest = kma_arena_newest_so_far(heap, arena, n);
     kma_ref ref = kma_arena_cut(heap, arena, newest, n);
     const uint lanes = kma_lanes_count(group), mine = kma_lane_rank(group);
     for (uint turn = 0; turn < lanes; turn++)
@@ -329,20 +335,31 @@ static inline global void *kma_arena_alloc(global kma_heap *heap, global kma_are
 }
 
 // Sees to it that the newest chunk has `bytes` for blocks, by one more if it has not: whether it has. What others take meanwhile is taken off
-// it. So a crowd that begins need not wait for chunks that become longer one by one. At most 16 GiB at a time.
+// it. So a crowd that begins need not wait for chunks that become longer one by one. At most 16 GiB at a time. Any work-item; what the chunk
+// before has left is not used any more.
 static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena, ulong bytes)
 {
     if (bytes > (ulong)KMA_ARENA_MOST_ROOM * KMA_UNIT)
         return false;
     const uint wanted = (uint)((bytes + KMA_UNIT - 1) / KMA_UNIT);
-    global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
-    if (newest && (int)(KMA_ARENA_FULL - kma_load_u32(&newest->taken, KMA_RELAXED)) >= (int)wanted) // below 0 for moments
-        return true;
     const uint units = max(wanted + KMA_ARENA_HEADER, (uint)arena->least);
-    global void *memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
-    if (!memory)
-        return false;
-    kma_list_push(heap, &arena->chunks, &kma_arena_open(memory, units, 0)->node);
+    global void *memory = (global void *)0;
+    global kma_arena_chunk *mine = (global kma_arena_chunk *)0;
+    for (bool is_there = false; !is_there;) { // again with memory, and for each chunk that others put there meanwhile
+        global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
+        const uint taken = newest ? kma_load_u32(&newest->taken, KMA_RELAXED) : KMA_ARENA_FULL + 1;
+        if (taken <= KMA_ARENA_FULL && KMA_ARENA_FULL - taken >= wanted) {
+            kma_free(heap, memory); // NULL, or what is not needed after all
+            is_there = true;
+        } else if (mine) {
+            is_there = kma_list_push_on(heap, &arena->chunks, (global kma_list_node *)newest, &mine->node);
+        } else {
+            memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
+            if (!memory)
+                return false;
+            mine = kma_arena_open(memory, units, 0);
+        }
+    }
     return true;
 }
 

@@ -28,7 +28,7 @@
 //
 // Who may do what at the same time:
 //
-//   push, first, next   any work-items, while anything else goes on
+//   push, push_on, first, next   any work-items, while anything else goes on
 //   take_all            any work-items, but while nobody removes
 //   remove              one work-item at a time
 //
@@ -81,8 +81,8 @@ static inline void kma_list_push(global kma_heap *heap, global kma_list *list, g
     }
 }
 
-// kma_list_push, if `first` is the newest node still, or again (NULL: if the list is empty): whether it was. Any work-item. A
-// compare-and-swap.
+// kma_list_push, if `first` is the newest node still, or again (NULL: if the list is empty): whether it was. What the caller knows of
+// `first` holds then only if nobody takes nodes out meanwhile. Any work-item. A compare-and-swap.
 static inline bool kma_list_push_on(global kma_heap *heap, global kma_list *list, global kma_list_node *first, global kma_list_node *node)
 {
     const kma_ref before = kma_ref_of(heap, first);

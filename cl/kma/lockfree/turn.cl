@@ -1,6 +1,6 @@
 // Whose turn it is to bring what a crowd lacks: one brings, and the others look meanwhile whether it has come, for a while,
-// and then bring their own. So nobody waits for him. The while begins anew when something has come that was too little, or was gone:
-// that is another's progress, and the next one is about to bring more.
+// and then bring their own. So nobody waits for him. The while begins anew (looks = 0, not shown) when something has come that was too
+// little, or was gone: that is another's progress, and the next one is about to bring more.
 //
 //   bool mine = false;
 //   for (uint looks = 0; looks != KMA_TURN_PATIENCE && !mine; looks++) {

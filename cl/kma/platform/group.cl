@@ -17,8 +17,8 @@
 //
 // On NVIDIA a part of the group is a warp (group_nv.cl). Elsewhere, where lanes meet, those that arrive together are summed by the
 // lanes' own means (lanes.cl), and their leader adds that to the word of his part, 32 work-items or more. Where they do not, which is
-// on CPUs, a part is one work-item. Only the second way needs atomics. So sums go by parts in the work-items' order; within
-// a part, by who came first; within a lane group, by lanes.
+// on CPUs, a part is one work-item, of groups of more than 1,024 several. So sums go by parts in the work-items' order; within a part that
+// is added to, by who came first, and within a lane group, as in a warp, by lanes.
 //
 // A barrier ends put, and one is in tell. Words of parts are written before the first and read by the first work-item between
 // the two; what that writes then, all read behind the second. So nobody reads what a call that follows writes.
