@@ -11,7 +11,7 @@ namespace kma {
 
 /// How an Arena is made. Chunks are what it takes from its heap, so they must fit there (superblock, scatter: into one superblock).
 struct ArenaOptions {
-    /// Bytes of the first chunk, rounded up to a power of two, 256 to 2^24.
+    /// Bytes of the first chunk, if no crowd wants more, rounded up to a power of two, 256 to 2^24.
     std::uint32_t least_chunk_bytes = 4096;
     /// Each chunk is twice as long as the one before, or as long as what a crowd wants of it, until they have so many bytes, rounded up
     /// likewise; no fewer than least_chunk_bytes. 0: 16 MiB (scatter: 1 MiB), 1/64 of the heap's memory, or half a superblock, whichever is least. A block
