@@ -61,8 +61,7 @@
 #ifndef KMA_ARENA_MOST_TAKEN
 #define KMA_ARENA_MOST_TAKEN 4096u
 #endif
-#define KMA_ARENA_FULL      (1u << 30) // `taken` of a full chunk; three times as much may be added
-#define KMA_ARENA_MOST_ROOM (1u << 30) // units of a chunk
+#define KMA_ARENA_FULL (1u << 30) // `taken` of a full chunk, so the most units of one; three times as much may be added
 
 // Memory as a T. (The tests' host shim makes a C++ object of it.)
 #ifndef KMA_OBJECT_AT
@@ -339,7 +338,7 @@ static inline global void *kma_arena_alloc(global kma_heap *heap, global kma_are
 // before has left is not used any more.
 static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena, ulong bytes)
 {
-    if (bytes > (ulong)KMA_ARENA_MOST_ROOM * KMA_UNIT)
+    if (bytes > (ulong)KMA_ARENA_FULL * KMA_UNIT)
         return false;
     const uint wanted = (uint)((bytes + KMA_UNIT - 1) / KMA_UNIT);
     const uint units = max(wanted + KMA_ARENA_HEADER, (uint)arena->least);

@@ -14,8 +14,8 @@ struct ArenaOptions {
     /// Bytes of the first chunk, if no crowd wants more, rounded up to a power of two, 256 to 2^24.
     std::uint32_t least_chunk_bytes = 4096;
     /// Each chunk is twice as long as the one before, or as long as what a crowd wants of it, until they have so many bytes, rounded up
-    /// likewise; no fewer than least_chunk_bytes. 0: 16 MiB (scatter: 1 MiB), 1/64 of the heap's memory, or half a superblock, whichever is least. A block
-    /// of more than a quarter of the longest chunk, or 64 KiB, is a block of the heap of its own.
+    /// likewise; no fewer than least_chunk_bytes. 0: 16 MiB (scatter: 1 MiB), 1/64 of the heap's memory, or half a superblock, whichever
+    /// is least. A block of more than a quarter of the longest chunk, or 64 KiB, is a block of the heap of its own.
     std::uint32_t most_chunk_bytes = 0;
     /// Bytes for which there is memory in one piece from the start, up to 2^34: so a crowd that begins need not wait for chunks. 0: none.
     std::uint64_t room = 0;
