@@ -303,11 +303,16 @@ inline void check_group_of_two_heaps()
             32, 0, [&](uint lane) { kma_slab_free(heap_of(lane), blocks[way < 12 || lane >= 28 ? lane : lane ^ 2]); });
         check_books([](uint, uint) { return false; }, both);
     }
-    // In gaps the lanes of the first one's heap get a slab.
+    // Of what they see the lanes of the first one's heap get a slab.
     std::vector<kma_ref> got(8);
-    shim::lockstep::run(8, 0, [&](uint lane) { got[lane] = kma_sl_take_in_gap(heaps[lane % 2], 100); });
+    shim::lockstep::run(8, 0, [&](uint lane) { got[lane] = kma_sl_take_in_view(heaps[lane % 2], 10, 0); });
     for (uint lane = 0; lane < 8; lane++)
-        shim::check((got[lane] == KMA_SL_ENOUGH) == (lane % 2 != 0), "which lanes of two heaps get a gap");
+        shim::check((got[lane] == KMA_SL_ENOUGH) == (lane % 2 != 0), "which lanes of two heaps get what they see");
+    // Cursors of two heaps led them to lines of others, of which they got none: those of the first one's heap move its cursor.
+    shim::lockstep::run(8, 0, [&](uint lane) {
+        const kma_sl_part none = {0, 0};
+        kma_sl_lose(heaps[lane % 2], 0, 20, lane / 2, 4, none);
+    });
     // Slabs that look the same, at the same place of each heap: half of the lanes free what they have of the one, half
     // of the other.
     for (kma_slab *const heap : heaps)

@@ -69,10 +69,10 @@ struct search_heap {
     }
     uint looked() const { return kma_load_u32(kma_sl_looked(&sl), KMA_RELAXED); }
     void look_at(uint chunk) const { kma_store_u32(kma_sl_looked(&sl), chunk, KMA_RELAXED); }
-    kma_sl_lines_taken look(uint least, uint most) const
+    uint look(uint count) const
     {
         fresh();
-        return kma_sl_look(heap, least, most, KMA_SL_LOOKS);
+        return kma_sl_look(heap, count, KMA_SL_LOOKS);
     }
 };
 
@@ -105,93 +105,87 @@ inline void check_search_draws()
 // A chunk counts as free only as a whole.
 inline void check_search_ahead()
 {
+    shim::check(kma_sl_share_chunks(3) == 1 && kma_sl_share_chunks(5) == 1 && kma_sl_share_chunks(8) == 8 &&
+                    kma_sl_share_chunks(11) == 64,
+                "chunks of a share");
     const search_heap in(200);
-    static constexpr uint distances[] = {0, 1, 3, 7, 15, 31, 63};
-    shim::check(kma_sl_free_ahead(&in.sl, 100) == 7 && kma_sl_free_ahead(&in.sl, 199) == 7, "all is free ahead");
-    in.put(102, ~0u); // none that is looked at
-    shim::check(kma_sl_free_ahead(&in.sl, 100) == 7, "all that is looked at is free");
-    for (uint n = 7; n-- != 0;) { // the nearest one counts
+    static constexpr uint distances[] = {0, 21, 42, 63};
+    shim::check(kma_sl_free_ahead(&in.sl, 100, 64) == 4 && kma_sl_free_ahead(&in.sl, 199, 1) == 4, "all is free ahead");
+    in.put(101, ~0u); // none that is looked at
+    in.put(164, ~0u);
+    shim::check(kma_sl_free_ahead(&in.sl, 100, 64) == 4, "all that is looked at is free");
+    for (uint n = 4; n-- != 0;) { // the nearest one counts
         in.put(100 + distances[n], 1u << n);
-        shim::check(kma_sl_free_ahead(&in.sl, 100) == n, "free chunks ahead");
+        shim::check(kma_sl_free_ahead(&in.sl, 100, 64) == n, "free chunks ahead");
     }
-    in.put(199, 1u); // for looks beyond the end the last one stands
-    shim::check(kma_sl_free_ahead(&in.sl, 197) == 2 && kma_sl_free_ahead(&in.sl, 192) == 3, "free chunks at the end");
+    shim::check(kma_sl_free_ahead(&in.sl, 101, 1) == 0, "one chunk");
 }
 
-inline void check_search_probe()
-{
-    const search_heap in(200);
-    const auto probe = [&in](uint chunk) {
+// Where a cursor goes that led to lines of others. Of 200 chunks, of the few lines each chunk has two shares of both cursors, of the
+// many each second chunk is a share of cursor 0, from the middle on.
+class search_course {
+public:
+    search_course(uint band, uint cursor) : band_(band), cursor_(cursor), word_(kma_sl_cursor(in_.heap, band, cursor))
+    {
+        shim::self().id = cursor;
+    }
+    ~search_course() { shim::self().id = 0; }
+
+    uint share() const { return band_ == KMA_SL_BAND_FEW ? 8 : 32; }
+    uint chunk_of(uint number) const // of a share of the cursor's
+    {
+        return kma_sl_counted_line(&in_.sl, band_, cursor_, number * share()) / 32;
+    }
+    void use(uint number) { in_.put(chunk_of(number), 1u); }
+    void free(uint number) { in_.put(chunk_of(number), 0); }
+
+    // The cursor is in share `seen`, came there from share `home`, and led the caller to a line of share `met`.
+    void check(uint seen, uint home, uint met, uint right, uint right_home)
+    {
         search_heap::fresh();
-        return kma_sl_probe(in.heap, chunk);
-    };
-    in.put_all(1u << 31);
-    shim::check(probe(50) == KMA_SL_NONE, "no chunk is free");
-    for (uint step = 8; step < 200; step *= 2) // to both sides, round the end
-        for (const uint chunk : {50u, 150u, 0u, 199u})
-            for (const uint at : {(chunk + step) % 200, (chunk + 200 - step) % 200}) {
-                in.put(at, 0);
-                shim::check(probe(chunk) == at, "the only chunk that is free");
-                in.put(at, 1u << 31);
-            }
-    // How many are free at each of the looks to 8 and 16 chunks to either side, and where it is to be.
-    static constexpr struct {
-        uint free[4], right;
-    } cases[] = {{{1, 0, 0, 2}, 34}, {{2, 0, 0, 1}, 58}, {{1, 2, 0, 0}, 42}, {{2, 1, 0, 0}, 58}, {{3, 1, 2, 0}, 58},
-                 {{1, 3, 2, 0}, 42}, {{0, 2, 3, 1}, 66}, {{0, 3, 1, 2}, 42}, {{1, 0, 2, 3}, 34}};
-    for (const auto &each : cases) {
-        static constexpr uint looks[] = {58, 42, 66, 34}, behind[] = {0, 1, 3};
-        for (const uint word : {0u, 1u << 31}) {
-            for (uint n = 0; n < 4; n++)
-                for (uint free = 0; free < each.free[n]; free++)
-                    in.put(looks[n] + behind[free], word);
-            if (word == 0)
-                shim::check(probe(50) == each.right, "the chunk with most that are free behind it");
-        }
+        put(word_, seen * share() + 3);
+        put(word_ + 1, home * share());
+        kma_sl_move_cursor(in_.heap, band_, chunk_of(met) * 32 + (band_ == KMA_SL_BAND_FEW ? met % 2 * 16 + cursor_ * 8 : 0) + 2);
+        shim::check(now(word_) == right * share() + (right == seen ? 3 : 0), "where a cursor is moved to");
+        shim::check(now(word_ + 1) == right_home * share(), "where a cursor began");
     }
-    shim::check(kma_sl_probe(search_heap(8).heap, 2) == KMA_SL_NONE, "no look leads elsewhere");
-}
 
-// Where a cursor is that led to lines of others in a chunk, and began in another one.
+private:
+    const search_heap in_{200};
+    uint band_, cursor_;
+    kma_atomic_u32 *word_;
+};
+
 inline void check_search_moves()
 {
-    const search_heap in(200);
     for (const uint band : {KMA_SL_BAND_FEW, KMA_SL_BAND_MANY})
         for (const uint cursor : {0u, 1u}) {
-            shim::self().id = cursor;
-            kma_atomic_u32 *const word = kma_sl_cursor(in.heap, band, cursor);
-            // Of the many, a chunk is one cursor's as a whole, the first 100 come last.
-            const auto count_at = [band, cursor](uint chunk) {
-                const uint number = (chunk + 100) % 200;
-                return band == KMA_SL_BAND_FEW ? chunk * 16 : (number / 2 + (number % 2 > cursor ? 1 : 0)) * 32;
-            };
-            const auto line_at = [band, cursor](uint chunk) { // the cursor's first one there, or behind it
-                return chunk * 32 + (band == KMA_SL_BAND_FEW ? cursor * 8 : (chunk % 2 != cursor) * 32);
-            };
-            const auto moves = [&](uint seen, uint begin, uint line, uint right, uint right_begin) {
-                search_heap::fresh();
-                kma_store_u32(word, count_at(seen) + 3, KMA_RELAXED);
-                kma_store_u32(word + 1, count_at(begin), KMA_RELAXED);
-                kma_sl_move_cursor(in.heap, band, line);
-                const uint to = kma_load_u32(word, KMA_RELAXED);
-                shim::check(to == count_at(right) + (right == seen ? 3 : 0), "where a cursor is moved to");
-                shim::check(kma_load_u32(word + 1, KMA_RELAXED) == count_at(right_begin), "where a cursor began");
-            };
-            const uint met = 20 + cursor, begin = 40 + cursor, free = 28 + cursor, other = 29 - cursor;
-            in.put_all(1u);
-            moves(met, begin, line_at(met), met, begin); // nothing is free
-            in.put(free, 0);
-            moves(met, begin, line_at(met), free, free); // the place where it began is not
-            in.put(met, 0);
-            moves(met, met, line_at(met), free, free); // it began there: others may be in the next chunk
-            in.put(begin, 0);
-            moves(met, begin, line_at(met), begin, begin); // back
-            moves(met, begin, line_at(120), met, begin);   // another has moved it: it is in front of that line
-            in.put_all(1u);
-            in.put(other, 0); // which is, of many lines, the other cursor's
-            moves(met + 4, begin, (other - 8) * 32, other, other);
+            search_course in(band, cursor);
+            const uint round = band == KMA_SL_BAND_FEW ? 400 : 100; // shares
+            for (uint number = 0; number < round; number++)
+                in.use(number);
+            in.check(20, 10, 20, 20, 10); // nothing is free
+            in.free(30); // beyond those that are looked at, as two shares of few lines are in a chunk
+            in.check(20, 10, 20, 20, 10);
+            in.free(28);
+            in.check(20, 10, 20, 28, 28);
+            in.free(26); // the first one
+            in.check(20, 10, 20, 26, 26);
+            in.check(20, 10, 12, 26, 26); // who was led to others long ago, but nobody moved it since
+            in.check(20, 10, 8, 20, 10);  // somebody did, forwards
+            in.check(20, 10, 22, 20, 10); // or home
+            in.check(20 + 3 * round, 10 + 3 * round, 20, 26 + 3 * round, 26 + 3 * round); // going round for the third time
+            in.free(10);
+            in.check(20, 10, 20, 10, 10); // home
+            in.free(20);
+            const uint next = band == KMA_SL_BAND_FEW ? 21 : 26; // of few lines in the same chunk
+            in.check(20, 20, 20, next, next); // not home, which is where he met others
+            const uint last = round - 1; // round the end
+            in.free(3);
+            const uint first = round + (band == KMA_SL_BAND_FEW ? 2 : 3);
+            in.check(last, last - 2, last, first, first);
+            in.check(round + 1, round - 3, 0, first, first); // where he met others is behind the end, too
         }
-    shim::self().id = 0;
 }
 
 // ------ gaps --------------------------------------------------------------------------------------------------------
@@ -203,14 +197,10 @@ inline void check_search_take_gap()
         const uint random = kma_mix32(seed);
         const uint word =
             seed % 8 == 0 ? ~0u << random % 32 : (random | kma_mix32(seed ^ 0x99)) & ~(0x3fu << seed % 27);
-        const uint most = 1 + seed % 32, least = 1 + (random >> 8) % most;
+        const uint count = 1 + seed % 32;
         in.put(2, word);
-        uint count = most, first = KMA_SL_NONE; // half as many each time, the last time the least
-        while ((first = in.first_free(64, 96, count, 1)) == KMA_SL_NONE && count != least)
-            count = std::max(count / 2, least);
-        const uint right = first == KMA_SL_NONE ? 0 : count;
-        const kma_sl_lines_taken taken = kma_sl_take_gap(&in.sl, 2, least, most);
-        shim::check(taken.first == first && taken.count == right, "lines of a gap");
+        const uint first = in.first_free(64, 96, count, 1), right = first == KMA_SL_NONE ? 0 : count;
+        shim::check(kma_sl_take_gap(&in.sl, 2, count) == first, "lines of a gap");
         for (uint line = 64; line < 96; line++)
             shim::check(in.is_free(line) == ((word >> line % 32 & 1u) == 0 && line - first >= right),
                         "other lines than were taken");
@@ -218,7 +208,7 @@ inline void check_search_take_gap()
     }
     in.put(2, ~0u);
     kma_fetch_or_u32(kma_sl_rooms(&in.sl, 2), 4u, KMA_RELAXED);
-    shim::check(kma_sl_take_gap(&in.sl, 2, 1, 1).count == 0, "a line of a full chunk");
+    shim::check(kma_sl_take_gap(&in.sl, 2, 1) == KMA_SL_NONE, "a line of a full chunk");
     shim::check(!in.has_room_bit(2) && in.has_room_bit(1) && in.has_room_bit(3),
                 "who meets a full chunk clears its bit");
 }
@@ -232,21 +222,20 @@ inline void check_search_looks()
     const search_heap in(300);
     in.look_at(100); // all is free: one chunk after the other
     for (uint n = 0; n < 20; n++) {
-        const kma_sl_lines_taken taken = in.look(4, 4);
-        shim::check(taken.first == 3200 + n * 4 && taken.count == 4, "lines where the place looked last");
+        shim::check(in.look(4) == 3200 + n * 4, "lines where the place looked last");
         shim::check(in.looked() == 100 + n / 8, "where the place looked");
     }
     kma_sl_set_scarce(in.heap, 4);
-    shim::check(in.look(4, 4).count == 0 && in.look(3, 4).count == 4, "a look for what is scarce");
+    shim::check(in.look(4) == KMA_SL_NONE && in.look(3) != KMA_SL_NONE, "a look for what is scarce");
     kma_sl_set_scarce(in.heap, 0);
 
     in.put_all(tiny);
     in.put(102, gap);
     in.look_at(100);
-    shim::check(in.look(4, 8).first == 102 * 32 + 16 && in.looked() == 102, "the next chunks come first");
+    shim::check(in.look(4) == 102 * 32 + 16 && in.looked() == 102, "the next chunks come first");
     in.put(1, gap);
     in.look_at(299);
-    shim::check(in.look(4, 8).first == 32 + 16 && in.looked() == 1, "behind the last chunk comes the first one");
+    shim::check(in.look(4) == 32 + 16 && in.looked() == 1, "behind the last chunk comes the first one");
 
     // Nothing near: two looks in chunks that are partly used, which leave the place where it was.
     uint far = 0;
@@ -256,9 +245,9 @@ inline void check_search_looks()
         for (const uint chunk : {100u, 101u, 102u})
             in.put(chunk, tiny);
         in.look_at(100);
-        const kma_sl_lines_taken taken = in.look(4, 4);
-        shim::check(taken.count == 4 && taken.first % 32 == 16 && in.looked() == 103, "a look far away");
-        far += taken.first / 32 < 90 || taken.first / 32 > 113;
+        const uint first = in.look(4);
+        shim::check(first != KMA_SL_NONE && first % 32 == 16 && in.looked() == 103, "a look far away");
+        far += first / 32 < 90 || first / 32 > 113;
     }
     shim::check(far > ids / 4, "all look at the same place");
 
@@ -270,9 +259,9 @@ inline void check_search_looks()
         for (const uint chunk : {100u, 101u, 102u})
             in.put(chunk, tiny);
         in.look_at(100);
-        const kma_sl_lines_taken taken = in.look(4, 4);
-        served += taken.count != 0;
-        shim::check(taken.count == 0 || in.looked() == taken.first / 32, "the place goes on from the last look");
+        const uint first = in.look(4);
+        served += first != KMA_SL_NONE;
+        shim::check(first == KMA_SL_NONE || in.looked() == first / 32, "the place goes on from the last look");
     }
     shim::check(served > ids / 4, "a last look finds nothing, though all is free");
 
@@ -284,7 +273,7 @@ inline void check_search_looks()
         in.put(289, tiny);
         in.put(295, tiny);
         in.look_at(290);
-        shim::check(in.look(4, 4).count == 0, "lines that there are not");
+        shim::check(in.look(4) == KMA_SL_NONE, "lines that there are not");
         back += in.looked() == 290;
     }
     shim::check(back > ids / 4, "the place goes on from elsewhere than the last look");
@@ -300,7 +289,7 @@ inline void check_search_far_looks()
         shim::self().id = id;
         in.put(KMA_SL_FAR, 0);
         in.look_at(0);
-        shim::check(in.look(4, 4).first == KMA_SL_FAR * 32 && in.looked() == KMA_SL_FAR,
+        shim::check(in.look(4) == KMA_SL_FAR * 32 && in.looked() == KMA_SL_FAR,
                     "the first chunk behind a look");
     }
     shim::self().id = 0;
@@ -592,7 +581,6 @@ inline void check_slab_search()
     const uint together = std::exchange(shim::place_items, 1u);
     check_search_draws();
     check_search_ahead();
-    check_search_probe();
     check_search_moves();
     check_search_take_gap();
     check_search_looks();

@@ -2,24 +2,48 @@
 // lines, draws again, or goes on another way; and all checks of lanes together.
 #pragma once
 
-#include "calls_slab_draws.hpp"
+#include "calls_slab_windows.hpp"
 
 namespace calls {
 
 // ------ one attempt after the other ---------------------------------------------------------------------------------
 
-// The first of those who met others moves the cursor, here to where it began.
+// The first of those who met others moves the cursor: home if it may, else to the first of eight shares of its own that is free. Each
+// chunk of many lines is a share, each second one the cursor's.
 inline void check_group_losers()
 {
-    for (const uint me : {1u, 0u}) {
-        group_heap in;
+    struct row {
+        uint many;        // of the half
+        bool home;        // is free
+        uint free;        // the share that is, beside it
+        uint seen, right; // what the cursor counted and counts
+    };
+    static constexpr row rows[] = {
+        {32, true, 3, 2 * 32 + 5, 0},           {32, false, 3, 2 * 32 + 5, 3 * 32},  {32, false, 10, 2 * 32 + 5, 10 * 32},
+        {32, false, 11, 2 * 32 + 5, 2 * 32 + 5}, {5, false, 7, 2 * 32 + 5, 7 * 32},   {5, false, 8, 2 * 32 + 5, 2 * 32 + 5},
+        {32, false, 99, 2 * 32 + 5, 2 * 32 + 5}, {32, true, 3, 32 + 5, 32 + 5},         {32, true, 99, 2 * 32 + 5, 0},
+    };
+    for (const row &each : rows) {
+        group_heap in(40);
         kma_atomic_u32 *const cursor = kma_sl_cursor(in.heap, KMA_SL_BAND_MANY, 0);
-        put(cursor, 2);
-        put(cursor + 1, 32);
-        const uint line = kma_sl_counted_line(&in.sl, KMA_SL_BAND_MANY, 0, 0);
-        kma_sl_part part = {line / 32 + me, 0};
-        kma_sl_lose(in.heap, line, 20, me, 2, part);
-        shim::check(now(cursor) == (me == 0 ? 32u : 2u), "who moves a cursor");
+        for (uint chunk = 0; chunk < 40; chunk++)
+            put(kma_sl_used(&in.sl, chunk), 1);
+        const auto free = [&](uint share) {
+            put(kma_sl_used(&in.sl, kma_sl_counted_line(&in.sl, KMA_SL_BAND_MANY, 0, share * 32) / 32), 0);
+        };
+        if (each.home)
+            free(0);
+        if (each.free < 20)
+            free(each.free);
+        put(cursor, each.seen);
+        put(cursor + 1, 0);
+        const uint line = kma_sl_counted_line(&in.sl, KMA_SL_BAND_MANY, 0, 2 * 32 + 1);
+        shim::lockstep::run(each.many, 0, [&](uint me) {
+            const kma_sl_part part = {me == 0 ? line / 32 : KMA_SL_NONE, 0};
+            kma_sl_lose(in.heap, line, 20, me, each.many, part);
+        });
+        shim::check(now(cursor) == each.right, "where lanes together move a cursor");
+        shim::check(now(cursor + 1) == (each.right != each.seen ? each.right : 0), "where the cursor began");
     }
 }
 
@@ -52,15 +76,15 @@ inline void check_group_once()
     }
 }
 
-inline void take_together(group_heap &in, const group_sizes &sizes)
+inline void take_together(group_heap &in, const group_sizes &sizes, bool lost = false)
 {
     in.blocks.assign(sizes.size(), nullptr);
     shim::lockstep::run(static_cast<uint>(sizes.size()), 0, [&](uint me) {
-        in.blocks[me] = kma_slab_deref(in.heap, kma_sl_take_together(in.heap, sizes[me]));
+        in.blocks[me] = kma_slab_deref(in.heap, kma_sl_take_together(in.heap, sizes[me], lost));
     });
 }
 
-// Lanes that want so many lines are led to those of others, or past the end of a share, and try again: a few times.
+// Lanes that want so many lines are led to those of others, or past the end of a share, and ask again: a few times.
 inline void check_group_redraws()
 {
     struct row {
@@ -77,6 +101,9 @@ inline void check_group_redraws()
         group_heap in;
         put(kma_sl_cursor(in.heap, KMA_SL_BAND_MANY, 0), each.before);
         const uint first = kma_sl_counted_line(&in.sl, KMA_SL_BAND_MANY, 0, 0);
+        const uint last[] = {first + 31, kma_sl_counted_line(&in.sl, KMA_SL_BAND_MANY, 0, 63)};
+        for (const uint line : last) // of each share: so the cursor is not moved
+            in.use(line, 1);
         if (each.others != 0)
             in.use(first, each.others);
         const group_sizes sizes(32, each.lines);
@@ -86,28 +113,36 @@ inline void check_group_redraws()
         shim::check((in.unit_of(in.blocks[0]) == right * KMA_SL_LINE) == each.does, "how often lanes ask their cursor");
         if (each.others != 0)
             in.give(first, each.others);
+        for (const uint line : last)
+            in.give(line, 1);
         in.free_all();
     }
 }
 
-// So many gaps of two lines are free, in each of which two lanes have room; they look for eight.
-inline void check_group_tries()
+// Who was led to lines of others just now does not ask again, and looks so often.
+inline void check_group_looks()
 {
-    for (const uint gaps : {1u, 7u, 8u, 9u}) {
-        group_heap in(2);
-        const auto is_gap = [gaps](uint line) { return line % 4 >= 2 && line / 4 < gaps; };
-        for (uint line = 0; line < 64; line++)
-            if (!is_gap(line))
-                in.use(line, 1);
-        take_together(in, group_sizes(20, 32));
-        const auto got = in.blocks.size() - static_cast<size_t>(std::ranges::count(in.blocks, nullptr));
-        shim::check(got == 2 * min(gaps, KMA_SL_TRIES), "how many get blocks in gaps");
-        for (uint line = 0; line < 64; line++)
-            if (!is_gap(line))
-                in.give(line, 1);
+    const group_sizes sizes(32, 10);
+    {
+        group_heap in;
+        kma_atomic_u32 *const cursor = kma_sl_cursor(in.heap, KMA_SL_BAND_MANY, 0);
+        take_together(in, sizes, true);
+        check_placed(in, order_of(sizes.data()), in.blocks.data());
+        shim::check(now(cursor) == 0, "lanes that lost ask the cursor that led them");
         in.free_all();
-        shim::check(in.used() == 0, "lines that nobody has");
     }
+    group_heap in(40);
+    for (uint chunk = 0; chunk < 40; chunk++)
+        put(kma_sl_used(&in.sl, chunk), ~1u); // a line, where two lanes want two
+    std::vector<kma_ref> got(32);
+    const uint before = shim::lockstep::operations;
+    shim::lockstep::run(32, 0, [&](uint me) { got[me] = kma_sl_take_together(in.heap, 32, true); });
+    const uint looks = shim::lockstep::operations - before;
+    for (const kma_ref each : got)
+        shim::check(each == KMA_NULL, "blocks of no lines");
+    // Each lane reads what its cursor counted, what is scarce, and the word of its chunk, and later which chunks have room.
+    const uint right = 32 * (KMA_SL_VIEWS_BLIND * 3 + (KMA_SL_VIEWS - KMA_SL_VIEWS_BLIND) * 4);
+    shim::check(looks == right, "how often lanes look");
 }
 
 inline void check_slab_groups()
@@ -120,12 +155,13 @@ inline void check_slab_groups()
     check_group_requests();
     check_group_draws();
     check_group_equal();
-    check_group_gaps();
-    check_gap_giver();
+    check_window_lengths();
+    check_group_views();
+    check_view_of_full();
     check_group_losers();
     check_group_once();
     check_group_redraws();
-    check_group_tries();
+    check_group_looks();
     shim::self().operations = 0;
 }
 

@@ -25,11 +25,12 @@
 #define KMA_SL_SIGHT 4u
 #define KMA_SL_FAR_SIGHT 2u
 #define KMA_SL_DRAWS 2u
+#define KMA_SL_RUN_DRAWS 2u
 #define KMA_SL_REDRAWS 3u
 #ifndef KMA_SL_LOOKS
 #define KMA_SL_LOOKS 2u
 #endif
-#define KMA_SL_TRIES 8u
+#define KMA_SL_VIEWS 8u
 #define KMA_SL_MANY 3u // of groups of four
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wvolatile" // the device files are C

@@ -1,6 +1,8 @@
 // The single files for programs without this library, used as those programs do: with OpenCL's own calls only.
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <regex>
 
 #include "catch.hpp"
 #include "heap_support.hpp"
@@ -92,7 +94,13 @@ TEST_CASE("a single file needs no other, and says how to use it", "[emit]")
         for (const HeapKind other : kma::heap_kinds)
             CHECK((text.find(std::string("kma_") + name_of(other) + "_malloc") == std::string::npos) ==
                   (kind != other));
-        CHECK(text.size() < (kind == HeapKind::slab ? 315'000 : 205'000)); // each of kma's files once
+        CHECK(text.size() < (kind == HeapKind::slab ? 315'000 : 205'000));
+        std::map<std::string, int> files; // how often each is in there, by its include guard
+        const std::regex guard(R"(\n#define (KMA_\w+_CL)(?=\n))");
+        for (std::sregex_iterator found(text.begin(), text.end(), guard), end; found != end; ++found)
+            files[(*found)[1]]++;
+        CHECK(files.size() > 20);
+        CHECK(std::ranges::all_of(files, [](const auto &each) { return each.second == 1; }));
     }
 }
 

@@ -5,10 +5,8 @@
 
 #include "kma/heap/bump_head.cl"
 #include "kma/heap/error_log.cl"
-#include "kma/heap/ref.cl"
-#if KMA_DEBUG >= 2
 #include "kma/heap/guard.cl"
-#endif
+#include "kma/heap/ref.cl"
 
 static inline global kma_bump_block *kma_bump_block_of(global kma_bump *heap, kma_ref ref)
 {

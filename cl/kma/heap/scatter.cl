@@ -25,13 +25,13 @@
 
 #include "kma/heap/blocks.cl"
 #include "kma/heap/error_log.cl"
+#include "kma/heap/guard.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/scatter_init.cl"
 #include "kma/heap/scatter_release.cl"
 #include "kma/heap/scatter_runs.cl"
 #include "kma/heap/scatter_take.cl"
 #if KMA_DEBUG >= 2
-#include "kma/heap/guard.cl"
 #include "kma/heap/scatter_guard.cl"
 #endif
 

@@ -3,10 +3,8 @@
 #define KMA_HEAP_SCATTER_INIT_CL
 
 #include "kma/heap/error_log.cl"
-#include "kma/heap/scatter_place.cl"
-#if KMA_DEBUG >= 2
 #include "kma/heap/guard.cl"
-#endif
+#include "kma/heap/scatter_place.cl"
 
 // Prepares a buffer of `bytes`, which may become `max_bytes` (`bytes` or less: it does not grow), with pages of 2^shift
 // units and super blocks of 2^super_shift pages; the plan for them must have at least one page. Called by all

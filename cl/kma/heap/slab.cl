@@ -12,7 +12,7 @@
 // notes the sizes, and each lane has its offset (kma_sl_take_equal; if sizes differ kma_sl_take_drawn). Who comes alone, or with
 // few, sets bits of the slab that is at the head of his place and size (kma_sl_take_one, kma_sl_take_few); if there is none, he puts
 // one there (kma_sl_take_near). Who gets none that way tries, as his size and company suggest (kma_slab_alloc_anyhow): holes; heads,
-// of other places too, which get slabs then; lines drawn a few times more, and gaps; and at last the whole heap. A free: lanes that
+// of other places too, which get slabs then; lines anywhere in the heap (kma_sl_take_in_view); and at last the whole heap. A free: lanes that
 // free all of a slab end it by one compare-and-swap of its owners, take its mark away, and give back the lines (kma_sl_end_in_order
 // if each has the slot that it got, which a comparison tells; kma_sl_end); others clear bits of the owners (kma_sl_release_one,
 // kma_sl_release_some).
@@ -24,14 +24,15 @@
 
 #include "kma/heap/blocks.cl"
 #include "kma/heap/error_log.cl"
+#include "kma/heap/guard.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/slab_init.cl"
 #include "kma/heap/slab_near.cl"
 #include "kma/heap/slab_release.cl"
 #include "kma/heap/slab_runs.cl"
 #include "kma/heap/slab_take.cl"
+#include "kma/heap/slab_windows.cl"
 #if KMA_DEBUG >= 2
-#include "kma/heap/guard.cl"
 #include "kma/heap/slab_guard.cl"
 #endif
 
@@ -86,8 +87,9 @@ static inline kma_ref kma_slab_alloc_near(global kma_slab *heap, size_t align, s
 }
 #endif
 
-// kma_slab_aligned_alloc by all ways there are. Few lanes come here, too: a second call in user code costs whole warps registers.
-static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap, size_t align, size_t bytes)
+// kma_slab_aligned_alloc by all ways there are; `lost`: the cursor has led the caller and those with him to lines of others. Few lanes
+// come here, too: a second call in user code costs whole warps registers.
+static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap, size_t align, size_t bytes, bool lost)
 {
     kma_ref block = KMA_NULL;
 #if KMA_LONE_PATHS && KMA_DEBUG < 2
@@ -106,7 +108,7 @@ static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap,
     if (few && !shares)
         block = kma_sl_take_hole(heap, need.units);
     if (block == KMA_NULL && !shares && here != 1 && need.units != 0 && need.align == 1)
-        block = kma_sl_take_together(heap, need.units);
+        block = kma_sl_take_together(heap, need.units, lost);
     if (block == KMA_NULL && has_class)
         block = kma_sl_take_shared(heap, need.size_class, need.align);
     if (block == KMA_NULL && need.units != 0) // with a quarantine larger blocks serve only after that is empty
@@ -134,6 +136,7 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
     if (!kma_heap_is(heap, KMA_KIND_SLAB))
         return (global void *)0;
 #endif
+    bool lost = false;
 #if KMA_SHORT_PATHS && KMA_DEBUG < 2
     if (kma_lanes_active() == KMA_LANES_ALL && kma_lanes_alike(KMA_LANES_ALL, (ulong)heap) == KMA_LANES_ALL) {
         const bool usual = align <= KMA_UNIT && kma_is_power_of_two(align); // as every block is aligned
@@ -147,12 +150,13 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
         kma_lanes_sync(KMA_LANES_ALL); // what the others acquired and wrote, all need
         if (share.block != KMA_NULL)
             return kma_deref_in(heap, share.block);
-        if (share.lost)
+        lost = share.lost;
+        if (lost)
             kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
         kma_lanes_sync(left); // that they go on together
     }
 #endif
-    return kma_slab_alloc_anyhow(heap, align, bytes);
+    return kma_slab_alloc_anyhow(heap, align, bytes, lost);
 }
 
 // kma_slab_aligned_alloc to 16 bytes.

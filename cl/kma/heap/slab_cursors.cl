@@ -9,18 +9,15 @@
 #include "kma/platform/place.cl"
 #include "kma/heap/slab_lines.cl"
 
-// How often lanes together ask their cursor, before they look for gaps: so often if it leads to lines of others, so often at
-// most if it also comes to the ends of shares; and how often they try to get a slab in gaps.
+// How often lanes together ask their cursor: so often if it leads to lines of others, so often at most if it also comes to the ends
+// of shares.
 #ifndef KMA_SL_DRAWS
-#define KMA_SL_DRAWS 4u
+#define KMA_SL_DRAWS 2u
 #endif
 #ifndef KMA_SL_REDRAWS
 #define KMA_SL_REDRAWS 12u
 #endif
-#ifndef KMA_SL_TRIES
-#define KMA_SL_TRIES 64u
-#endif
-#define KMA_SL_CROWD 65536u // lines that those may have drawn who were led to the same place
+#define KMA_SL_SHARES_AHEAD 8u // of a cursor's own, of which it moves to one
 
 // Of the calling place: the rest of a division by the cursors, which as a product is right for numbers up to 2047 and up to 32
 // cursors.
@@ -140,65 +137,109 @@ static inline kma_sl_part kma_sl_take_part(const kma_sl_heap *sl, uint first, ui
 // Gives back what the caller got of lines of which he, or another who takes them with him, did not get all.
 static inline void kma_sl_give_part(const kma_sl_heap *sl, uint first, uint lines, uint me, uint many, kma_sl_part part)
 {
+    const uint begin = (first >> KMA_SL_LINE_SHIFT) + me;
     const uint last = min((first + lines - 1) >> KMA_SL_LINE_SHIFT, part.chunk);
+    if (begin > last || (begin == part.chunk && part.mask == 0))
+        return; // nothing: a fence is not for free
     kma_fence(KMA_RELEASE); // each claim acquired: their next owner comes after the one before
-    for (uint chunk = (first >> KMA_SL_LINE_SHIFT) + me; chunk <= last; chunk += many) {
+    for (uint chunk = begin; chunk <= last; chunk += many) {
         const uint mask = chunk < part.chunk ? kma_sl_mask(first, lines, chunk) : part.mask;
         if (mask != 0)
             kma_sl_give_in(sl, chunk, mask);
     }
 }
 
-// How many of seven chunks from one on, each twice as far as the one before, up to 1 MiB, are wholly free before one is not.
-static inline uint kma_sl_free_ahead(const kma_sl_heap *sl, uint chunk)
+// ------ where a cursor goes that led to lines of others --------------------------------------------------------------
+
+// A cursor as the caller saw it.
+typedef struct kma_sl_course {
+    global kma_atomic_u32 *counter;
+    uint cursor; // its number
+    uint seen;   // what it had counted
+    uint home;   // what it had counted when it was moved to where it is: there it met nobody
+} kma_sl_course;
+
+// The caller's.
+static inline kma_sl_course kma_sl_course_of(const kma_sl_heap *sl, uint band)
+{
+    kma_sl_course course;
+    course.cursor = kma_sl_cursor_of(sl);
+    course.counter = kma_sl_cursor(sl->heap, band, course.cursor);
+    course.seen = kma_load_u32(course.counter, KMA_RELAXED);
+    course.home = kma_load_u32(course.counter + 1, KMA_RELAXED);
+    return course;
+}
+
+// Whether somebody has moved the cursor since it led to `line`: then that is not what it counted on its way from home. Of the crowd
+// that it leads to lines of others, one moves it.
+static inline bool kma_sl_has_moved(const kma_sl_heap *sl, const kma_sl_course *course, uint band, uint line)
+{
+    const uint round = kma_sl_band_rounds(sl, band) << kma_sl_share_shift(band); // lines; who drew has a round
+    const uint drawn = kma_sl_count_to_line(sl, band, course->cursor, line) + round - course->home % round;
+    return (drawn < round ? drawn : drawn - round) >= course->seen - course->home;
+}
+
+// What the cursor counts at the share of its own that is so many ahead, 0 being the one behind where it is.
+static inline uint kma_sl_share_ahead(const kma_sl_course *course, uint band, uint ahead)
+{
+    return ((course->seen >> kma_sl_share_shift(band)) + 1 + ahead) << kma_sl_share_shift(band);
+}
+
+// Chunks of a share of 2^shift lines; 1 if it is a part of one.
+static inline uint kma_sl_share_chunks(uint shift)
+{
+    return (((1u << shift) - 1) >> KMA_SL_LINE_SHIFT) + 1;
+}
+
+// How many of four chunks, from the first to the last of so many, are wholly free before one is not.
+static inline uint kma_sl_free_ahead(const kma_sl_heap *sl, uint chunk, uint chunks)
 {
     uint used = 0; // one bit for each
-    for (uint i = 0; i < 7; i++) { // unrolled: no load waits for another
-        const uint at = min(chunk + (1u << i) - 1, sl->plan.chunks - 1);
-        used |= (kma_load_u32(kma_sl_used(sl, at), KMA_RELAXED) != 0 ? 1u : 0u) << i;
-    }
-    return kma_sl_first_bit(used | 1u << 7);
+    for (uint i = 0; i < 4; i++) // unrolled: no load waits for another
+        used |= (kma_load_u32(kma_sl_used(sl, chunk + (chunks - 1) * i / 3), KMA_RELAXED) != 0 ? 1u : 0u) << i;
+    return kma_sl_first_bit(used | 1u << 4);
 }
 
-// A chunk that is wholly free, as are if possible those behind it: each look is twice as far from `chunk` as the one before,
-// to either side, so that few lead past whatever is in use. KMA_SL_NONE if none of them finds one.
-static inline KMA_COLD uint kma_sl_probe(global kma_slab *heap, uint chunk)
+// The same of the share that is so many ahead.
+static inline uint kma_sl_free_in_share(const kma_sl_heap *sl, const kma_sl_course *course, uint band, uint ahead)
 {
-    const kma_sl_heap sl = kma_sl_open(heap);
-    uint found = KMA_SL_NONE;
-    uint best = 0;
-    for (uint step = 8; step < sl.plan.chunks && best < 7; step *= 2)
-        for (uint side = 0; side < 2; side++) {
-            uint at = side == 0 ? chunk + step : chunk + sl.plan.chunks - step;
-            at -= at >= sl.plan.chunks ? sl.plan.chunks : 0;
-            const uint count = kma_sl_free_ahead(&sl, at);
-            found = count > best ? at : found;
-            best = max(best, count);
-        }
-    return found;
+    const uint line = kma_sl_counted_line(sl, band, course->cursor, kma_sl_share_ahead(course, band, ahead));
+    return kma_sl_free_ahead(sl, line >> KMA_SL_LINE_SHIFT, kma_sl_share_chunks(kma_sl_share_shift(band)));
 }
 
-// The cursor led the caller to a line of others. Unless another has moved it already, it goes back to where it began to meet
-// nobody, if that place is free again, or on to a chunk that is wholly free.
+// Whether the cursor may go home: what is there is free again, and not that of `line`.
+static inline bool kma_sl_is_home_free(const kma_sl_heap *sl, const kma_sl_course *course, uint band, uint line)
+{
+    const uint chunk = kma_sl_counted_line(sl, band, course->cursor, course->home) >> KMA_SL_LINE_SHIFT;
+    return chunk != line >> KMA_SL_LINE_SHIFT && kma_load_u32(kma_sl_used(sl, chunk), KMA_RELAXED) == 0;
+}
+
+// Moves the cursor, unless another did, or drew meanwhile: then one of those who meet others next does. Home is written first, so
+// that who draws from there on finds it.
+static inline void kma_sl_set_course(const kma_sl_course *course, uint to)
+{
+    if (to != course->home)
+        kma_store_u32(course->counter + 1, to, KMA_RELAXED);
+    kma_cas_u32(course->counter, course->seen, to, KMA_RELAXED);
+}
+
+// The cursor led one who comes alone to a line of others: it goes home, or to a share that is free, or if there is none near to one that
+// begins so. (Lanes together: kma_sl_lose.)
 static inline KMA_COLD void kma_sl_move_cursor(global kma_slab *heap, uint band, uint line)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
-    const uint cursor = kma_sl_cursor_of(&sl);
-    global kma_atomic_u32 *const word = kma_sl_cursor(heap, band, cursor);
-    const uint seen = kma_load_u32(word, KMA_RELAXED);
-    const uint distance = kma_sl_counted_line(&sl, band, cursor, seen) - line;
-    if (distance > KMA_SL_CROWD * sl.plan.cursors)
+    const kma_sl_course course = kma_sl_course_of(&sl, band);
+    if (kma_sl_has_moved(&sl, &course, band, line))
         return;
-    uint to = kma_load_u32(word + 1, KMA_RELAXED);
-    const uint begin = kma_sl_counted_line(&sl, band, cursor, to) >> KMA_SL_LINE_SHIFT;
-    if (begin == line >> KMA_SL_LINE_SHIFT || kma_load_u32(kma_sl_used(&sl, begin), KMA_RELAXED) != 0) {
-        const uint whole = kma_sl_probe(heap, line >> KMA_SL_LINE_SHIFT);
-        if (whole == KMA_SL_NONE)
-            return;
-        to = kma_sl_count_to_line(&sl, band, cursor, whole << KMA_SL_LINE_SHIFT);
-        kma_store_u32(word + 1, to, KMA_RELAXED);
+    uint best = kma_sl_is_home_free(&sl, &course, band, line) ? 4 : 0;
+    uint to = course.home;
+    for (uint ahead = 0; ahead < KMA_SL_SHARES_AHEAD && best < 4; ahead++) {
+        const uint count = kma_sl_free_in_share(&sl, &course, band, ahead);
+        to = count > best ? kma_sl_share_ahead(&course, band, ahead) : to;
+        best = max(best, count);
     }
-    kma_cas_u32(word, seen, to, KMA_RELAXED);
+    if (best != 0)
+        kma_sl_set_course(&course, to);
 }
 
 #endif

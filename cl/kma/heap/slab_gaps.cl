@@ -1,6 +1,5 @@
-// How free lines of a slab heap are found where no cursor leads to them. Lanes alone, and those whom a cursor led to lines of
-// others, look for a gap in one chunk, the 32 lines of a word: each place from the chunk on where it looked last. For runs, and
-// when nothing else is left, a walk goes through the whole heap.
+// How lanes alone find free lines of a slab heap: in a gap of one chunk, the 32 lines of a word, each place from the chunk on where it
+// looked last. For runs, and when nothing else is left, a walk goes through the whole heap. (Lanes together: slab_windows.cl.)
 #ifndef KMA_HEAP_SLAB_GAPS_CL
 #define KMA_HEAP_SLAB_GAPS_CL
 
@@ -34,36 +33,22 @@ static inline uint kma_sl_gap(uint word, uint count)
     return starts != 0 ? kma_sl_first_bit(starts) : KMA_SL_NONE;
 }
 
-// Lines side by side.
-typedef struct kma_sl_lines_taken {
-    uint first;
-    uint count; // 0: none
-} kma_sl_lines_taken;
-
-// Takes `most` lines side by side of a chunk, or half as many, and so on down to `least`.
-static inline kma_sl_lines_taken kma_sl_take_gap(const kma_sl_heap *sl, uint chunk, uint least, uint most)
+// The first of `count` lines side by side, 1 … 32, that the caller takes in a chunk; KMA_SL_NONE if there are none.
+static inline uint kma_sl_take_gap(const kma_sl_heap *sl, uint chunk, uint count)
 {
-    kma_sl_lines_taken taken;
-    taken.first = KMA_SL_NONE;
-    taken.count = 0;
     uint word = kma_load_u32(kma_sl_used(sl, chunk), KMA_RELAXED);
     if (word == 0xffffffffu)
         kma_sl_clear_room(sl, chunk);
-    for (uint count = most; taken.count == 0 && count != 0;) { // fewer each time, or once more if others changed the word
+    for (;;) { // once more only if others changed the word
         const uint bit = kma_sl_gap(word, count);
-        if (bit == KMA_SL_NONE) {
-            count = count == least ? 0 : max(count / 2, least);
-            continue;
-        }
+        if (bit == KMA_SL_NONE)
+            return KMA_SL_NONE;
         const uint mask = 0xffffffffu >> (KMA_SL_LINE - count) << bit;
         const uint seen = kma_cas_u32(kma_sl_used(sl, chunk), word, word | mask, KMA_ACQUIRE);
-        if (seen == word) {
-            taken.first = (chunk << KMA_SL_LINE_SHIFT) + bit;
-            taken.count = count;
-        }
+        if (seen == word)
+            return (chunk << KMA_SL_LINE_SHIFT) + bit;
         word = seen;
     }
-    return taken;
 }
 
 // Where the calling place looked last.
@@ -72,20 +57,18 @@ static inline global kma_atomic_u32 *kma_sl_looked(const kma_sl_heap *sl)
     return &sl->heap->looked[(kma_place() & (min(sl->plan.places, KMA_SL_LOOKERS) - 1)) * KMA_SL_LOOKED_STRIDE];
 }
 
-// `least` to `most` lines side by side in one chunk, 1 … 32: near where the place looked last, then anywhere in chunks that are
-// partly used, and at last in any. So what lives long does not part the memory that is wholly free. `looks`: how often,
-// KMA_SL_LOOKS at most.
-static inline KMA_COLD kma_sl_lines_taken kma_sl_look(global kma_slab *heap, uint least, uint most, uint looks)
+// The first of `count` lines side by side in one chunk, 1 … 32, that the caller takes: near where the place looked last, then anywhere in
+// chunks that are partly used, and at last in any. So what lives long does not part the memory that is wholly free. KMA_SL_NONE if
+// so many looks, KMA_SL_LOOKS at most, find none.
+static inline KMA_COLD uint kma_sl_look(global kma_slab *heap, uint count, uint looks)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
     const uint start = kma_load_u32(kma_sl_looked(&sl), KMA_RELAXED) % sl.plan.chunks;
     uint from = start;
-    kma_sl_lines_taken taken;
-    taken.first = KMA_SL_NONE;
-    taken.count = 0;
-    if (kma_sl_is_scarce(heap, least))
-        return taken;
-    for (uint look = 0; look < looks && taken.count == 0; look++) {
+    uint first = KMA_SL_NONE;
+    if (kma_sl_is_scarce(heap, count))
+        return first;
+    for (uint look = 0; look < looks && first == KMA_SL_NONE; look++) {
         const bool is_near = look < KMA_SL_LOOKS / 2;
         if (!is_near)
             from = kma_mix32(kma_spread() + look * 0x9e3779b9u) % sl.plan.chunks;
@@ -93,13 +76,13 @@ static inline KMA_COLD kma_sl_lines_taken kma_sl_look(global kma_slab *heap, uin
         const uint chunk = kma_sl_next_room(&sl, from, end);
         const bool is_last = look >= KMA_SL_LOOKS - KMA_SL_LOOKS / 6;
         if (chunk != end && (is_near || is_last || kma_load_u32(kma_sl_used(&sl, chunk), KMA_RELAXED) != 0))
-            taken = kma_sl_take_gap(&sl, chunk, least, most);
-        from = chunk + (taken.count == 0 && chunk != end ? 1 : 0); // there may be more
+            first = kma_sl_take_gap(&sl, chunk, count);
+        from = chunk + (first == KMA_SL_NONE && chunk != end ? 1 : 0); // there may be more
         from = from < sl.plan.chunks ? from : 0;
         if ((is_near || is_last) && (from != start || !is_near))
             kma_store_u32(kma_sl_looked(&sl), from, KMA_RELAXED);
     }
-    return taken;
+    return first;
 }
 
 // ------ the whole heap ----------------------------------------------------------------------------------------------

@@ -229,7 +229,7 @@ static inline KMA_COLD void kma_sl_make_shared(kma_sl_search *search, uint looks
     const kma_sl_size size = search->heap->sizes[search->own_class];
     uint first = kma_sl_draw_for_head(search->heap, size.lines);
     if (first == KMA_SL_NONE)
-        first = kma_sl_look(search->heap, size.lines, size.lines, looks).first;
+        first = kma_sl_look(search->heap, size.lines, looks);
     if (first == KMA_SL_NONE)
         return;
     const kma_sl_heap sl = kma_sl_open(search->heap);

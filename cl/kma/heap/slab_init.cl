@@ -4,10 +4,8 @@
 
 #include "kma/platform/bits.cl"
 #include "kma/heap/error_log.cl"
-#include "kma/heap/slab_lines.cl"
-#if KMA_DEBUG >= 2
 #include "kma/heap/guard.cl"
-#endif
+#include "kma/heap/slab_lines.cl"
 
 static inline void kma_sl_clear(global kma_atomic_u32 *words, size_t count, size_t me, size_t work_items)
 {

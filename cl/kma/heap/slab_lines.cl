@@ -3,8 +3,8 @@
 // A line belongs to whoever set its bit in `used`, until he clears it. Lines that somebody wants side by side are claimed
 // all or none: who meets some that are taken gives back what he got in that attempt.
 //
-// Where to claim say cursors, to lanes together (slab_cursors.cl). Others look for lines (slab_gaps.cl), past chunks that have
-// none:
+// Where to claim say cursors, to lanes together (slab_cursors.cl). If these lead to lines of others, and for who comes alone, lines
+// are looked for (slab_windows.cl, slab_gaps.cl), past chunks that have none:
 //
 //   a chunk's word is not full  =>  its bit in `rooms` is set, or somebody is about to set it
 //

@@ -101,10 +101,14 @@ static inline KMA_COLD void kma_sl_step_lines(kma_sl_search *search)
                            : kma_sl_make_few(search->heap, search->own_class, first, count);
 }
 
+#ifndef KMA_SL_RUN_DRAWS
+#define KMA_SL_RUN_DRAWS 4u // of a run; the end of a share is one, too
+#endif
+
 // Lines where the caller's place takes some; KMA_SL_NONE if they are taken time and again.
 static inline KMA_COLD uint kma_sl_draw_run(global kma_slab *heap, uint count)
 {
-    for (uint draws = KMA_SL_DRAWS; draws != 0; draws--) {
+    for (uint draws = KMA_SL_RUN_DRAWS; draws != 0; draws--) {
         const uint drawn = kma_sl_draw_called(heap, count);
         if (drawn == KMA_SL_NONE)
             continue;
@@ -130,7 +134,7 @@ static inline KMA_COLD void kma_sl_step_run(kma_sl_search *search)
     if (first == KMA_SL_NONE && count <= KMA_SL_DRAWN)
         first = kma_sl_draw_run(search->heap, count);
     if (first == KMA_SL_NONE && count <= KMA_SL_LINE)
-        first = kma_sl_look(search->heap, count, count, KMA_SL_LOOKS).first;
+        first = kma_sl_look(search->heap, count, KMA_SL_LOOKS);
     if (first != KMA_SL_NONE)
         search->block = kma_sl_make_run(search->heap, first, count);
 }

@@ -4,7 +4,7 @@
 // of its lanes. Groups of more than 32 lanes are halves.
 //
 // A slab for few small blocks would be mostly empty: where no more than half would be used, or no lines are to be had, neither
-// at the cursor nor in gaps, everybody is left to himself.
+// at the cursor nor elsewhere (slab_windows.cl), everybody is left to himself.
 #ifndef KMA_HEAP_SLAB_TAKE_CL
 #define KMA_HEAP_SLAB_TAKE_CL
 
@@ -123,14 +123,33 @@ static inline KMA_COLD kma_sl_part kma_sl_take_part_called(global kma_slab *heap
     return kma_sl_take_part(&sl, first, lines, me, many);
 }
 
-// The cursor led a half to lines of others: number `me` of `many` gives back what he got, the first one moves the cursor, too.
+// The cursor led halves of a group to lines of others: number `me` of `many` of his half gives back what he got. Up to eight of those of
+// a half that are there together look at a share of the cursor's each, and the first one moves it: home, or to the first share that is
+// free, or that begins so.
 static inline KMA_COLD void kma_sl_lose(global kma_slab *heap, uint first, uint lines, uint me, uint many,
                                         kma_sl_part part)
 {
     const kma_sl_heap sl = kma_sl_open(heap);
+    const uint band = kma_sl_band_for(lines);
+    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)kma_sl_cursor(heap, band, kma_sl_cursor_of(&sl)));
     kma_sl_give_part(&sl, first, lines, me, many, part);
-    if (me == 0)
-        kma_sl_move_cursor(heap, kma_sl_band_for(lines), first);
+    if (!kma_lane_in(group)) // of another cursor than the leader's
+        return;
+    const uint base = kma_sl_base();
+    const uint leader = base + kma_sl_first_bit(kma_sl_half(group, base));
+    const uint rank = (uint)popcount(kma_sl_half(group, base) & ((1u << kma_lane_id() % KMA_SL_SLOTS) - 1u));
+    kma_sl_course course = kma_sl_course_of(&sl, band);
+    course.seen = kma_lanes_shuffle(group, course.seen, leader); // another lane's may be a later one
+    course.home = kma_lanes_shuffle(group, course.home, leader);
+    const bool moves = !kma_sl_has_moved(&sl, &course, band, first);
+    const bool goes_home = moves && kma_sl_is_home_free(&sl, &course, band, first);
+    const uint count = moves && rank < KMA_SL_SHARES_AHEAD ? kma_sl_free_in_share(&sl, &course, band, rank) : 0;
+    const uint whole = kma_sl_half(kma_lanes_ballot(group, count == 4), base);
+    const uint some = kma_sl_half(kma_lanes_ballot(group, count != 0), base);
+    const uint best = whole != 0 ? whole : some;
+    const uint ahead = kma_lanes_shuffle(group, rank, best != 0 ? base + kma_sl_first_bit(best) : leader);
+    if (rank == 0 && (goes_home || best != 0))
+        kma_sl_set_course(&course, goes_home ? course.home : kma_sl_share_ahead(&course, band, ahead));
 }
 
 // The owners of a new slab that lanes took together. Others may take those for a head's slab's whose bit 31 is clear: slab_heads.cl.
@@ -309,92 +328,5 @@ static inline kma_sl_share kma_sl_take_equal(global kma_slab *heap, uint units)
     return share;
 }
 #endif
-
-// Makes of what the lanes of a half want, `units` each (0: nothing), the order of those, in the order of their numbers, for whom a
-// slab of `lines` lines has room; `order` is that of all. Whether the caller is one of them.
-static inline bool kma_sl_fits(kma_sl_order *order, kma_lanes group, uint units, uint lines)
-{
-    const uint lane = kma_lane_id() % KMA_SL_SLOTS;
-    bool is_beyond = false;
-    for (;;) { // a lane less each time
-        const bool waits = order->lines != 0 && (order->mates >> lane & 1u) != 0;
-        const bool goes = waits && order->offset + units > lines * KMA_SL_LINE;
-        if (kma_lanes_ballot(group, goes) == 0)
-            return waits && order->lines <= lines;
-        is_beyond = is_beyond || goes;
-        *order = kma_sl_order_of(group, kma_sl_base(), lane, is_beyond ? 0 : units);
-    }
-}
-
-// What is no block: the caller should not try once more, or others had some of the lines that his half drew.
-#define KMA_SL_ENOUGH 0xffffffffu
-#define KMA_SL_AGAIN  0xfffffffeu
-
-// A block of so many units in a slab of lines of a gap, for as many of those who come together with the caller as it has room
-// for; KMA_NULL for the others, KMA_SL_ENOUGH if it has none.
-static inline KMA_COLD kma_ref kma_sl_take_in_gap(global kma_slab *heap, uint units)
-{
-    kma_ref block = KMA_SL_ENOUGH;
-    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
-    if (!kma_lane_in(group)) // of another heap than the leader's
-        return block;
-    const uint base = kma_sl_base();
-    const uint lane = kma_lane_id() % KMA_SL_SLOTS;
-    kma_sl_order order = kma_sl_order_of(group, base, lane, units);
-    kma_sl_lines_taken taken;
-    taken.first = KMA_SL_NONE;
-    taken.count = 0;
-    const bool leads = order.lines != 0 && lane == kma_sl_first_bit(order.mates);
-    if (leads) { // for two lanes at least, if they want as much as this one
-        const uint most = min(order.lines, KMA_SL_LINE);
-        taken = kma_sl_look(heap, min(kma_sl_whole_lines(2 * units), most), most, KMA_SL_LOOKS);
-    }
-    const uint leader = order.lines != 0 ? base + kma_sl_first_bit(order.mates) : kma_lane_id();
-    KMA_IN_MEMORY const uint first = kma_lanes_shuffle(group, taken.first, leader);
-    KMA_IN_MEMORY const uint lines = kma_lanes_shuffle(group, taken.count, leader);
-    const bool got = kma_sl_fits(&order, group, units, lines);
-    kma_sl_write_slab(heap, group, &order, got, first, got ? units : 0);
-    const bool serves = kma_sl_half(kma_lanes_ballot(group, got), base) != 0;
-    const uint used = serves ? order.lines : 0;
-    if (leads && lines > used)
-        kma_sl_give_lines(heap, first + used, lines - used);
-    kma_lanes_sync(group); // what the others acquired and wrote, all need
-    if (serves)
-        block = got ? heap->plan.begin + first * KMA_SL_LINE + order.offset : KMA_NULL;
-    return block;
-}
-
-// A block of so many units in a slab with those who come together with the caller; KMA_NULL if they came to the end of a cursor's
-// share, KMA_SL_AGAIN if the cursor led to lines of others, KMA_SL_ENOUGH if they get none there.
-static inline KMA_COLD kma_ref kma_sl_take_once(global kma_slab *heap, uint units)
-{
-    kma_ref block = KMA_SL_ENOUGH;
-    const kma_lanes group = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
-    if (!kma_lane_in(group)) // of another heap than the leader's
-        return block;
-    const kma_sl_share share = kma_sl_take_drawn(heap, group, units, 2);
-    if (share.lost)
-        kma_sl_lose(heap, share.first, share.lines, share.me, share.many, share.part);
-    kma_lanes_sync(group); // what the others acquired and wrote, all need
-    if (share.lost)
-        return KMA_SL_AGAIN;
-    return share.block != KMA_NULL || share.failed ? share.block : block;
-}
-
-// A block of so many units in a slab with those who come together with the caller; KMA_NULL if they get none. Where the cursor
-// leads to lines of others, it is moved a few times before they go to gaps. Each step asks anew who is there.
-static inline KMA_COLD kma_ref kma_sl_take_together(global kma_slab *heap, uint units)
-{
-    KMA_IN_MEMORY kma_ref block = KMA_NULL;
-    KMA_IN_MEMORY uint draws = KMA_SL_DRAWS;
-    for (KMA_IN_MEMORY uint tries = KMA_SL_REDRAWS; tries != 0 && draws != 0 && block == KMA_NULL; tries--) {
-        block = kma_sl_take_once(heap, units);
-        draws -= block == KMA_SL_AGAIN ? 1 : 0;
-        block = block == KMA_SL_AGAIN ? KMA_NULL : block;
-    }
-    for (KMA_IN_MEMORY uint tries = KMA_SL_TRIES; tries != 0 && block == KMA_NULL; tries--)
-        block = kma_sl_take_in_gap(heap, units);
-    return block != KMA_SL_ENOUGH ? block : KMA_NULL;
-}
 
 #endif

@@ -19,11 +19,9 @@
 
 #include "kma/heap/blocks.cl"
 #include "kma/heap/error_log.cl"
+#include "kma/heap/guard.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/superblock_take.cl"
-#if KMA_DEBUG >= 2
-#include "kma/heap/guard.cl"
-#endif
 
 // Prepares a buffer of `bytes`, which may become `max_bytes` (`bytes` or less: it does not grow), with superblocks of
 // 2^shift units; the plan for them must have at least one superblock. Called by all work-items of one launch that
