@@ -9,9 +9,8 @@
 #include "kma/platform/memory.cl"
 #include "kma/heap/error_log.cl"
 #include "kma/heap/guard_layout.cl"
-#include "kma/heap/ref.cl"
-#if KMA_DEBUG >= 2 // without them nothing of the following
 #include "kma/heap/quarantine.cl"
+#include "kma/heap/ref.cl"
 
 static inline global kma_guard *kma_guard_of(global kma_heap_header *heap)
 {
@@ -166,7 +165,6 @@ static inline kma_ref kma_guard_leave(global kma_heap_header *heap, kma_ref ref)
 
 #if KMA_DEBUG >= 3
 #include "kma/heap/guard_site.cl"
-#endif
 #endif
 
 #endif
