@@ -13,6 +13,7 @@ class lockstep {
 public:
     static constexpr uint most = 64;
     static inline uint operations = 0; // atomic ones of all lanes
+    static inline uint longest = 0;    // those of the last run that came one after the other, as lanes that meet wait
 
     // Lanes 0 to `count` - 1 of one group, the first of which is work-item `id`, each call `body` with their number.
     template <class Body> static void run(uint count, std::size_t id, const Body &body)
@@ -56,6 +57,7 @@ private:
         location site;
         ulong set;
         uint value, from;
+        uint steps = 0; // atomic operations, its own and those that it waited for
     };
 
     void play(std::size_t id)
@@ -66,13 +68,16 @@ private:
         now_ = 0;
         begin_turn();
         swapcontext(&caller_, &contexts_[0]);
+        longest = 0;
+        for (uint lane = 0; lane < count_; lane++)
+            longest = std::max(longest, lanes_[lane].steps);
         for (uint lane = 0; lane < count_; lane++)
             check(lanes_[lane].what == waits::for_nothing_more, "the lanes of a set have diverged", lanes_[lane].site);
     }
 
     void begin_lane()
     {
-        lanes_[now_].what = waits::not_at_all;
+        lanes_[now_] = {};
         ucontext_t &mine = contexts_[now_];
         getcontext(&mine);
         mine.uc_stack.ss_sp = stacks_[now_];
@@ -96,7 +101,9 @@ private:
     brought wait(const lane_state &for_what)
     {
         const uint me = now_;
+        const uint steps = lanes_[me].steps + self().operations;
         lanes_[me] = for_what;
+        lanes_[me].steps = steps;
         operations += self().operations;
         now_ = next_lane();
         if (now_ == count_)
@@ -142,11 +149,16 @@ private:
                 continue;
             any = true;
             ulong ones = 0;
+            uint steps = 0;
+            for (uint lane = 0; lane < count_; lane++)
+                if ((here.set >> lane & 1) != 0)
+                    steps = std::max(steps, lanes_[lane].steps);
             for (uint lane = 0; lane < count_; lane++)
                 if ((here.set >> lane & 1) != 0) {
                     check(lanes_[lane].site == here.site, "the lanes of a set have diverged", here.site);
                     ones |= lanes_[lane].value != 0 ? ulong{1} << lane : 0;
                     results_[lane].value = lanes_[lanes_[lane].from].value;
+                    lanes_[lane].steps = steps;
                 }
             release(here.set, ones);
         }
