@@ -8,6 +8,8 @@
 //   - a branch that the compiler cannot remove stands between the start of an `if` arm and kma_lanes_active there:
 //     compilers make one of two equal calls that begin both arms, in front of the `if`, with the lanes of both. The
 //     paths whose primitive could be moved so bring such a branch themselves.
+//   - lanes that meet in a function may come from different rounds of a loop (NVIDIA): what a group goes by is worked out from its
+//     lanes' values, or is the leader's, never what each has counted for itself.
 // The functions move values, they order no memory: what the leader acquired, the others have not, until they meet in
 // kma_lanes_sync.
 //
