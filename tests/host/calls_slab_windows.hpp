@@ -233,7 +233,8 @@ inline void check_group_views()
         for (uint n = 0; n < 12; n++) {
             const uint seed = kind * 12 + n, random = kma_mix32(seed + 77);
             const group_sizes sizes = some_sizes(group_lanes[seed % 5], kind, seed);
-            served += check_view(sizes, some_words(random % 3 == 0 ? 1 + seed % 6 : 20 + seed % 30, random / 8 % 6, seed), random / 64 % 6);
+            const uint chunks = random % 3 == 0 ? 1 + seed % 6 : 20 + seed % 30;
+            served += check_view(sizes, some_words(chunks, random / 8 % 6, seed), random / 64 % 6);
             all++;
         }
     shim::check(served > all / 4 && served < all, "lanes that see what they want, and others");

@@ -12,8 +12,8 @@
 // notes the sizes, and each lane has its offset (kma_sl_take_equal; if sizes differ kma_sl_take_drawn). Who comes alone, or with
 // few, sets bits of the slab that is at the head of his place and size (kma_sl_take_one, kma_sl_take_few); if there is none, he puts
 // one there (kma_sl_take_near). Who gets none that way tries, as his size and company suggest (kma_slab_alloc_anyhow): holes; heads,
-// of other places too, which get slabs then; lines anywhere in the heap (kma_sl_take_in_view); and at last the whole heap. A free: lanes that
-// free all of a slab end it by one compare-and-swap of its owners, take its mark away, and give back the lines (kma_sl_end_in_order
+// of other places too, which get slabs then; lines anywhere in the heap (kma_sl_take_in_view); and at last the whole heap. A free:
+// lanes that free all of a slab end it by one compare-and-swap of its owners, take its mark away, and give back the lines (kma_sl_end_in_order
 // if each has the slot that it got, which a comparison tells; kma_sl_end); others clear bits of the owners (kma_sl_release_one,
 // kma_sl_release_some).
 //

@@ -4,7 +4,6 @@
 #define KMA_HEAP_SLAB_GAPS_CL
 
 #include "kma/platform/bits.cl"
-#include "kma/heap/error_log.cl"
 #include "kma/heap/slab_cursors.cl"
 
 // Chunks that are looked at for a gap, before the search goes through the heap.

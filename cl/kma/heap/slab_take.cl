@@ -9,9 +9,9 @@
 #define KMA_HEAP_SLAB_TAKE_CL
 
 #include "kma/platform/lanes.cl"
+#include "kma/heap/ref.cl"
 #include "kma/heap/slab_cursors.cl"
-#include "kma/heap/slab_gaps.cl"
-#include "kma/heap/slab_heads.cl"
+#include "kma/heap/slab_form.cl"
 
 // What the lanes of a half want together.
 typedef struct kma_sl_order {

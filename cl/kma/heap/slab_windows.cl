@@ -39,8 +39,8 @@ static inline uint kma_sl_window_shift(uint lines)
     return shift;
 }
 
-// The chunk at which the lane's window begins; the number of chunks or more if there is none. `seed` and `look` are the same for all
-// lanes of a half.
+// The chunk at which the lane's window begins; if none near has room, one without, which may lie behind the heap's last one. `seed`
+// and `look` are the same for all lanes of a half that looks.
 static inline uint kma_sl_window(const kma_sl_heap *sl, kma_lanes group, uint base, uint shift, uint seed, uint look)
 {
     const uint number = kma_lane_id() % KMA_SL_SLOTS >> shift;
@@ -114,7 +114,7 @@ static inline bool kma_sl_fits(kma_sl_order *order, kma_lanes group, uint units,
 {
     const uint lane = kma_lane_id() % KMA_SL_SLOTS;
     bool is_beyond = false;
-    for (;;) { // a lane less each time
+    for (;;) { // a lane less each time, at least
         const bool waits = order->lines != 0 && (order->mates >> lane & 1u) != 0;
         const bool goes = waits && order->offset + units > lines * KMA_SL_LINE;
         if (kma_lanes_ballot(group, goes) == 0)
@@ -128,6 +128,7 @@ static inline bool kma_sl_fits(kma_sl_order *order, kma_lanes group, uint units,
 #define KMA_SL_ENOUGH 0xffffffffu
 #define KMA_SL_AGAIN  0xfffffffeu
 
+// As kma_sl_take_part_called, for paths that are rarely gone.
 static inline KMA_COLD void kma_sl_give_part_called(global kma_slab *heap, uint first, uint lines, uint me, uint many,
                                                     kma_sl_part part)
 {
