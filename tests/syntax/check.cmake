@@ -24,6 +24,7 @@ set(parts
   cl/kma/heap/superblock_layout.cl
   cl/kma/kernels/selftest_word.cl
   cl/kma/lockfree/bitmap_layout.cl
+  cl/kma/objects/world_layout.cl
   cl/kma/platform/lanes_amdgcn.cl
   cl/kma/platform/group_nv.cl
   cl/kma/platform/lanes_nv.cl

@@ -23,6 +23,14 @@ static inline uint kma_near_place(void)
     __asm__ volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
     return kma_place() << 5 | (warp & 7u) << 2 | lane / 8;
 }
+
+// One for each warp that the multiprocessor runs at the time.
+static inline uint kma_warp_place(void)
+{
+    uint warp;
+    __asm__ volatile("mov.u32 %0, %%warpid;" : "=r"(warp));
+    return kma_place() << 6 | (warp & 63u);
+}
 #elif defined(KMA_PLACE_SUPPLIED)
 // The including program defined it (the host shim of the tests).
 #elif KMA_IS_CPU
@@ -43,6 +51,11 @@ static inline uint kma_place(void)
 
 #if !KMA_IS_NV
 static inline uint kma_near_place(void)
+{
+    return kma_place();
+}
+
+static inline uint kma_warp_place(void)
 {
     return kma_place();
 }

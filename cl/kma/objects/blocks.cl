@@ -1,0 +1,153 @@
+// Blocks of a world: what tells of them, how they begin for a class and end, and the tree of those with room.
+//
+// A block is free, or of one class T; `type` says which, and `state` which of its slots are objects. At rest
+//
+//   for each block: it is in the tree of free ones  ==  type is 0  ==  state is all ones by nobody's objects
+//   type is T and state is not all ones  =>  it is in active[T]
+//
+// A bit in active[T] that should not be there is a stale hint: who comes by it mends that. One that is missing would hide room, so:
+//   - who clears a slot of a word that was all ones puts it in (kma_world_give);
+//   - who takes it out looks at the word afterwards, by a read-modify-write, and puts it in again if there is room (kma_world_mend).
+//     Of him and the one above, whoever comes second to the word sees what the other did.
+// Free is exact, since only who owns a block changes its bit there.
+//
+// Type is stable while somebody holds a slot of the block, or the block itself. Who takes a slot by a stale hint therefore reads the type
+// behind that, and if it is not what he wants, first takes out the hint, then gives the slot back as the block's class.
+//
+// A block ends by a compare-and-swap of its word from pad(T), no object, to all ones. By then others may have ended it and begun it
+// for another class, of which such a word may have objects: who succeeds has slots, so he asks for the type, which is
+// stable now, and gives back what he took if it was not empty for that class.
+//
+// Orders: deletion releases and creation acquires, by the word; free's tree hands blocks on in the same way.
+#ifndef KMA_OBJECTS_BLOCKS_CL
+#define KMA_OBJECTS_BLOCKS_CL
+
+#include "kma/heap/error_log.cl"
+#include "kma/lockfree/bit_tree.cl"
+#include "kma/objects/slots.cl"
+#include "kma/objects/world_layout.cl"
+
+// A schema of one class, so that this file compiles by itself.
+#ifndef KMA_WORLD_CLASSES
+#define KMA_WORLD_CLASSES         1u
+#define KMA_WORLD_BLOCK_BYTES     1024u
+#define KMA_WORLD_SLOTS(T)        ((T) == 0u ? 32u : 0u)
+#define KMA_WORLD_OBJECT_BYTES(T) 16u
+#endif
+
+static inline uint kma_world_ref(uint block, uint slot)
+{
+    return (block + 1) << KMA_WORLD_SLOT_SHIFT | slot;
+}
+
+static inline uint kma_world_block_of(uint self)
+{
+    return (self >> KMA_WORLD_SLOT_SHIFT) - 1;
+}
+
+static inline uint kma_world_slot_of(uint self)
+{
+    return self & KMA_WORLD_SLOT_MASK;
+}
+
+// An element of the array at `begin` in each block: the one of an object's slot.
+static inline global void *kma_world_field(global kma_world *w, uint self, uint begin, uint bytes)
+{
+    return (global uchar *)w + KMA_WORLD_BEGIN(KMA_WORLD_CLASSES) + (ulong)kma_world_block_of(self) * KMA_WORLD_BLOCK_BYTES + begin +
+           kma_world_slot_of(self) * bytes;
+}
+
+static inline global kma_world_block *kma_world_block_at(global kma_world *w, uint block)
+{
+    return (global kma_world_block *)((global uchar *)w + w->states) + block;
+}
+
+static inline global kma_world_class *kma_world_class_at(global kma_world *w, uint T)
+{
+    return (global kma_world_class *)(w + 1) + T;
+}
+
+static inline global kma_atomic_u32 *kma_world_hints(global kma_world *w, uint T)
+{
+    return (global kma_atomic_u32 *)((global kma_world_class *)(w + 1) + KMA_WORLD_CLASSES) + (size_t)T * KMA_WORLD_HINTS;
+}
+
+static inline global kma_atomic_u32 *kma_world_free(global kma_world *w)
+{
+    return (global kma_atomic_u32 *)((global uchar *)w + w->trees);
+}
+
+static inline global kma_atomic_u32 *kma_world_active(global kma_world *w, uint T)
+{
+    return kma_world_free(w) + (size_t)(T + 1) * w->tree_words;
+}
+
+// 1 + the number of the object's class, which lives.
+static inline uint kma_world_type(global kma_world *w, uint self)
+{
+    global kma_world_block *b = kma_world_block_at(w, kma_world_block_of(self));
+    return kma_load_u32(&b->type, KMA_RELAXED);
+}
+
+// Takes a block that was seen without room out of the hints of class T, unless it has room after all.
+static inline KMA_COLD void kma_world_mend(global kma_world *w, uint T, uint block)
+{
+    global kma_atomic_u32 *active = kma_world_active(w, T);
+    if (!kma_bit_tree_has(active, block) || !kma_bit_tree_take(active, w->blocks, block))
+        return;
+    global kma_world_block *b = kma_world_block_at(w, block);
+    if (kma_slots_fetch_or(&b->state, 0, KMA_ACQ_REL) != KMA_SLOTS_ALL && kma_load_u32(&b->type, KMA_RELAXED) == T + 1)
+        kma_bit_tree_put(active, w->blocks, block);
+}
+
+// A block of class T had no object just now: ends it, unless it has one again.
+static inline KMA_COLD void kma_world_end(global kma_world *w, uint T, uint block)
+{
+    global kma_world_block *b = kma_world_block_at(w, block);
+    for (;;) { // once more only if others have ended the block and begun it for another class
+        const kma_slots pad = kma_slots_pad(KMA_WORLD_SLOTS(T));
+        if (kma_slots_cas(&b->state, pad, KMA_SLOTS_ALL, KMA_ACQUIRE) != pad)
+            return;
+        T = kma_load_u32(&b->type, KMA_RELAXED) - 1;
+        const kma_slots its = kma_slots_pad(KMA_WORLD_SLOTS(T));
+        if (its == pad) {
+            kma_store_u32(&b->type, 0, KMA_RELAXED);
+            kma_bit_tree_take(kma_world_active(w, T), w->blocks, block);
+            kma_bit_tree_put(kma_world_free(w), w->blocks, block);
+            return;
+        }
+        const kma_slots before = kma_slots_fetch_and(&b->state, pad, KMA_ACQ_REL);
+        if ((before & pad) == its)
+            continue;
+        if (before == KMA_SLOTS_ALL)
+            kma_bit_tree_put(kma_world_active(w, T), w->blocks, block);
+        return;
+    }
+}
+
+// Gives slots back, which are the caller's, of a block of class T.
+static inline void kma_world_give(global kma_world *w, uint T, uint block, kma_slots slots)
+{
+    const kma_slots before = kma_slots_fetch_and(&kma_world_block_at(w, block)->state, (kma_slots)~slots, KMA_ACQ_REL);
+    if ((before & ~slots) == kma_slots_pad(KMA_WORLD_SLOTS(T)))
+        kma_world_end(w, T, block);
+    else if (before == KMA_SLOTS_ALL && !kma_bit_tree_has(kma_world_active(w, T), block))
+        kma_bit_tree_put(kma_world_active(w, T), w->blocks, block);
+}
+
+// Begins a block, which the caller took out of the free ones, for class T: returns its first slots, `want` of them or all, for the caller.
+// His slots keep it alive until others may find it.
+static inline kma_slots kma_world_begin_at(global kma_world *w, uint T, uint block, uint want)
+{
+    global kma_world_block *b = kma_world_block_at(w, block);
+    const uint slots = KMA_WORLD_SLOTS(T);
+    const kma_slots own = kma_slots_below(min(want, slots)), state = kma_slots_pad(slots) | own;
+    kma_store_u32(&b->type, T + 1, KMA_RELAXED);
+    if (kma_slots_exchange(&b->state, state, KMA_ACQ_REL) != KMA_SLOTS_ALL) // also tells who mends a stale hint of the block
+        kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(T));
+    if (state != KMA_SLOTS_ALL)
+        kma_bit_tree_put(kma_world_active(w, T), w->blocks, block);
+    return own;
+}
+
+#endif

@@ -1,0 +1,207 @@
+// New objects: slots of blocks that have room, or of a block that begins for the class.
+//
+// Lanes that come together for one class are served together: their leader takes as many slots of one word as there are
+// lanes, by one atomic, and each gets one (paper, 4.2, "allocation request coalescing"). Where: in the block that the last request from the
+// same place left with room (a hint), else in one that active[T] names, from a place of the caller's own on; else in a free one.
+//
+// Without memory the result is 0, in few steps: no hint, an empty root of active[T] and one of free. That a block with room is hidden behind
+// an empty root can only be by somebody who was stopped within the tree; so a few at a time look through the lowest levels, too.
+#ifndef KMA_OBJECTS_NEW_CL
+#define KMA_OBJECTS_NEW_CL
+
+#include "kma/objects/blocks.cl"
+#include "kma/platform/lanes.cl"
+#include "kma/platform/place.cl"
+
+// Switches, for measurements (paper, figure 12(d)); all on by default.
+#ifndef KMA_OBJECTS_COALESCE
+#define KMA_OBJECTS_COALESCE 1 // lanes together
+#endif
+#ifndef KMA_OBJECTS_HIERARCHY
+#define KMA_OBJECTS_HIERARCHY 1 // trees; 0: the lowest level is looked through from the caller's place on
+#endif
+#ifndef KMA_OBJECTS_HINTS
+#define KMA_OBJECTS_HINTS 1 // the block of the last time first
+#endif
+#ifndef KMA_OBJECTS_LOOKS
+#define KMA_OBJECTS_LOOKS 8u // blocks with room that a request looks at before it takes a free one
+#endif
+
+#define KMA_WORLD_TRIES     4u // at a word of which others took the slots
+#define KMA_WORLD_SEARCHERS 8u // who may look through all blocks at a time
+
+// Slots of one block that are the caller's.
+typedef struct kma_world_taken {
+    kma_slots slots; // 0: none
+    uint block;
+    uint room; // whether the block had more
+} kma_world_taken;
+
+// Up to `want` slots of a block that should be of class T and have room. `turn`: in which slot to begin.
+static inline kma_world_taken kma_world_claim(global kma_world *w, uint T, uint block, uint want, uint turn)
+{
+    global kma_world_block *b = kma_world_block_at(w, block);
+    kma_world_taken taken;
+    taken.slots = 0;
+    taken.block = block;
+    kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
+    for (uint tries = 0; tries < KMA_WORLD_TRIES && taken.slots == 0 && state != KMA_SLOTS_ALL; tries++) {
+        const kma_slots wanted = kma_slots_choose(state, want, turn);
+        const kma_slots before = kma_slots_fetch_or(&b->state, wanted, KMA_ACQUIRE);
+        taken.slots = wanted & ~before;
+        state = before | wanted;
+    }
+    taken.room = state != KMA_SLOTS_ALL;
+    const uint type = kma_load_u32(&b->type, KMA_RELAXED); // with slots: stable
+    if (taken.slots != 0 && type != T + 1) {
+        kma_bit_tree_take(kma_world_active(w, T), w->blocks, block);
+        kma_world_give(w, type - 1, block, taken.slots);
+        taken.slots = 0;
+        taken.room = 0;
+    } else if (state == KMA_SLOTS_ALL) {
+        kma_world_mend(w, T, block);
+    }
+    return taken;
+}
+
+// An item of a tree of blocks, near `from`.
+static inline uint kma_world_find(global kma_world *w, global kma_atomic_u32 *tree, uint from)
+{
+#if KMA_OBJECTS_HIERARCHY
+    return kma_bit_tree_find(tree, w->blocks, from);
+#else
+    const uint words = kma_bit_tree_nodes(w->blocks, 0);
+    uint word = from >> KMA_BIT_TREE_SHIFT;
+    for (uint looks = 0; looks < words; looks++) {
+        const uint bits = kma_load_u32(&tree[word], KMA_RELAXED);
+        if (bits != 0)
+            return (word << KMA_BIT_TREE_SHIFT) + kma_lowest_bit(bits);
+        word = word + 1 < words ? word + 1 : 0;
+    }
+    return KMA_BIT_TREE_NONE;
+#endif
+}
+
+// Looks through all blocks with room for T, then through all that are free, in the lowest levels of the trees.
+static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uint T, uint want, uint turn)
+{
+    kma_world_taken taken;
+    taken.slots = 0;
+    taken.block = 0;
+    taken.room = 0;
+    const uint words = kma_bit_tree_nodes(w->blocks, 0);
+    if (kma_fetch_add_u32(&w->searching, 1, KMA_RELAXED) < KMA_WORLD_SEARCHERS) {
+        for (uint i = 0; i < 2 * words && taken.slots == 0; i++) {
+            const bool is_free = i >= words;
+            global kma_atomic_u32 *tree = is_free ? kma_world_free(w) : kma_world_active(w, T);
+            const uint word = is_free ? i - words : i;
+            for (uint bits = kma_load_u32(&tree[word], KMA_RELAXED); bits != 0 && taken.slots == 0; bits &= bits - 1) {
+                const uint block = (word << KMA_BIT_TREE_SHIFT) + kma_lowest_bit(bits);
+                taken.block = block;
+                if (!is_free)
+                    taken = kma_world_claim(w, T, block, want, turn);
+                else if (kma_bit_tree_take(tree, w->blocks, block))
+                    taken.slots = kma_world_begin_at(w, T, block, want);
+            }
+        }
+    }
+    kma_fetch_add_u32(&w->searching, ~0u, KMA_RELAXED);
+    return taken;
+}
+
+// Up to `want` slots of a block for class T, wherever there is one; by one work-item. None: without memory.
+static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint T, uint want, uint from)
+{
+    kma_world_taken taken;
+    const uint blocks = w->blocks;
+    uint place = kma_mix32(from) % blocks;
+    for (uint looks = 0; looks < KMA_OBJECTS_LOOKS; looks++) {
+        const uint block = kma_world_find(w, kma_world_active(w, T), place);
+        if (block == KMA_BIT_TREE_NONE)
+            break;
+        taken = kma_world_claim(w, T, block, want, from + looks);
+        if (taken.slots != 0)
+            return taken;
+        place = kma_mix32(from + looks + 1) % blocks;
+    }
+    for (;;) { // once more only if another took the block
+        const uint block = kma_world_find(w, kma_world_free(w), place);
+        if (block == KMA_BIT_TREE_NONE)
+            break;
+        if (!kma_bit_tree_take(kma_world_free(w), blocks, block)) {
+            place = kma_mix32(place + from + 1) % blocks;
+            continue;
+        }
+        taken.block = block;
+        taken.slots = kma_world_begin_at(w, T, block, want);
+        taken.room = want < KMA_WORLD_SLOTS(T);
+        return taken;
+    }
+    return kma_world_search(w, T, want, from);
+}
+
+// The same, in the block of the last time first.
+static inline kma_world_taken kma_world_take_near(global kma_world *w, uint T, uint want)
+{
+    const uint from = kma_spread();
+    kma_world_taken taken;
+    taken.slots = 0;
+#if KMA_OBJECTS_HINTS
+    global kma_atomic_u32 *const hint = &kma_world_hints(w, T)[kma_warp_place() & (KMA_WORLD_HINTS - 1)];
+    const uint last = kma_load_u32(hint, KMA_RELAXED);
+    if (last != 0)
+        taken = kma_world_claim(w, T, last - 1, want, from);
+#endif
+    if (taken.slots == 0)
+        taken = kma_world_take(w, T, want, from);
+#if KMA_OBJECTS_HINTS
+    const uint next = taken.slots != 0 && taken.room != 0 ? taken.block + 1 : 0;
+    if (next != last)
+        kma_store_u32(hint, next, KMA_RELAXED);
+#endif
+    return taken;
+}
+
+// A new object of class T: its reference; its fields are undefined. 0, and a record, if there is no memory. Any work-item, converged or not.
+static inline uint kma_world_new(global kma_world *w, uint T)
+{
+    uint self = 0;
+    kma_lanes together = 0;
+#if KMA_OBJECTS_COALESCE
+    together = kma_lanes_alike(kma_lanes_active(), (ulong)w + T); // worlds are further apart than classes are many
+    if (kma_lane_in(together)) {
+        const uint rank = kma_lane_rank(together), lanes = kma_lanes_count(together);
+        for (uint served = 0; served < lanes;) { // as many each time as one block had room for
+            kma_world_taken taken;
+            taken.slots = 0;
+            taken.block = 0;
+            if (rank == 0)
+                taken = kma_world_take_near(w, T, lanes - served);
+            kma_slots slots = kma_lanes_first(together, (uint)taken.slots);
+#if KMA_HAS_ATOMIC64
+            slots |= (kma_slots)kma_lanes_first(together, (uint)(taken.slots >> 32)) << 32;
+#endif
+            const uint block = kma_lanes_first(together, taken.block), got = kma_slots_count(slots);
+            if (got == 0)
+                break;
+            if (rank >= served && rank < served + got)
+                self = kma_world_ref(block, kma_slots_nth(slots, rank - served));
+            served += got;
+        }
+        kma_lanes_sync(together); // what the leader acquired, all need
+    }
+    const bool alone = !kma_lane_in(together);
+#else
+    const bool alone = true;
+#endif
+    if (alone) {
+        const kma_world_taken taken = kma_world_take_near(w, T, 1);
+        if (taken.slots != 0)
+            self = kma_world_ref(taken.block, kma_lowest_bit(taken.slots));
+    }
+    if (self == 0)
+        kma_report(&w->head, KMA_ERROR_OUT_OF_MEMORY, 0, KMA_WORLD_OBJECT_BYTES(T));
+    return self;
+}
+
+#endif

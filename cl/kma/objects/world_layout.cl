@@ -1,0 +1,89 @@
+// What a world is in memory: types and arithmetic only, shared with the host library like heap/header.cl.
+//
+//   | kma_world | classes | hints | blocks … | states: one kma_world_block for each | trees: free, active[T] | lists[T] |
+//     ^ sizes that the schema alone decides     ^ as many as there are blocks
+//
+// What a field's address is made of does not depend on the number of blocks, so a program serves worlds of any size.
+#ifndef KMA_OBJECTS_WORLD_LAYOUT_CL
+#define KMA_OBJECTS_WORLD_LAYOUT_CL
+
+#include "kma/heap/header.cl"
+#include "kma/lockfree/bit_tree_layout.cl"
+
+#define KMA_KIND_WORLD          5u          // in the header's `kind`
+#define KMA_WORLD_BLOCKS_MOST   (1u << 25)  // so that a number of a slot has 31 bits
+#define KMA_WORLD_ALIGN         128u        // of a block
+#define KMA_WORLD_CLASSES_MOST  64u
+#ifndef KMA_WORLD_HINTS
+#define KMA_WORLD_HINTS         4096u       // words for each class, a power of two
+#endif
+
+// A reference to an object: (block + 1) << 6 | slot. Without 64-bit atomics a block has 32 slots at most; the form is the same.
+#define KMA_WORLD_SLOT_SHIFT 6u
+#define KMA_WORLD_SLOT_MASK  63u
+
+// What tells of one block. At rest: state is all ones if type is 0, else it has the bits of objects and those of slots that the class
+// has not. (Where words have 32 bits, the upper halves are 0.)
+typedef struct kma_world_block {
+#if KMA_HAS_ATOMIC64
+    kma_atomic_u64 state;
+    ulong iterated; // the objects that there were at the last enumeration of the class
+#else
+    kma_atomic_u32 state;
+    uint state_above;
+    uint iterated;
+    uint iterated_above;
+#endif
+    kma_atomic_u32 type; // 1 + the number of the class; 0: the block is free, or about to be
+    uint pad[3];
+} kma_world_block;
+
+// Of one class that objects can have.
+typedef struct kma_world_class {
+    kma_atomic_u32 listed[2]; // blocks in its list: one of the two counts, the next enumeration takes the other
+    uint turn;                // which
+    uint pad[29];             // a line of the cache for each
+} kma_world_class;
+
+typedef struct kma_world {
+    kma_heap_header head; // kind KMA_KIND_WORLD; begin and limit are 0
+    ulong states;         // where they begin, in bytes from here
+    ulong trees;
+    ulong lists;
+    uint blocks;
+    uint tree_words;      // of one tree
+    uint classes;
+    uint block_bytes;
+    kma_atomic_u32 searching; // who looks through all blocks at the moment
+    uint pad[11];
+} kma_world;
+
+static inline ulong kma_world_up(ulong bytes)
+{
+    return (bytes + KMA_WORLD_ALIGN - 1) / KMA_WORLD_ALIGN * KMA_WORLD_ALIGN;
+}
+
+// Where blocks begin.
+#define KMA_WORLD_BEGIN(classes)                                                                                       \
+    ((sizeof(kma_world) + (classes) * (sizeof(kma_world_class) + KMA_WORLD_HINTS * sizeof(kma_atomic_u32)) + KMA_WORLD_ALIGN - 1) /        \
+     KMA_WORLD_ALIGN * KMA_WORLD_ALIGN)
+
+// Where what comes behind `blocks` blocks begins, and where it ends.
+typedef struct kma_world_plan {
+    ulong states, trees, lists, end;
+    uint tree_words;
+} kma_world_plan;
+
+static inline kma_world_plan kma_world_plan_of(uint classes, uint block_bytes, uint blocks)
+{
+    kma_world_plan plan;
+    plan.tree_words = (uint)(kma_world_up(sizeof(kma_atomic_u32) * (ulong)kma_bit_tree_words(blocks)) / sizeof(kma_atomic_u32));
+    plan.states = KMA_WORLD_BEGIN(classes) + (ulong)block_bytes * blocks;
+    plan.trees = plan.states + (ulong)sizeof(kma_world_block) * blocks;
+    plan.trees = kma_world_up(plan.trees);
+    plan.lists = plan.trees + sizeof(kma_atomic_u32) * (ulong)plan.tree_words * (classes + 1);
+    plan.end = plan.lists + kma_world_up(4ul * blocks) * classes;
+    return plan;
+}
+
+#endif

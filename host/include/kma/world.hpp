@@ -1,0 +1,210 @@
+// An object store on a device: objects of a schema's classes, do-alls over them (cl/kma/objects).
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "kma/device.hpp"
+#include "kma/error.hpp"
+#include "kma/heap.hpp"
+#include "kma/heap_errors.hpp"
+#include "kma/program.hpp"
+#include "kma/schema.hpp"
+
+namespace kma {
+
+struct WorldStates;
+
+/// How a World is made.
+struct WorldOptions {
+    /// How the program is built; `heap` is what kma_malloc in it means, if it includes kma/kma.cl.
+    ProgramOptions program = {};
+    /// Work-items of a work-group, 0: what is usual for the device. Above 256 kernels may need more registers than there are.
+    std::uint32_t work_group = 0;
+    /// Work-items of a do-all, rounded up to whole groups; 0: as many as the device runs at a time.
+    std::uint32_t work_items = 0;
+    /// Called for each kernel that the world launches: its name, and its event, for profiling.
+    std::function<void(const std::string &kernel, const cl::Event &event)> launched = {};
+};
+
+/// Numbers of one class, without its subclasses.
+struct ClassStats {
+    std::string name;
+    std::uint64_t objects = 0; ///< that live
+    std::uint64_t slots = 0;   ///< in its blocks
+    std::uint64_t blocks = 0;  ///< of it
+    std::uint64_t active = 0;  ///< those of its blocks that have room
+    /// (slots - objects) / slots, 0 without blocks (paper, 7.3).
+    double fragmentation() const { return slots == 0 ? 0 : static_cast<double>(slots - objects) / static_cast<double>(slots); }
+};
+
+/// Numbers of a world at rest.
+struct WorldStats {
+    std::vector<ClassStats> classes; ///< as in Schema::Layout
+    std::uint64_t blocks = 0;        ///< in all
+    std::uint64_t free_blocks = 0;   ///< of no class
+    /// Over all classes.
+    double fragmentation() const;
+};
+
+/// All objects of a class and its subclasses, copied to the host: columns of plain values. In no order that means anything; row i of
+/// each column is of the same object.
+class WorldSnapshot {
+public:
+    /// How many objects there are.
+    std::size_t size() const noexcept { return references_.size(); }
+    /// Their references, as fields of other objects have them.
+    const std::vector<std::uint32_t> &references() const noexcept { return references_; }
+    /// A field of each, `elements` values for each object where it is an array. T is what the field's type is on the host: cl_uint, float,
+    /// cl_float4. Throws Error if there is no such field, or if sizeof(T) is not its size.
+    template <class T> std::vector<T> column(const std::string &field) const
+    {
+        static_assert(std::is_trivially_copyable_v<T>);
+        const std::vector<std::byte> &bytes = raw(field, sizeof(T));
+        std::vector<T> values(bytes.size() / sizeof(T));
+        std::memcpy(values.data(), bytes.data(), bytes.size());
+        return values;
+    }
+    /// The row of an object; size() if the reference is to none of them.
+    std::size_t row(std::uint32_t reference) const;
+
+private:
+    friend class World;
+    struct Field {
+        std::uint32_t bytes;
+        std::vector<std::byte> data;
+    };
+    const std::vector<std::byte> &raw(const std::string &field, std::size_t bytes) const;
+
+    std::string cls_;
+    std::vector<std::uint32_t> references_; ///< of each class ascending
+    std::vector<std::pair<std::uint32_t, std::size_t>> rows_; ///< by reference
+    std::map<std::string, Field> fields_;
+};
+
+/// Owns the memory and the program; move-only. Calls are for one thread at a time; those that return something wait for
+/// the device's queue, the others enqueue.
+class World {
+public:
+    /// Builds the schema's text, the user's `units` and the do-alls' kernels as one program, and makes an empty world of `bytes` bytes.
+    /// Throws Error if there is no room for one block, or more than 2^25 would fit, or the device cannot have such a buffer; BuildError if
+    /// the program does not compile.
+    World(const Device &device, const Schema &schema, const std::vector<Source> &units, std::uint64_t bytes, const WorldOptions &options = {});
+
+    /// How many of a class there shall be.
+    struct Demand {
+        std::string cls;
+        std::uint64_t objects;
+    };
+    /// Bytes of a world in which all these can live at once, if blocks are full. Those that live long among others that come and go leave blocks
+    /// half empty, and on a GPU each of some thousand warps may have a block of its own half full: ask for as many objects more.
+    static std::uint64_t bytes_for(const Device &device, const Schema &schema, const std::vector<Demand> &demands);
+
+    /// Creates `n` objects of class `cls`, and calls `function(w, self, index, arguments…)` for each, index from 0 to n - 1. For want of
+    /// memory some may not be created: error_count(ErrorCode::out_of_memory) counts them.
+    template <class... Arguments>
+    void parallel_new(const std::string &cls, std::uint32_t n, const std::string &function, const Arguments &...arguments)
+    {
+        Prepared &prepared = prepare(cls, function, true, sizeof...(arguments));
+        prepared.kernel.setArg(1, n);
+        set_args(prepared, 2, arguments...);
+        launch(prepared, n);
+    }
+
+    /// Calls `function(w, self, arguments…)` for each object of class `cls`, and of its subclasses unless the schema says otherwise, that exists
+    /// now. An object that is created meanwhile is not met. The function may delete its own object, and objects of other classes that neither
+    /// it nor another work-item loops over; nothing else. Arguments are what cl::Kernel::setArg takes, and heaps.
+    template <class... Arguments>
+    void parallel_do(const std::string &cls, const std::string &function, const Arguments &...arguments)
+    {
+        Prepared &prepared = prepare(cls, function, false, sizeof...(arguments));
+        set_args(prepared, 1, arguments...);
+        launch(prepared, 0);
+    }
+
+    /// Objects of a class and its subclasses that live.
+    std::uint64_t count(const std::string &cls) const;
+    /// The world in numbers.
+    WorldStats stats() const;
+    /// Copies fields of a class and its subclasses; without `fields`, all that the class has.
+    WorldSnapshot snapshot(const std::string &cls, const std::vector<std::string> &fields = {}) const;
+    /// Walks all that tells of blocks, and says of each invariant that is broken, in a sentence, which and where; of one kind the first ten.
+    /// Empty: all is well.
+    std::vector<std::string> check() const;
+    /// No objects any more; the log of errors is empty.
+    void reset();
+
+    /// How often an error happened.
+    std::uint64_t error_count(ErrorCode code) const;
+    /// The log of errors as text, empty if there were none.
+    std::string error_text() const;
+    /// Empties it.
+    void clear_errors();
+
+    /// A kernel of the user's own in the program, whose parameter `index` is a `global kma_world *`. Since it may create and delete, the
+    /// next do-alls enumerate anew.
+    void set_arg(cl::Kernel &kernel, cl_uint index);
+    /// The program.
+    const Program &program() const noexcept { return program_; }
+    /// The memory.
+    const cl::Buffer &buffer() const noexcept { return memory_; }
+    /// What is in it.
+    const Schema &schema() const noexcept { return schema_; }
+    const Schema::Layout &layout() const noexcept { return layout_; }
+    /// How many blocks there are.
+    std::uint32_t blocks() const noexcept { return blocks_; }
+
+private:
+    struct Prepared {
+        const Schema::Launch *launch;
+        cl::Kernel kernel;
+    };
+    Prepared &prepare(const std::string &cls, const std::string &function, bool is_new, std::size_t arguments);
+    void set_args(Prepared &, cl_uint) {}
+    template <class First, class... Rest> void set_args(Prepared &prepared, cl_uint index, const First &first, const Rest &...rest)
+    {
+        try {
+            if constexpr (std::is_same_v<First, Heap>)
+                first.set_arg(prepared.kernel, index);
+            else
+                prepared.kernel.setArg(index, first);
+        } catch (const cl::Error &error) {
+            refuse_argument(*prepared.launch, index, error);
+        }
+        set_args(prepared, index + 1, rest...);
+    }
+    [[noreturn]] static void refuse_argument(const Schema::Launch &launch, cl_uint index, const cl::Error &error);
+    void launch(Prepared &prepared, std::uint32_t n);
+    void enumerate(std::uint32_t cls);
+    void change(const std::optional<std::vector<std::string>> &classes);
+    void run(cl::Kernel &kernel, std::uint64_t work_items) const;
+    void init();
+    WorldStates states() const;
+
+    Device device_;
+    Schema schema_;
+    WorldOptions options_;
+    std::uint32_t slots_;
+    Schema::Layout layout_;
+    Program program_;
+    std::uint32_t blocks_ = 0;
+    std::uint32_t group_ = 0;
+    std::uint32_t items_ = 0;
+    cl::Buffer memory_;
+    std::map<std::string, Prepared> prepared_;
+    mutable std::map<std::string, cl::Kernel> own_;
+    struct Enumeration {
+        bool is_current = false;
+        std::uint32_t turn = 0;
+    };
+    std::vector<Enumeration> enumerations_; ///< by class
+    cl::Kernel &own(const std::string &name) const;
+};
+
+} // namespace kma

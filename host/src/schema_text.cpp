@@ -1,0 +1,139 @@
+// The OpenCL C that is generated from a schema.
+#include "kma/error.hpp"
+#include "kma/schema.hpp"
+#include "say.hpp"
+
+namespace kma {
+namespace {
+
+// A number for each class, as an expression of T.
+template <class Number> std::string by_class(const Schema::Layout &layout, Number number)
+{
+    std::string text = "(";
+    for (std::size_t i = 0; i < layout.classes.size(); i++)
+        text += say("(T) == ", i, "u ? ", number(layout.classes[i]), "u : ");
+    return text + "0u)";
+}
+
+const Schema::Column *find(const Schema::Concrete &cls, const std::string &field)
+{
+    for (const Schema::Column &column : cls.columns)
+        if (column.name == field)
+            return &column;
+    return nullptr;
+}
+
+// Where a field begins in blocks of classes that have it, as the body of a function: `begin` and, of arrays, `objects`.
+std::string place_of(const Schema::Layout &layout, Schema::Range range, const Schema::Column &column)
+{
+    const Schema::Concrete &first = layout.classes[range.first];
+    bool alike = true;
+    std::string begins, objects;
+    for (std::uint32_t i = range.first; i <= range.last; i++) {
+        const Schema::Concrete &cls = layout.classes[i];
+        const std::uint32_t begin = find(cls, column.name)->begin;
+        alike = alike && begin == find(first, column.name)->begin && (!column.is_array || cls.objects == first.objects);
+        begins += i < range.last ? say("T == ", i + 1, "u ? ", begin, "u : ") : say(begin, "u");
+        objects += i < range.last ? say("T == ", i + 1, "u ? ", cls.objects, "u : ") : say(cls.objects, "u");
+    }
+    if (alike) {
+        begins = say(find(first, column.name)->begin, "u");
+        objects = say(first.objects, "u");
+    }
+    std::string text = alike ? "" : "    const uint T = kma_world_type(w, self);\n";
+    text += say("    const uint begin = ", begins, ";\n");
+    if (column.is_array)
+        text += say("    const uint objects = ", objects, ";\n");
+    return text;
+}
+
+std::string accessor(const std::string &cls, const Schema::Layout &layout, Schema::Range range, const Schema::Column &column)
+{
+    const std::string at = say(cls, "_", column.name, "_at"), type = column.target.empty() ? column.type : column.target;
+    const char *index = column.is_array ? ", i" : "";
+    std::string text = say("static inline global ", type, " *", at, "(global kma_world *w, ", cls, " self", column.is_array ? ", uint i" : "", ")\n{\n",
+                           place_of(layout, range, column), "    return (global ", type, " *)kma_world_field(w, self, begin",
+                           column.is_array ? say(" + i * objects * ", column.bytes, "u") : "", ", ", column.bytes, "u);\n}\n");
+    if (!column.type.starts_with("kma_atomic"))
+        text += say("#define ", cls, "_", column.name, "(w, self", index, ") (*", at, "(w, self", index, "))\n");
+    return text;
+}
+
+std::string functions(const std::string &cls, Schema::Range range, bool is_abstract)
+{
+    std::string text;
+    const std::uint32_t first = range.first, last = range.last;
+    if (!is_abstract)
+        text += say("static inline ", cls, " ", cls, "_new(global kma_world *w)\n{\n    return kma_world_new(w, ", first, "u);\n}\n");
+    text += say("static inline void ", cls, "_delete(global kma_world *w, ", cls, " self)\n{\n");
+    if (first != last)
+        text += say("    const uint T = self != 0 ? kma_world_type(w, self) - 1 : ", first, "u;\n");
+    for (std::uint32_t i = first; i <= last; i++)
+        text += i == last ? say("    ", first != last ? "else\n        " : "", "kma_world_delete(w, ", i, "u, self);\n}\n")
+                          : say("    ", i == first ? "" : "else ", "if (T == ", i, "u)\n        kma_world_delete(w, ", i, "u, self);\n");
+    text += say("static inline bool ", cls, "_is(global kma_world *w, uint ref)\n{\n    return ref != 0 && kma_world_type(w, ref) - ", first + 1,
+                "u <= ", last - first, "u;\n}\n");
+    text += say("static inline ", cls, " ", cls, "_as(global kma_world *w, uint ref)\n{\n    return ", cls, "_is(w, ref) ? ref : 0;\n}\n");
+    text += say("typedef kma_world_each ", cls, "_each;\n");
+    text += say("static inline ", cls, "_each ", cls, "_each_begin(global kma_world *w)\n{\n    return kma_world_each_begin(w, ", first, "u, ", last, "u);\n}\n");
+    text += say("static inline ", cls, "_each ", cls, "_each_next(global kma_world *w, ", cls, "_each walk)\n{\n    return kma_world_each_next(w, walk);\n}\n");
+    return text;
+}
+
+} // namespace
+
+std::string Schema::accessors(std::uint32_t slots) const
+{
+    const Layout made = layout(slots);
+    std::string text = "// Generated from a kma::Schema: its classes, for the program behind.\n//\n";
+    for (std::size_t i = 0; i < made.classes.size(); i++) {
+        const Concrete &cls = made.classes[i];
+        text += say("// ", i, " ", cls.name, ": ", cls.objects, " in a block of ", made.block_bytes, " bytes\n");
+        for (const Column &column : cls.columns)
+            text += say("//     at ", column.begin, ": ", column.target.empty() ? column.type : column.target, " ", column.name,
+                        column.is_array ? say("[", column.elements, "]") : "", "\n");
+    }
+    text += say("#define KMA_WORLD_CLASSES ", made.classes.size(), "u\n#define KMA_WORLD_BLOCK_BYTES ", made.block_bytes, "u\n");
+    text += say("#define KMA_WORLD_SLOTS(T) ", by_class(made, [](const Concrete &cls) { return cls.objects; }), "\n");
+    text += say("#define KMA_WORLD_OBJECT_BYTES(T) ", by_class(made, [](const Concrete &cls) { return cls.bytes; }), "\n");
+    text += say("#include \"kma/objects/world.cl\"\n#if KMA_HAS_ATOMIC64 ", slots == 64 ? "== 0" : "!= 0",
+                "\n#error \"the schema was laid out for ", slots, " objects in a block, and the words of this program have another size\"\n#endif\n\n");
+    for (const Class &cls : classes_)
+        text += say("typedef uint ", cls.name, ";\n");
+    for (const Class &cls : classes_) {
+        const Range its = range(cls.name);
+        if (its.first > its.last)
+            continue;
+        text += say("\n// ", cls.name, "\n", functions(cls.name, its, cls.is_abstract));
+        for (const Column &column : all_columns(cls))
+            text += accessor(cls.name, made, its, column);
+    }
+    return text;
+}
+
+std::string Schema::kernels() const
+{
+    std::string text = "#include \"kma/kernels/world_kernels.cl\"\n";
+    for (const Launch &launch : launches_) {
+        std::string arguments;
+        for (const std::string &name : launch.names)
+            arguments += ", " + name;
+        const std::string parameters = launch.names.empty() ? "" : ", " + launch.parameters;
+        const Range its = range(launch.cls);
+        text += say("\nkernel void ", launch.kernel_name(), "(global kma_world *kma_w", launch.is_new ? ", uint kma_n" : "", parameters, ")\n{\n");
+        if (launch.is_new) {
+            text += say("    for (uint kma_i = (uint)get_global_id(0); kma_i < kma_n; kma_i += (uint)get_global_size(0)) {\n        const ", launch.cls,
+                        " self = ", launch.cls, "_new(kma_w);\n        if (self != 0)\n            ", launch.function, "(kma_w, self, kma_i", arguments, ");\n    }\n");
+        } else {
+            for (std::uint32_t i = its.first; i <= (launch.options.subclasses ? its.last : its.first) && its.first <= its.last; i++)
+                text += say("    for (uint kma_i = (uint)get_global_id(0), kma_end = kma_world_listed(kma_w, ", i, "u) * KMA_WORLD_SLOTS(", i,
+                            "u); kma_i < kma_end;\n         kma_i += (uint)get_global_size(0)) {\n        const uint self = kma_world_listed_object(kma_w, ", i,
+                            "u, KMA_WORLD_SLOTS(", i, "u), kma_i);\n        if (self != 0)\n            ", launch.function, "(kma_w, self", arguments,
+                            ");\n    }\n");
+        }
+        text += "}\n";
+    }
+    return text;
+}
+
+} // namespace kma
