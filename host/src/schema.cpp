@@ -120,16 +120,16 @@ Schema &Schema::add(Class added)
     std::ranges::sort(names);
     if (const auto twice = std::ranges::adjacent_find(names); twice != names.end())
         throw Error(say("class ", added.name, " has two fields ", *twice, ", its own or inherited; rename one"));
-    for (const char *taken : {"new", "delete", "is", "as", "each", "each_begin", "each_next"})
-        if (std::ranges::find(names, taken) != names.end())
-            throw Error(say("class ", added.name, " has a field ", taken, ", and ", added.name, "_", taken, " is something else already; rename it"));
     classes_.push_back(std::move(added));
     return *this;
 }
 
-Schema &Schema::parallel_new(const std::string &cls, const std::string &function, const std::string &parameters)
+Schema &Schema::parallel_new(const std::string &cls, const std::string &function, const std::string &parameters, const DoAllOptions &options)
 {
-    return add(Launch{cls, function, parameters, names_of(function, parameters), {{{cls}}, {{}}, false}, true});
+    Launch added{cls, function, parameters, names_of(function, parameters), options, true};
+    if (added.options.changes)
+        added.options.changes->push_back(cls);
+    return add(std::move(added));
 }
 
 Schema &Schema::do_all(const std::string &cls, const std::string &function, const std::string &parameters, const DoAllOptions &options)
@@ -142,7 +142,7 @@ Schema &Schema::add(Launch added)
     range(added.cls);
     if (added.is_new && find(added.cls)->is_abstract)
         throw Error(say("class ", added.cls, " is abstract: create objects of its subclasses"));
-    if (!added.options.subclasses && find(added.cls)->is_abstract)
+    if (!added.is_new && !added.options.subclasses && find(added.cls)->is_abstract)
         throw Error(say("class ", added.cls, " is abstract: without its subclasses ", added.function, " is for no object"));
     for (const auto &some : {added.options.changes, added.options.loops_over})
         for (const std::string &cls : some.value_or(std::vector<std::string>{}))

@@ -1,4 +1,6 @@
 // The OpenCL C that is generated from a schema.
+#include <set>
+
 #include "kma/error.hpp"
 #include "kma/schema.hpp"
 #include "say.hpp"
@@ -82,9 +84,29 @@ std::string functions(const std::string &cls, Schema::Range range, bool is_abstr
 
 } // namespace
 
+// Throws Error if two of the names that are made of classes and fields are the same.
+void Schema::check_names() const
+{
+    std::set<std::string> names;
+    const auto use = [&names](const std::string &name) {
+        if (!names.insert(name).second)
+            throw Error(say("the name ", name, " would stand for two things in the schema's program; rename a field or a class"));
+    };
+    for (const Class &cls : classes_) {
+        use(cls.name);
+        for (const char *function : {"new", "delete", "is", "as", "each", "each_begin", "each_next"})
+            use(cls.name + "_" + function);
+        for (const Column &column : all_columns(cls)) {
+            use(cls.name + "_" + column.name);
+            use(cls.name + "_" + column.name + "_at");
+        }
+    }
+}
+
 std::string Schema::accessors(std::uint32_t slots) const
 {
     const Layout made = layout(slots);
+    check_names();
     std::string text = "// Generated from a kma::Schema: its classes, for the program behind.\n//\n";
     for (std::size_t i = 0; i < made.classes.size(); i++) {
         const Concrete &cls = made.classes[i];

@@ -95,18 +95,20 @@ World::World(const Device &device, const Schema &schema, const std::vector<Sourc
     init();
 }
 
-std::uint64_t World::bytes_for(const Device &device, const Schema &schema, const std::vector<Demand> &demands)
+std::uint64_t World::bytes_for(const Device &device, const Schema &schema, const std::vector<Demand> &demands, const std::string &build_options)
 {
-    const Schema::Layout layout = schema.layout(slots_of(device, {}));
+    const Schema::Layout layout = schema.layout(slots_of(device, build_options));
     std::uint64_t blocks = 0;
     for (const Demand &demand : demands) {
         const Schema::Range range = schema.range(demand.cls);
         std::uint32_t fewest = 64; // of an abstract class: whichever subclass has the fewest in a block
         for (std::uint32_t i = range.first; i <= range.last; i++)
             fewest = std::min(fewest, layout.classes[i].objects);
-        blocks += (demand.objects + fewest - 1) / fewest + 1;
+        blocks += std::min<std::uint64_t>(demand.objects, std::uint64_t{1} << 40) / fewest + 1;
     }
-    return plan_of(layout, std::min<std::uint64_t>(std::max<std::uint64_t>(blocks, 1), KMA_WORLD_BLOCKS_MOST)).end;
+    if (blocks > KMA_WORLD_BLOCKS_MOST)
+        throw Error(say("the objects need ", blocks, " blocks, and a world has ", KMA_WORLD_BLOCKS_MOST, " at most; take several worlds"));
+    return plan_of(layout, std::max<std::uint64_t>(blocks, 1)).end;
 }
 
 void World::init()
@@ -114,7 +116,7 @@ void World::init()
     cl::Kernel &kernel = own("kma_world_init_kernel");
     kernel.setArg(1, cl_ulong{plan_of(layout_, blocks_).end});
     kernel.setArg(2, blocks_);
-    run(kernel, items_);
+    run_own(kernel, items_);
     std::ranges::fill(enumerations_, Enumeration{});
 }
 
@@ -133,17 +135,30 @@ cl::Kernel &World::own(const std::string &name) const
     return kernel;
 }
 
-void World::run(cl::Kernel &kernel, std::uint64_t work_items) const
+void World::enqueue(cl::Kernel &kernel, std::uint64_t work_items, cl::Event &event) const
 {
-    const std::uint64_t groups = std::clamp<std::uint64_t>((work_items + group_ - 1) / group_, 1, items_ / group_);
-    cl::Event event;
+    const std::uint64_t groups = std::max<std::uint64_t>((work_items + group_ - 1) / group_, 1);
     device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(groups * group_), cl::NDRange(group_), nullptr, &event);
+}
+
+void World::tell(const cl::Kernel &kernel, const cl::Event &event) const
+{
     if (options_.launched)
         options_.launched(kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(), event);
 }
 
-World::Prepared &World::prepare(const std::string &cls, const std::string &function, bool is_new, std::size_t arguments)
+// One of kma's own, which take any number of work-items: as many as the device runs at a time at most.
+void World::run_own(cl::Kernel &kernel, std::uint64_t work_items) const
 {
+    cl::Event event;
+    enqueue(kernel, std::min<std::uint64_t>(work_items, items_), event);
+    tell(kernel, event);
+}
+
+World::Prepared &World::prepare(const std::string &cls, const std::string &function, bool is_new, std::size_t arguments, std::uint32_t n)
+{
+    if (n > 1u << 31)
+        throw Error(say(n, " objects of class ", cls, " are too many: a world has 2^31 at most"));
     const Schema::Launch &launch = schema_.launch(cls, function, is_new);
     if (arguments != launch.names.size())
         throw Error(say(function, " for class ", cls, " has ", launch.names.size(), " parameters (", launch.parameters, "), and got ", arguments));
@@ -155,34 +170,56 @@ World::Prepared &World::prepare(const std::string &cls, const std::string &funct
     return prepared_.emplace(name, std::move(made)).first->second;
 }
 
-void World::refuse_argument(const Schema::Launch &launch, cl_uint index, const cl::Error &error)
+void World::refuse_argument(const Called &called, cl_uint index, const cl::Error &error)
 {
-    const std::size_t number = index - (launch.is_new ? 2 : 1);
-    throw Error(say("argument ", number, " of ", launch.function, ", ", launch.names.at(number), " of (", launch.parameters,
-                    "), is of another type: OpenCL's error ", error.err(), "; a cl_uint is for a uint, a cl::Buffer for a global pointer"));
+    throw Error(say("argument ", index - called.own, " of ", called.function, called.parameters.empty() ? "" : " (" + called.parameters + ")",
+                    " is of another type, or one too many: OpenCL's error ", error.err(), "; a cl_uint is for a uint, a cl::Buffer for a global pointer"));
 }
 
-void World::launch(Prepared &prepared, std::uint32_t n)
+bool World::may_change(const DoAllOptions &options, std::uint32_t cls) const
 {
-    const Schema::Launch &launch = *prepared.launch;
-    if (launch.is_new) {
-        if (n != 0)
-            run(prepared.kernel, n);
-        change(launch.options.changes);
-        return;
-    }
-    const Schema::Range its = schema_.range(launch.cls);
-    for (std::uint32_t i = its.first; i <= (launch.options.subclasses ? its.last : its.first) && its.first <= its.last; i++)
-        enumerate(i);
-    if (!launch.options.loops_over)
-        for (std::uint32_t i = 0; i < enumerations_.size(); i++)
-            enumerate(i);
+    const auto is_in = [&](const std::string &name) {
+        const Schema::Range range = schema_.range(name);
+        return range.first <= cls && cls <= range.last;
+    };
+    return !options.changes || std::ranges::any_of(*options.changes, is_in);
+}
+
+void World::launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOptions &options, const std::string &function)
+{
+    if (!options.loops_over)
+        enumerate();
     else
-        for (const std::string &cls : *launch.options.loops_over)
-            for (std::uint32_t i = schema_.range(cls).first; i <= schema_.range(cls).last; i++)
-                enumerate(i);
-    run(prepared.kernel, items_);
-    change(launch.options.changes);
+        for (const std::string &cls : *options.loops_over)
+            enumerate(cls, true);
+    const bool checks = options_.program.debug != 0 && options.changes;
+    const WorldStats before = checks ? stats() : WorldStats{};
+    for (std::uint32_t i = 0; i < enumerations_.size(); i++) // before the kernel is there, whatever may throw behind
+        if (may_change(options, i))
+            enumerations_[i].is_current = false;
+    cl::Event event;
+    enqueue(kernel, work_items, event);
+    tell(kernel, event);
+    if (!checks)
+        return;
+    const WorldStats after = stats();
+    for (std::uint32_t i = 0; i < enumerations_.size(); i++)
+        if (!may_change(options, i) && before.classes[i].objects != after.classes[i].objects)
+            throw Error(say(function, " made ", after.classes[i].objects, " objects of class ", before.classes[i].name, " of ", before.classes[i].objects,
+                            ", and DoAllOptions::changes does not name it"));
+}
+
+void World::enumerate()
+{
+    for (std::uint32_t i = 0; i < enumerations_.size(); i++)
+        enumerate(i);
+}
+
+void World::enumerate(const std::string &cls, bool subclasses)
+{
+    const Schema::Range range = schema_.range(cls);
+    for (std::uint32_t i = range.first; i <= range.last && (subclasses || i == range.first); i++)
+        enumerate(i);
 }
 
 // Lists the objects of a class, unless they are as they were when it was listed last.
@@ -191,30 +228,20 @@ void World::enumerate(std::uint32_t cls)
     Enumeration &enumeration = enumerations_[cls];
     if (enumeration.is_current)
         return;
-    enumeration.is_current = true;
-    enumeration.turn ^= 1u;
+    const cl_uint turn = enumeration.turn ^ 1u;
     cl::Kernel &kernel = own("kma_world_list_kernel");
     kernel.setArg(1, cls);
-    kernel.setArg(2, enumeration.turn);
-    run(kernel, blocks_);
+    kernel.setArg(2, turn);
+    cl::Event event;
+    enqueue(kernel, std::min(blocks_, items_), event);
+    enumeration = {true, turn}; // only now: the kernel counts on turns
+    tell(kernel, event);
 }
 
-void World::change(const std::optional<std::vector<std::string>> &classes)
+void World::changed()
 {
-    if (!classes) {
-        for (Enumeration &enumeration : enumerations_)
-            enumeration.is_current = false;
-        return;
-    }
-    for (const std::string &cls : *classes)
-        for (std::uint32_t i = schema_.range(cls).first; i <= schema_.range(cls).last; i++)
-            enumerations_[i].is_current = false;
-}
-
-void World::set_arg(cl::Kernel &kernel, cl_uint index)
-{
-    kernel.setArg(index, memory_);
-    change(std::nullopt);
+    for (Enumeration &enumeration : enumerations_)
+        enumeration.is_current = false;
 }
 
 WorldStats World::stats() const
@@ -227,7 +254,7 @@ WorldStats World::stats() const
     device_.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, sizeof counts[0] * counts.size(), counts.data());
     cl::Kernel &kernel = own("kma_world_count_kernel");
     kernel.setArg(1, buffer);
-    run(kernel, blocks_);
+    run_own(kernel, blocks_);
     device_.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof counts[0] * counts.size(), counts.data());
     for (std::size_t i = 0; i < classes; i++) {
         const Schema::Concrete &cls = layout_.classes[i];
@@ -279,7 +306,7 @@ std::string World::error_text() const
 
 void World::clear_errors()
 {
-    run(own("kma_world_clear_errors_kernel"), KMA_ERROR_CODES * KMA_ERROR_KEPT);
+    run_own(own("kma_world_clear_errors_kernel"), KMA_ERROR_CODES * KMA_ERROR_KEPT);
     device_.queue().finish();
 }
 

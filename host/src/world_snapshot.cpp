@@ -54,10 +54,10 @@ WorldSnapshot World::snapshot(const std::string &cls, const std::vector<std::str
             for (std::uint64_t left = now.objects(block, concrete.objects); left != 0; left &= left - 1)
                 made.references_.push_back((block + 1) << KMA_WORLD_SLOT_SHIFT | static_cast<std::uint32_t>(std::countr_zero(left)));
         }
-        if (places.empty())
+        const std::size_t rows = made.references_.size() - first;
+        if (rows == 0)
             continue;
         const cl::Buffer of(device_.context(), CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, sizeof places[0] * places.size(), places.data());
-        const std::size_t rows = made.references_.size() - first;
         for (auto &[name, field] : made.fields_) {
             const Schema::Column &column = *std::ranges::find(concrete.columns, name, &Schema::Column::name);
             const std::size_t bytes = rows * column.elements * column.bytes, before = field.data.size();
@@ -69,7 +69,7 @@ WorldSnapshot World::snapshot(const std::string &cls, const std::vector<std::str
             kernel.setArg(5, of);
             kernel.setArg(6, static_cast<cl_uint>(places.size()));
             kernel.setArg(7, dense);
-            run(kernel, std::uint64_t{concrete.objects} * places.size());
+            run_own(kernel, std::uint64_t{concrete.objects} * places.size());
             field.data.resize(before + bytes);
             device_.queue().enqueueReadBuffer(dense, CL_TRUE, 0, bytes, field.data.data() + before);
         }

@@ -11,6 +11,8 @@ kernel void kma_world_init_kernel(global kma_world *w, ulong bytes, uint blocks)
 {
     const size_t me = get_global_id(0), items = get_global_size(0);
     const kma_world_plan plan = kma_world_plan_of(KMA_WORLD_CLASSES, KMA_WORLD_BLOCK_BYTES, blocks);
+    if (bytes < plan.end)
+        return; // whoever launches it planned by other numbers
     if (me == 0) {
         kma_heap_header_init(&w->head, KMA_KIND_WORLD, bytes, bytes, 0, 0, 0);
         w->states = plan.states;

@@ -6,7 +6,7 @@
 //   type is T and state is not all ones  =>  it is in active[T]
 //
 // A bit in active[T] that should not be there is a stale hint: who comes by it mends that. One that is missing would hide room, so:
-//   - who clears a slot of a word that was all ones puts it in (kma_world_give);
+//   - who clears a slot of a word that was all ones puts it in (kma_world_settle);
 //   - who takes it out looks at the word afterwards, by a read-modify-write, and puts it in again if there is room (kma_world_mend).
 //     Of him and the one above, whoever comes second to the word sees what the other did.
 // Free is exact, since only who owns a block changes its bit there.
@@ -100,39 +100,43 @@ static inline KMA_COLD void kma_world_mend(global kma_world *w, uint T, uint blo
         kma_bit_tree_put(active, w->blocks, block);
 }
 
-// A block of class T had no object just now: ends it, unless it has one again.
-static inline KMA_COLD void kma_world_end(global kma_world *w, uint T, uint block)
+// What follows when slots of a block of class T were given back, by whom its word was made `after` from `before`: a block without objects
+// ends, one that was full is put among those with room.
+static inline KMA_COLD void kma_world_settle(global kma_world *w, uint T, uint block, kma_slots before, kma_slots after)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
     for (;;) { // once more only if others have ended the block and begun it for another class
         const kma_slots pad = kma_slots_pad(KMA_WORLD_SLOTS(T));
-        if (kma_slots_cas(&b->state, pad, KMA_SLOTS_ALL, KMA_ACQUIRE) != pad)
+        if (after != pad || kma_slots_cas(&b->state, pad, KMA_SLOTS_ALL, KMA_ACQUIRE) != pad) {
+            // Also if another was quicker to take a slot of the empty block: he found it by a hint of his own, or an old one.
+            if (before == KMA_SLOTS_ALL && !kma_bit_tree_has(kma_world_active(w, T), block))
+                kma_bit_tree_put(kma_world_active(w, T), w->blocks, block);
             return;
-        T = kma_load_u32(&b->type, KMA_RELAXED) - 1;
-        const kma_slots its = kma_slots_pad(KMA_WORLD_SLOTS(T));
-        if (its == pad) {
+        }
+        const uint type = kma_load_u32(&b->type, KMA_RELAXED); // stable: all slots that were clear are the caller's
+        if (type == 0) { // an object was deleted twice, and its block ended between; the word is as it should be again
+            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(T));
+            return;
+        }
+        T = type - 1;
+        if (kma_slots_pad(KMA_WORLD_SLOTS(T)) == pad) {
             kma_store_u32(&b->type, 0, KMA_RELAXED);
             kma_bit_tree_take(kma_world_active(w, T), w->blocks, block);
             kma_bit_tree_put(kma_world_free(w), w->blocks, block);
             return;
         }
-        const kma_slots before = kma_slots_fetch_and(&b->state, pad, KMA_ACQ_REL);
-        if ((before & pad) == its)
-            continue;
-        if (before == KMA_SLOTS_ALL)
-            kma_bit_tree_put(kma_world_active(w, T), w->blocks, block);
-        return;
+        before = kma_slots_fetch_and(&b->state, pad, KMA_ACQ_REL);
+        after = before & pad;
     }
 }
 
 // Gives slots back, which are the caller's, of a block of class T.
 static inline void kma_world_give(global kma_world *w, uint T, uint block, kma_slots slots)
 {
-    const kma_slots before = kma_slots_fetch_and(&kma_world_block_at(w, block)->state, (kma_slots)~slots, KMA_ACQ_REL);
-    if ((before & ~slots) == kma_slots_pad(KMA_WORLD_SLOTS(T)))
-        kma_world_end(w, T, block);
-    else if (before == KMA_SLOTS_ALL && !kma_bit_tree_has(kma_world_active(w, T), block))
-        kma_bit_tree_put(kma_world_active(w, T), w->blocks, block);
+    global kma_world_block *b = kma_world_block_at(w, block);
+    const kma_slots before = kma_slots_fetch_and(&b->state, (kma_slots)~slots, KMA_ACQ_REL), after = before & ~slots;
+    if (before == KMA_SLOTS_ALL || after == kma_slots_pad(KMA_WORLD_SLOTS(T)))
+        kma_world_settle(w, T, block, before, after);
 }
 
 // Begins a block, which the caller took out of the free ones, for class T: returns its first slots, `want` of them or all, for the caller.

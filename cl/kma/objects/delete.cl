@@ -46,7 +46,11 @@ static inline void kma_world_delete(global kma_world *w, uint T, uint self)
     const kma_lanes group = kma_lanes_alike(here, (ulong)w + T);
     if (kma_lane_in(group)) {
         const kma_lanes same = kma_lanes_match(group, block, 32);
-        slots = kma_lanes_or(group, same, (uint)slots) | (kma_slots)kma_lanes_or(group, same, (uint)(slots >> 32)) << 32;
+        const kma_slots own = slots;
+        slots = kma_lanes_or(group, same, (uint)own);
+#if KMA_HAS_ATOMIC64
+        slots |= (kma_slots)kma_lanes_or(group, same, (uint)(own >> 32)) << 32;
+#endif
         kma_lanes_sync(group); // what each lane wrote to its object is before the one atomic
         if (kma_slots_count(slots) != kma_lanes_count(same) && kma_lane_leads(same))
             kma_report(&w->head, KMA_ERROR_DOUBLE_FREE, self, KMA_WORLD_OBJECT_BYTES(T));

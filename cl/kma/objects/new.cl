@@ -4,8 +4,9 @@
 // lanes, by one atomic, and each gets one (paper, 4.2, "allocation request coalescing"). Where: in the block that the last request from the
 // same place left with room (a hint), else in one that active[T] names, from a place of the caller's own on; else in a free one.
 //
-// Without memory the result is 0, in few steps: no hint, an empty root of active[T] and one of free. That a block with room is hidden behind
-// an empty root can only be by somebody who was stopped within the tree; so a few at a time look through the lowest levels, too.
+// Without memory the result is 0, in few steps: no hint, an empty root of active[T] and one of free. Blocks with room may be hidden behind
+// an empty root by somebody who was stopped within the tree; so some look through the lowest levels, too: until KMA_WORLD_SEARCHERS
+// have done so in vain since the last enumeration. (Who is stopped between a block's word and its bit there hides that block.)
 #ifndef KMA_OBJECTS_NEW_CL
 #define KMA_OBJECTS_NEW_CL
 
@@ -28,7 +29,7 @@
 #endif
 
 #define KMA_WORLD_TRIES     4u // at a word of which others took the slots
-#define KMA_WORLD_SEARCHERS 8u // who may look through all blocks at a time
+#define KMA_WORLD_SEARCHERS 8u // see above
 
 // Slots of one block that are the caller's.
 typedef struct kma_world_taken {
@@ -44,7 +45,12 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint T, uint 
     kma_world_taken taken;
     taken.slots = 0;
     taken.block = block;
+    taken.room = 0;
     kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
+    if (kma_load_u32(&b->type, KMA_RELAXED) != T + 1) { // mostly seen here, so that others' blocks do not seem full for a moment
+        kma_world_mend(w, T, block);
+        return taken;
+    }
     for (uint tries = 0; tries < KMA_WORLD_TRIES && taken.slots == 0 && state != KMA_SLOTS_ALL; tries++) {
         const kma_slots wanted = kma_slots_choose(state, want, turn);
         const kma_slots before = kma_slots_fetch_or(&b->state, wanted, KMA_ACQUIRE);
@@ -55,7 +61,10 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint T, uint 
     const uint type = kma_load_u32(&b->type, KMA_RELAXED); // with slots: stable
     if (taken.slots != 0 && type != T + 1) {
         kma_bit_tree_take(kma_world_active(w, T), w->blocks, block);
-        kma_world_give(w, type - 1, block, taken.slots);
+        if (type != 0)
+            kma_world_give(w, type - 1, block, taken.slots);
+        else // a free block had a clear bit, by a deletion too many
+            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(T));
         taken.slots = 0;
         taken.room = 0;
     } else if (state == KMA_SLOTS_ALL) {
@@ -90,22 +99,24 @@ static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uin
     taken.block = 0;
     taken.room = 0;
     const uint words = kma_bit_tree_nodes(w->blocks, 0);
-    if (kma_fetch_add_u32(&w->searching, 1, KMA_RELAXED) < KMA_WORLD_SEARCHERS) {
-        for (uint i = 0; i < 2 * words && taken.slots == 0; i++) {
-            const bool is_free = i >= words;
-            global kma_atomic_u32 *tree = is_free ? kma_world_free(w) : kma_world_active(w, T);
-            const uint word = is_free ? i - words : i;
-            for (uint bits = kma_load_u32(&tree[word], KMA_RELAXED); bits != 0 && taken.slots == 0; bits &= bits - 1) {
-                const uint block = (word << KMA_BIT_TREE_SHIFT) + kma_lowest_bit(bits);
-                taken.block = block;
-                if (!is_free)
-                    taken = kma_world_claim(w, T, block, want, turn);
-                else if (kma_bit_tree_take(tree, w->blocks, block))
-                    taken.slots = kma_world_begin_at(w, T, block, want);
-            }
+    if (kma_load_u32(&w->searching, KMA_RELAXED) >= KMA_WORLD_SEARCHERS)
+        return taken;
+    kma_fetch_add_u32(&w->searching, 1, KMA_RELAXED); // a few more may come at the same moment
+    for (uint i = 0; i < 2 * words && taken.slots == 0; i++) {
+        const bool is_free = i >= words;
+        global kma_atomic_u32 *tree = is_free ? kma_world_free(w) : kma_world_active(w, T);
+        const uint word = is_free ? i - words : i;
+        for (uint bits = kma_load_u32(&tree[word], KMA_RELAXED); bits != 0 && taken.slots == 0; bits &= bits - 1) {
+            const uint block = (word << KMA_BIT_TREE_SHIFT) + kma_lowest_bit(bits);
+            taken.block = block;
+            if (!is_free)
+                taken = kma_world_claim(w, T, block, want, turn);
+            else if (kma_bit_tree_take(tree, w->blocks, block))
+                taken.slots = kma_world_begin_at(w, T, block, want);
         }
     }
-    kma_fetch_add_u32(&w->searching, ~0u, KMA_RELAXED);
+    if (taken.slots != 0)
+        kma_fetch_add_u32(&w->searching, ~0u, KMA_RELAXED);
     return taken;
 }
 

@@ -15,7 +15,7 @@
 #define KMA_WORLD_ALIGN         128u        // of a block
 #define KMA_WORLD_CLASSES_MOST  64u
 #ifndef KMA_WORLD_HINTS
-#define KMA_WORLD_HINTS         4096u       // words for each class, a power of two
+#define KMA_WORLD_HINTS         16384u      // words for each class, a power of two; the host library knows this number only
 #endif
 
 // A reference to an object: (block + 1) << 6 | slot. Without 64-bit atomics a block has 32 slots at most; the form is the same.
@@ -54,8 +54,9 @@ typedef struct kma_world {
     uint tree_words;      // of one tree
     uint classes;
     uint block_bytes;
-    kma_atomic_u32 searching; // who looks through all blocks at the moment
-    uint pad[11];
+    uint pad[12];
+    kma_atomic_u32 searching; // who looks through all blocks, or has in vain since the last enumeration; a line of the cache of its own
+    uint pad_behind[31];
 } kma_world;
 
 static inline ulong kma_world_up(ulong bytes)

@@ -8,14 +8,15 @@
 
 namespace kma {
 
-/// What may be said of a do-all. What is not said costs time, never correctness: then anything is supposed.
+/// What may be said of a do-all, or of another kernel. What is not said costs time, never correctness: then anything is supposed.
 struct DoAllOptions {
     /// Classes of which the function creates or deletes objects; of each its subclasses too. Not given: any. If a class is missing here,
-    /// later do-alls miss objects that were created, and meet some that are none any more.
+    /// later do-alls miss objects that were created, and meet some that are none any more. (With ProgramOptions::debug 1 or more a world looks
+    /// after each launch whether the other classes have as many objects as before.)
     std::optional<std::vector<std::string>> changes = std::nullopt;
     /// Classes over whose objects the function loops (`for (Fish_each it = …)`). Not given: any.
     std::optional<std::vector<std::string>> loops_over = std::nullopt;
-    /// Whether it is for objects of subclasses, too.
+    /// Whether a do-all is for objects of subclasses, too.
     bool subclasses = true;
 };
 
@@ -43,7 +44,7 @@ public:
     /// Declares that `function(w, self, index, parameters…)`, of the user's program, is what World::parallel_new(cls, n, function, …)
     /// calls for each new object. `parameters` are those behind index, as in a kernel's head. Throws Error if there is no
     /// such class, or it is abstract, and if a parameter has no name.
-    Schema &parallel_new(const std::string &cls, const std::string &function, const std::string &parameters = {});
+    Schema &parallel_new(const std::string &cls, const std::string &function, const std::string &parameters = {}, const DoAllOptions &options = {});
 
     /// Declares that `function(w, self, parameters…)` is what World::parallel_do(cls, function, …) calls for each object. Throws as
     /// parallel_new does, and if options name a class that there is not.
@@ -56,7 +57,7 @@ public:
     Schema &block_bytes(std::uint32_t least);
 
     /// What stands in front of the user's program: types, accessors, new and delete. `slots` is 64, or 32 for programs without 64-bit atomics.
-    /// Throws Error if a field's type is no type.
+    /// Throws Error if a field's type is no type, or if two names in it would be the same.
     std::string accessors(std::uint32_t slots = 64) const;
     /// What stands behind it: a kernel for each do_all and parallel_new, and those of kma/kernels/world_kernels.cl.
     std::string kernels() const;
@@ -118,6 +119,7 @@ private:
     std::vector<Column> all_columns(const Class &cls) const;
     void collect(const std::string &base, std::vector<const Class *> &into) const;
     std::vector<const Class *> concretes() const;
+    void check_names() const;
     bool is_a(const Class &cls, const std::string &base) const;
 
     std::vector<Class> classes_;

@@ -1,6 +1,7 @@
 // An object store on a device: objects of a schema's classes, do-alls over them (cl/kma/objects).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -92,9 +93,9 @@ private:
 /// the device's queue, the others enqueue.
 class World {
 public:
-    /// Builds the schema's text, the user's `units` and the do-alls' kernels as one program, and makes an empty world of `bytes` bytes.
-    /// Throws Error if there is no room for one block, or more than 2^25 would fit, or the device cannot have such a buffer; BuildError if
-    /// the program does not compile.
+    /// Builds the schema's text, the user's `units` and the do-alls' kernels as one program, and makes an empty world of `bytes` bytes, or of what
+    /// 2^25 blocks need if that is less. Throws Error if there is no room for one block, or the device cannot have such a buffer; BuildError
+    /// if the program does not compile.
     World(const Device &device, const Schema &schema, const std::vector<Source> &units, std::uint64_t bytes, const WorldOptions &options = {});
 
     /// How many of a class there shall be.
@@ -104,28 +105,32 @@ public:
     };
     /// Bytes of a world in which all these can live at once, if blocks are full. Those that live long among others that come and go leave blocks
     /// half empty, and on a GPU each of some thousand warps may have a block of its own half full: ask for as many objects more.
-    static std::uint64_t bytes_for(const Device &device, const Schema &schema, const std::vector<Demand> &demands);
+    /// `build_options` are ProgramOptions::options. Throws Error if that are more than 2^25 blocks, 2^31 objects or fewer.
+    static std::uint64_t bytes_for(const Device &device, const Schema &schema, const std::vector<Demand> &demands, const std::string &build_options = {});
 
-    /// Creates `n` objects of class `cls`, and calls `function(w, self, index, arguments…)` for each, index from 0 to n - 1. For want of
+    /// Creates `n` objects of class `cls`, up to 2^31, and calls `function(w, self, index, arguments…)` for each, index from 0 to n - 1. For want of
     /// memory some may not be created: error_count(ErrorCode::out_of_memory) counts them.
     template <class... Arguments>
     void parallel_new(const std::string &cls, std::uint32_t n, const std::string &function, const Arguments &...arguments)
     {
-        Prepared &prepared = prepare(cls, function, true, sizeof...(arguments));
+        Prepared &prepared = prepare(cls, function, true, sizeof...(arguments), n);
         prepared.kernel.setArg(1, n);
-        set_args(prepared, 2, arguments...);
-        launch(prepared, n);
+        set_args(prepared.kernel, {function, prepared.launch->parameters, 2}, 2, arguments...);
+        if (n != 0)
+            launch(prepared.kernel, std::min(n, items_), prepared.launch->options, function);
     }
 
     /// Calls `function(w, self, arguments…)` for each object of class `cls`, and of its subclasses unless the schema says otherwise, that exists
-    /// now. An object that is created meanwhile is not met. The function may delete its own object, and objects of other classes that neither
-    /// it nor another work-item loops over; nothing else. Arguments are what cl::Kernel::setArg takes, and heaps.
+    /// now. An object that is created meanwhile is not met. The function may delete its own object and objects of classes that the do-all is not
+    /// for, but none of a class over which it loops; and two work-items may not delete the same object. Who hands a reference to another
+    /// work-item of the same kernel does so by a release and an acquire. Arguments are what cl::Kernel::setArg takes, and heaps.
     template <class... Arguments>
     void parallel_do(const std::string &cls, const std::string &function, const Arguments &...arguments)
     {
-        Prepared &prepared = prepare(cls, function, false, sizeof...(arguments));
-        set_args(prepared, 1, arguments...);
-        launch(prepared, 0);
+        Prepared &prepared = prepare(cls, function, false, sizeof...(arguments), 0);
+        set_args(prepared.kernel, {function, prepared.launch->parameters, 1}, 1, arguments...);
+        enumerate(cls, prepared.launch->options.subclasses);
+        launch(prepared.kernel, items_, prepared.launch->options, function);
     }
 
     /// Objects of a class and its subclasses that live.
@@ -147,9 +152,23 @@ public:
     /// Empties it.
     void clear_errors();
 
-    /// A kernel of the user's own in the program, whose parameter `index` is a `global kma_world *`. Since it may create and delete, the
-    /// next do-alls enumerate anew.
-    void set_arg(cl::Kernel &kernel, cl_uint index);
+    /// Runs a kernel of the user's own in the program, kernel(global kma_world *w, arguments…), with at least `work_items`, rounded up to whole
+    /// groups. Of `options`, subclasses means nothing.
+    template <class... Arguments>
+    void run(const std::string &kernel, std::uint64_t work_items, const DoAllOptions &options, const Arguments &...arguments)
+    {
+        cl::Kernel &own = this->own(kernel);
+        set_args(own, {kernel, {}, 1}, 1, arguments...);
+        launch(own, work_items, options, kernel);
+    }
+
+    /// For whoever launches kernels on the world by himself: makes it argument `index` of one. Before each launch of a kernel that loops over
+    /// objects, enumerate() must be called; after each that creates or deletes, changed().
+    void set_arg(cl::Kernel &kernel, cl_uint index) const { kernel.setArg(index, memory_); }
+    /// Lists the objects of all classes of which that is not done since they changed.
+    void enumerate();
+    /// Any class may have other objects now.
+    void changed();
     /// The program.
     const Program &program() const noexcept { return program_; }
     /// The memory.
@@ -165,25 +184,33 @@ private:
         const Schema::Launch *launch;
         cl::Kernel kernel;
     };
-    Prepared &prepare(const std::string &cls, const std::string &function, bool is_new, std::size_t arguments);
-    void set_args(Prepared &, cl_uint) {}
-    template <class First, class... Rest> void set_args(Prepared &prepared, cl_uint index, const First &first, const Rest &...rest)
+    Prepared &prepare(const std::string &cls, const std::string &function, bool is_new, std::size_t arguments, std::uint32_t n);
+    struct Called {
+        std::string function, parameters;
+        cl_uint own; ///< arguments in front of the caller's
+    };
+    static void set_args(cl::Kernel &, const Called &, cl_uint) {}
+    template <class First, class... Rest>
+    static void set_args(cl::Kernel &kernel, const Called &called, cl_uint index, const First &first, const Rest &...rest)
     {
         try {
             if constexpr (std::is_same_v<First, Heap>)
-                first.set_arg(prepared.kernel, index);
+                first.set_arg(kernel, index);
             else
-                prepared.kernel.setArg(index, first);
+                kernel.setArg(index, first);
         } catch (const cl::Error &error) {
-            refuse_argument(*prepared.launch, index, error);
+            refuse_argument(called, index, error);
         }
-        set_args(prepared, index + 1, rest...);
+        set_args(kernel, called, index + 1, rest...);
     }
-    [[noreturn]] static void refuse_argument(const Schema::Launch &launch, cl_uint index, const cl::Error &error);
-    void launch(Prepared &prepared, std::uint32_t n);
+    [[noreturn]] static void refuse_argument(const Called &called, cl_uint index, const cl::Error &error);
+    void launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOptions &options, const std::string &function);
+    void enumerate(const std::string &cls, bool subclasses);
     void enumerate(std::uint32_t cls);
-    void change(const std::optional<std::vector<std::string>> &classes);
-    void run(cl::Kernel &kernel, std::uint64_t work_items) const;
+    bool may_change(const DoAllOptions &options, std::uint32_t cls) const;
+    void enqueue(cl::Kernel &kernel, std::uint64_t work_items, cl::Event &event) const;
+    void tell(const cl::Kernel &kernel, const cl::Event &event) const;
+    void run_own(cl::Kernel &kernel, std::uint64_t work_items) const;
     void init();
     WorldStates states() const;
 

@@ -10,6 +10,10 @@
 #define constant const
 #define kernel inline
 
+struct uint2 {
+    uint x, y;
+};
+
 // Only moved in whole units of the heap.
 struct alignas(16) uint4 {
     uint x, y, z, w;

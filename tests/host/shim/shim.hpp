@@ -33,6 +33,11 @@ inline size_t get_local_size(uint dimension)
     return dimension == 0 && me.company ? me.company->size() : 1;
 }
 
+inline size_t get_group_id(uint dimension)
+{
+    return get_global_id(dimension) / get_local_size(dimension);
+}
+
 inline void barrier(int, shim::location site = shim::location::current())
 {
     if (shim::lockstep *company = shim::self().company)

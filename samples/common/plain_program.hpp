@@ -1,0 +1,64 @@
+// Programs whose kernels are run by name, and the time that kernels took.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kma/kma.hpp"
+
+namespace samples {
+
+/// Milliseconds of kernels by what they do.
+struct Times {
+    double enumeration = 0, rest = 0;
+    double total() const { return enumeration + rest; }
+};
+
+/// Events of kernels, and what they sum up to.
+class KernelClock {
+public:
+    void note(const std::string &kernel, const cl::Event &event) { events_.emplace_back(kernel == "kma_world_list_kernel", event); }
+    /// Waits for the queue; of all kernels noted since the last call.
+    Times read(const kma::Device &device);
+
+private:
+    std::vector<std::pair<bool, cl::Event>> events_; ///< whether it enumerates
+};
+
+/// The source of that name among a sample's own. Throws kma::Error if there is none.
+kma::Source source_named(const std::vector<kma::Source> &sources, const std::string &name);
+
+/// A program without an object store.
+class PlainProgram {
+public:
+    PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources, const std::string &options);
+
+    /// Enqueues a kernel in groups of a size that is usual for the device, `items` rounded up to whole ones.
+    template <class... Arguments> void run(const std::string &name, std::uint32_t items, const Arguments &...arguments)
+    {
+        const auto known = kernels_.find(name);
+        cl::Kernel &kernel = known != kernels_.end() ? known->second : kernels_.emplace(name, program_.kernel(name)).first->second;
+        cl_uint index = 0;
+        (set(kernel, index++, arguments), ...);
+        enqueue(name, kernel, items);
+    }
+    /// Work-items that the device runs at a time, or about.
+    std::uint32_t strided() const noexcept { return strided_; }
+    Times times() { return clock_.read(device_); }
+
+private:
+    template <class T> static void set(cl::Kernel &kernel, cl_uint index, const T &value) { kernel.setArg(index, value); }
+    static void set(cl::Kernel &kernel, cl_uint index, const kma::Heap &heap) { heap.set_arg(kernel, index); }
+    void enqueue(const std::string &name, const cl::Kernel &kernel, std::uint32_t items);
+
+    kma::Device device_;
+    kma::Program program_;
+    std::uint32_t group_, strided_;
+    std::map<std::string, cl::Kernel> kernels_;
+    KernelClock clock_;
+};
+
+} // namespace samples

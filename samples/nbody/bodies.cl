@@ -1,0 +1,46 @@
+// Bodies that attract each other, as objects. (The physics of all versions: attraction below.)
+
+// What `other` does to a body: force over its own mass. DAMPING keeps those that are close from flying off, and is 0 for itself.
+static inline float2 pull(float2 at, float2 other, float mass)
+{
+    const float2 away = other - at;
+    const float inverse = rsqrt(away.x * away.x + away.y * away.y + DAMPING);
+    return away * (GRAVITY * mass * inverse * inverse * inverse);
+}
+
+// Numbers in [0, 1), the same on the host.
+static inline float drawn(uint number, uint purpose)
+{
+    return (kma_mix32(SEED + 4u * number + purpose) >> 8) * (1.0f / 16777216.0f);
+}
+
+static inline void body_init(global kma_world *w, Body self, uint i)
+{
+    Body_x(w, self) = 2 * drawn(i, 0) - 1;
+    Body_y(w, self) = 2 * drawn(i, 1) - 1;
+    Body_vx(w, self) = 0;
+    Body_vy(w, self) = 0;
+    Body_mass(w, self) = 500 + 500 * drawn(i, 2);
+}
+
+static inline void body_attract(global kma_world *w, Body self)
+{
+    const float2 at = (float2)(Body_x(w, self), Body_y(w, self));
+    float2 force = 0;
+    for (Body_each other = Body_each_begin(w); other.self != 0; other = Body_each_next(w, other)) // all bodies
+        force += pull(at, (float2)(Body_x(w, other.self), Body_y(w, other.self)), Body_mass(w, other.self));
+    Body_fx(w, self) = force.x;
+    Body_fy(w, self) = force.y;
+}
+
+static inline void body_move(global kma_world *w, Body self)
+{
+    Body_vx(w, self) += TIME_STEP * Body_fx(w, self);
+    Body_vy(w, self) += TIME_STEP * Body_fy(w, self);
+    Body_x(w, self) += TIME_STEP * Body_vx(w, self);
+    Body_y(w, self) += TIME_STEP * Body_vy(w, self);
+    if (fabs(Body_x(w, self)) > 1)
+        Body_vx(w, self) = -Body_vx(w, self);
+    if (fabs(Body_y(w, self)) > 1)
+        Body_vy(w, self) = -Body_vy(w, self);
+}

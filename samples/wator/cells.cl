@@ -1,0 +1,101 @@
+// Wa-Tor by hand, structure of arrays without objects: whatever an agent has is in the arrays of its cell, and is copied when it moves. Cells
+// without one have the room all the same. The rules: rules.cl. One work-item for each cell.
+
+enum { nobody, a_fish, a_shark };
+enum { nowhere = 0, dies = 5 }; // or 1 + a direction
+
+kernel void populate(global uchar *who, global uchar *age, global uchar *energy, global uchar *going, global uint *requests)
+{
+    const uint cell = (uint)get_global_id(0);
+    if (cell >= CELLS)
+        return;
+    const uint lot = chance(0, cell, who_is_there) & 255u, draw = chance(0, cell, first_age);
+    who[cell] = lot < FISH_SHARE ? a_fish : lot < FISH_SHARE + SHARK_SHARE ? a_shark : nobody;
+    age[cell] = draw % (lot < FISH_SHARE ? FISH_SPAWN : SHARK_SPAWN);
+    energy[cell] = ENERGY_START;
+    going[cell] = nowhere;
+    requests[cell] = 0;
+}
+
+kernel void fish_ask(uint phase, global const uchar *who, global uchar *age, global uint *requests)
+{
+    const uint cell = (uint)get_global_id(0);
+    if (cell >= CELLS || who[cell] != a_fish)
+        return;
+    age[cell] = min(age[cell] + 1u, 255u);
+    uint open = 0;
+    for (uint direction = 0; direction < 4; direction++)
+        open |= who[neighbour(cell, direction)] == nobody ? 1u << direction : 0;
+    if (open != 0)
+        ask(requests, cell, pick(open, chance(phase, cell, where_to)));
+}
+
+kernel void choose(uint phase, global uchar *going, global uint *requests)
+{
+    const uint cell = (uint)get_global_id(0);
+    if (cell >= CELLS || requests[cell] == 0)
+        return;
+    const uint direction = pick(asking(requests[cell]), chance(phase, cell, whom_to_take));
+    requests[cell] = 0;
+    going[neighbour(cell, direction)] = 1 + opposite(direction);
+}
+
+// Nobody is in a target, or a fish that is eaten: so only who goes there writes it. (A work-item of the target may see the newcomer
+// as its own, who goes nowhere.)
+kernel void fish_move(global uchar *who, global uchar *age, global uchar *going)
+{
+    const uint cell = (uint)get_global_id(0);
+    if (cell >= CELLS || going[cell] == nowhere)
+        return;
+    const uint target = neighbour(cell, going[cell] - 1), years = age[cell];
+    const bool spawns = years >= FISH_SPAWN;
+    going[cell] = nowhere;
+    who[target] = a_fish;
+    age[target] = spawns ? 0 : years;
+    who[cell] = spawns ? a_fish : nobody;
+    age[cell] = 0;
+}
+
+kernel void shark_ask(uint phase, global const uchar *who, global uchar *age, global uchar *energy, global uchar *going,
+                      global uint *requests)
+{
+    const uint cell = (uint)get_global_id(0);
+    if (cell >= CELLS || who[cell] != a_shark)
+        return;
+    age[cell] = min(age[cell] + 1u, 255u);
+    const uint left = energy[cell] - 1;
+    energy[cell] = left;
+    if (left == 0) {
+        going[cell] = dies;
+        return;
+    }
+    uint open = 0, prey = 0;
+    for (uint direction = 0; direction < 4; direction++) {
+        const uint other = who[neighbour(cell, direction)];
+        open |= other == nobody ? 1u << direction : 0;
+        prey |= other == a_fish ? 1u << direction : 0;
+    }
+    if ((open | prey) != 0)
+        ask(requests, cell, pick(prey != 0 ? prey : open, chance(phase, cell, where_to)));
+}
+
+kernel void shark_move(global uchar *who, global uchar *age, global uchar *energy, global uchar *going)
+{
+    const uint cell = (uint)get_global_id(0);
+    if (cell >= CELLS || going[cell] == nowhere)
+        return;
+    if (going[cell] == dies) {
+        going[cell] = nowhere;
+        who[cell] = nobody;
+        return;
+    }
+    const uint target = neighbour(cell, going[cell] - 1), years = age[cell];
+    const bool spawns = years >= SHARK_SPAWN;
+    going[cell] = nowhere;
+    energy[target] = min(energy[cell] + (who[target] == a_fish ? ENERGY_BOOST : 0u), 255u);
+    who[target] = a_shark;
+    age[target] = spawns ? 0 : years;
+    who[cell] = spawns ? a_shark : nobody;
+    age[cell] = 0;
+    energy[cell] = ENERGY_START;
+}

@@ -1,0 +1,159 @@
+// Wa-Tor with structures in a heap: an agent is a block, and an array of references has all that there are. An agent that was born is appended, by
+// one atomic of a counter; those that died are taken out of the array after each phase. The rules: rules.cl.
+#include "kma/kma.cl"
+
+typedef struct agent {
+    uint cell, target;
+    uint is_shark;
+    uchar age, energy; // 0: it is dead
+} agent;
+
+// Counters: agents in the array, then those that were born.
+typedef struct population {
+    kma_atomic_u32 agents, alive, failed;
+} population;
+
+static inline void settle(global kma_heap *heap, global agent *self, uint cell, global kma_ref *cells)
+{
+    self->cell = cell;
+    cells[cell] = kma_ref_of(heap, self);
+}
+
+static inline global agent *born(global kma_heap *heap, uint cell, uint is_shark, global kma_ref *list, global population *people)
+{
+    global agent *child = KMA_NEW(heap, agent);
+    if (!child) {
+        kma_fetch_add_u32(&people->failed, 1, KMA_RELAXED);
+        return child;
+    }
+    child->cell = cell;
+    child->target = cell;
+    child->is_shark = is_shark;
+    child->age = 0;
+    child->energy = ENERGY_START;
+    list[kma_fetch_add_u32(&people->agents, 1, KMA_RELAXED)] = kma_ref_of(heap, child);
+    return child;
+}
+
+kernel void populate(global kma_heap *heap, global kma_ref *cells, global uint *requests, global kma_ref *list, global population *people)
+{
+    const uint cell = (uint)get_global_id(0);
+    if (cell >= CELLS)
+        return;
+    const uint lot = chance(0, cell, who_is_there) & 255u, draw = chance(0, cell, first_age);
+    cells[cell] = 0;
+    requests[cell] = 0;
+    if (lot >= FISH_SHARE + SHARK_SHARE)
+        return;
+    const uint is_shark = lot >= FISH_SHARE;
+    global agent *self = born(heap, cell, is_shark, list, people);
+    if (!self)
+        return;
+    self->age = draw % (is_shark ? SHARK_SPAWN : FISH_SPAWN);
+    cells[cell] = kma_ref_of(heap, self);
+}
+
+// The k-th agent of the list as it was before the phase, for work-item k; NULL if there are not so many, or it is of the other sort.
+static inline global agent *mine(global kma_heap *heap, uint is_shark, uint agents, global const kma_ref *list, uint k)
+{
+    if (k >= agents)
+        return (global agent *)0;
+    global agent *self = (global agent *)kma_deref(heap, list[k]);
+    return self->is_shark == is_shark && self->energy != 0 ? self : (global agent *)0;
+}
+
+// Copies the number of agents, since those who move append more. One work-item.
+kernel void note(global population *people, global uint *before)
+{
+    *before = kma_load_u32(&people->agents, KMA_RELAXED);
+    kma_store_u32(&people->alive, 0, KMA_RELAXED);
+}
+
+kernel void ask_all(global kma_heap *heap, uint is_shark, uint phase, global const uint *before, global const kma_ref *cells, global uint *requests,
+                    global const kma_ref *list)
+{
+    for (uint k = (uint)get_global_id(0); k < *before; k += (uint)get_global_size(0)) {
+        global agent *self = mine(heap, is_shark, *before, list, k);
+        if (!self)
+            continue;
+        const uint cell = self->cell;
+        self->target = cell;
+        self->age = min(self->age + 1u, 255u);
+        if (is_shark && --self->energy == 0)
+            continue;
+        uint open = 0, prey = 0;
+        for (uint direction = 0; direction < 4; direction++) {
+            global const agent *other = (global const agent *)kma_deref(heap, cells[neighbour(cell, direction)]);
+            open |= !other ? 1u << direction : 0;
+            prey |= is_shark && other && !other->is_shark ? 1u << direction : 0;
+        }
+        if ((open | prey) != 0)
+            ask(requests, cell, pick(prey != 0 ? prey : open, chance(phase, cell, where_to)));
+    }
+}
+
+kernel void choose(global kma_heap *heap, uint phase, global const kma_ref *cells, global uint *requests)
+{
+    const uint cell = (uint)get_global_id(0);
+    if (cell >= CELLS || requests[cell] == 0)
+        return;
+    const uint direction = pick(asking(requests[cell]), chance(phase, cell, whom_to_take));
+    requests[cell] = 0;
+    ((global agent *)kma_deref(heap, cells[neighbour(cell, direction)]))->target = cell;
+}
+
+kernel void move_all(global kma_heap *heap, uint is_shark, global const uint *before, global kma_ref *cells, global kma_ref *list,
+                     global population *people)
+{
+    for (uint k = (uint)get_global_id(0); k < *before; k += (uint)get_global_size(0)) {
+        global agent *self = (global agent *)kma_deref(heap, list[k]);
+        if (self->is_shark != is_shark)
+            continue;
+        const uint cell = self->cell, target = self->target;
+        if (is_shark && self->energy == 0) {
+            cells[cell] = 0;
+            continue;
+        }
+        if (target == cell)
+            continue;
+        global agent *prey = (global agent *)kma_deref(heap, cells[target]);
+        if (prey) {
+            prey->energy = 0;
+            self->energy = min(self->energy + ENERGY_BOOST, 255u);
+        }
+        settle(heap, self, target, cells);
+        cells[cell] = 0;
+        if (self->age < (is_shark ? SHARK_SPAWN : FISH_SPAWN))
+            continue;
+        self->age = 0;
+        global agent *child = born(heap, cell, is_shark, list, people);
+        if (child)
+            cells[cell] = kma_ref_of(heap, child);
+    }
+}
+
+// Frees the dead, and copies the others to the next list.
+kernel void bury(global kma_heap *heap, global const kma_ref *list, global kma_ref *next, global population *people)
+{
+    const uint agents = kma_load_u32(&people->agents, KMA_RELAXED);
+    for (uint k = (uint)get_global_id(0); k < agents; k += (uint)get_global_size(0)) {
+        global agent *self = (global agent *)kma_deref(heap, list[k]);
+        const bool lives = self->energy != 0;
+        if (!lives)
+            kma_free(heap, self);
+        const kma_lanes here = kma_lanes_active();
+        const kma_scan places = kma_lanes_scan(here, lives ? 1 : 0);
+        uint first = 0;
+        if (kma_lane_leads(here) && places.total != 0)
+            first = kma_fetch_add_u32(&people->alive, places.total, KMA_RELAXED);
+        first = kma_lanes_first(here, first);
+        if (lives)
+            next[first + places.before] = list[k];
+    }
+}
+
+// Those that live are the list from now on. One work-item.
+kernel void go_on(global population *people)
+{
+    kma_store_u32(&people->agents, kma_load_u32(&people->alive, KMA_RELAXED), KMA_RELAXED);
+}

@@ -1,0 +1,21 @@
+// The same on the host, one cell after the other, to compare with.
+#pragma once
+
+#include "ocean.hpp"
+
+namespace wator {
+
+class Reference {
+public:
+    explicit Reference(const Rules &rules);
+    void step(std::uint32_t number);
+    const Grid &grid() const noexcept { return grid_; }
+
+private:
+    void phase(Who who, std::uint32_t number);
+
+    Rules rules_;
+    Grid grid_;
+};
+
+} // namespace wator
