@@ -16,6 +16,7 @@ void large(Bench &bench);
 void access(Bench &bench);
 void workgen(Bench &bench);
 void lists(Bench &bench);
+void objects(Bench &bench); ///< the object store, in a world of its own; no heap takes part
 void init(Bench &bench);
 void registers(Bench &bench);
 void host(Bench &bench); ///< what a CPU's own allocators do; no heap takes part
@@ -29,7 +30,8 @@ struct Suite {
 constexpr Suite all_suites[] = {
     {"uniform", uniform}, {"mixed", mixed},         {"churn", churn},     {"latency", latency}, {"scaling", scaling},
     {"fill", fill},       {"steady", steady},       {"large", large},     {"access", access},   {"workgen", workgen},
-    {"lists", lists},     {"init", init},           {"registers", registers}, {"host", host, true},
+    {"lists", lists},     {"init", init},           {"registers", registers}, {"objects", objects, true},
+    {"host", host, true},
 };
 
 } // namespace bench

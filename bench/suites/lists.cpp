@@ -6,12 +6,12 @@
 namespace bench {
 namespace {
 
-constexpr cl_uint objects = 10; // BENCH_OBJECTS of lists.cl
+constexpr cl_uint objects_each = 10; // BENCH_OBJECTS of lists.cl
 
 class Lists {
 public:
     Lists(Bench &bench, std::size_t work_items, cl_uint bytes)
-        : bench_(bench), n_(work_items), bytes_(bytes), places_(bench.array("places", work_items * objects)),
+        : bench_(bench), n_(work_items), bytes_(bytes), places_(bench.array("places", work_items * objects_each)),
           sums_(bench.array("sums", work_items))
     {
         bench_.progress("lists", in_words(parameters()));
@@ -59,7 +59,7 @@ public:
     /// In one that has memory for all from the start, if the heap has so much in one piece.
     void by_arena_with_room()
     {
-        const std::uint64_t room = n_ * objects * ((bytes_ + 15) / 16 * 16), superblock = bench_.heap().options().superblock_bytes;
+        const std::uint64_t room = n_ * objects_each * ((bytes_ + 15) / 16 * 16), superblock = bench_.heap().options().superblock_bytes;
         if (superblock != 0 && room > superblock / 2)
             bench_.note("lists", "arena_with_room was left out: the heap has no room in one piece");
         else
@@ -89,19 +89,19 @@ public:
     }
 
     /// Objects for all work-items, of which memory is there from the start.
-    kma::ArrayListOptions with_room() const { return {.room = static_cast<cl_uint>(n_) * objects}; }
+    kma::ArrayListOptions with_room() const { return {.room = static_cast<cl_uint>(n_) * objects_each}; }
 
     /// All objects of a list that `kernel` made read, by who made them.
     void read(const char *kernel, const std::string &metric, cl_uint stride)
     {
         begin();
         const Rounds rounds = with_lists({}, [&](const kma::Heap &heap, const kma::ArrayList &list) {
-            bench_.time(kernel, n_, heap, list.ref(), places_, objects);
+            bench_.time(kernel, n_, heap, list.ref(), places_, objects_each);
             const double ms = bench_.time("read_objects", n_, heap, list.ref(), places_, stride, sums_);
             look_at(heap, list);
             const std::vector<cl_uint> sums = bench_.read(sums_, n_);
             for (std::size_t me = 0; me < n_; me++) // objects me * 10 to me * 10 + 9
-                right_ = right_ && sums[me] == static_cast<cl_uint>(me * objects * objects + objects * (objects - 1) / 2);
+                right_ = right_ && sums[me] == static_cast<cl_uint>(me * objects_each * objects_each + objects_each * (objects_each - 1) / 2);
             return ms;
         });
         add(metric, rounds);
@@ -140,7 +140,7 @@ private:
     void look_at(const kma::Heap &heap, const kma::ArrayList &list)
     {
         look([&](const cl::Buffer &counts) { bench_.time("check_objects", n_, heap, list.ref(), places_, counts); });
-        right_ = right_ && list.size(heap) + bench_.counts().nulls == n_ * objects;
+        right_ = right_ && list.size(heap) + bench_.counts().nulls == n_ * objects_each;
     }
 
     template <class Check> void look(const Check &check)
@@ -148,7 +148,7 @@ private:
         check(bench_.no_counts());
         const Counts seen = bench_.counts();
         nulls_ += seen.nulls;
-        right_ = right_ && seen.wrong == 0 && seen.nulls < n_ * objects;
+        right_ = right_ && seen.wrong == 0 && seen.nulls < n_ * objects_each;
     }
 
     void add(const std::string &metric, const Rounds &rounds)
@@ -179,7 +179,7 @@ void lists(Bench &bench)
     for (const cl_uint bytes : {4u, 8u})
         for (std::size_t n = 1u << 8; n <= 1u << 17; n *= 2) {
             if ((bench.quick() && n != 1u << 14) ||
-                !fits(bench, "lists", line_of(n * objects, {bytes}), bench.heap_bytes()))
+                !fits(bench, "lists", line_of(n * objects_each, {bytes}), bench.heap_bytes()))
                 continue;
             Lists lists(bench, n, bytes);
             lists.by_malloc();
@@ -194,8 +194,8 @@ void lists(Bench &bench)
             lists.by_list("objects_by_grow", "grow_with_room", 1, lists.with_room());
             lists.in_blocks_of(1 << 16, "grow_local_blocks_of_64_KiB");
             lists.in_blocks_of(1 << 20, "grow_local_blocks_of_1_MiB");
-            lists.by_list("objects_by_grow_local", "grow_local_of_10", objects);
-            lists.by_list("objects_by_grow_max", "grow_max_of_10", objects);
+            lists.by_list("objects_by_grow_local", "grow_local_of_10", objects_each);
+            lists.by_list("objects_by_grow_max", "grow_max_of_10", objects_each);
             lists.read("objects_by_grow_local", "read_side_by_side", 1);
             lists.read("objects_by_grow_max", "read_interleaved", work_group);
         }

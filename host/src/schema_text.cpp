@@ -1,4 +1,5 @@
 // The OpenCL C that is generated from a schema.
+#include <algorithm>
 #include <set>
 
 #include "kma/error.hpp"
@@ -61,8 +62,11 @@ std::string accessor(const std::string &cls, const Schema::Layout &layout, Schem
     return text;
 }
 
-std::string functions(const std::string &cls, Schema::Range range, bool is_abstract)
+std::string functions(const std::string &cls, const Schema::Layout &layout, Schema::Range range, bool is_abstract)
 {
+    std::uint32_t most = 0; // objects in a block
+    for (std::uint32_t i = range.first; i <= range.last; i++)
+        most = std::max(most, layout.classes[i].objects);
     std::string text;
     const std::uint32_t first = range.first, last = range.last;
     if (!is_abstract)
@@ -76,9 +80,7 @@ std::string functions(const std::string &cls, Schema::Range range, bool is_abstr
     text += say("static inline bool ", cls, "_is(global kma_world *w, uint ref)\n{\n    return ref != 0 && kma_world_type(w, ref) - ", first + 1,
                 "u <= ", last - first, "u;\n}\n");
     text += say("static inline ", cls, " ", cls, "_as(global kma_world *w, uint ref)\n{\n    return ", cls, "_is(w, ref) ? ref : 0;\n}\n");
-    text += say("typedef kma_world_each ", cls, "_each;\n");
-    text += say("static inline ", cls, "_each ", cls, "_each_begin(global kma_world *w)\n{\n    return kma_world_each_begin(w, ", first, "u, ", last, "u);\n}\n");
-    text += say("static inline ", cls, "_each ", cls, "_each_next(global kma_world *w, ", cls, "_each walk)\n{\n    return kma_world_each_next(w, walk);\n}\n");
+    text += say("#define ", cls, "_for_each(w, object) KMA_WORLD_FOR_EACH(w, ", first, "u, ", last, "u, ", most, "u, object)\n");
     return text;
 }
 
@@ -94,7 +96,7 @@ void Schema::check_names() const
     };
     for (const Class &cls : classes_) {
         use(cls.name);
-        for (const char *function : {"new", "delete", "is", "as", "each", "each_begin", "each_next"})
+        for (const char *function : {"new", "delete", "is", "as", "for_each"})
             use(cls.name + "_" + function);
         for (const Column &column : all_columns(cls)) {
             use(cls.name + "_" + column.name);
@@ -126,7 +128,7 @@ std::string Schema::accessors(std::uint32_t slots) const
         const Range its = range(cls.name);
         if (its.first > its.last)
             continue;
-        text += say("\n// ", cls.name, "\n", functions(cls.name, its, cls.is_abstract));
+        text += say("\n// ", cls.name, "\n", functions(cls.name, made, its, cls.is_abstract));
         for (const Column &column : all_columns(cls))
             text += accessor(cls.name, made, its, column);
     }

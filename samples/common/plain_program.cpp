@@ -1,17 +1,45 @@
 // Kernels by name.
 #include "common/plain_program.hpp"
 
+#include <cstdio>
+
 #include "common/launch.hpp"
 
 namespace samples {
+
+double Times::total() const
+{
+    double sum = 0;
+    for (const auto &[name, milliseconds] : kernels)
+        sum += milliseconds;
+    return sum;
+}
+
+double Times::enumeration() const
+{
+    const auto found = kernels.find("kma_world_list_kernel");
+    return found == kernels.end() ? 0 : found->second;
+}
+
+void Times::add(const Times &others)
+{
+    for (const auto &[name, milliseconds] : others.kernels)
+        kernels[name] += milliseconds;
+}
+
+void Times::print(double steps) const
+{
+    for (const auto &[name, milliseconds] : kernels)
+        std::printf("         %8.4f ms %s\n", milliseconds / steps, name.c_str());
+}
 
 Times KernelClock::read(const kma::Device &device)
 {
     device.queue().finish();
     Times times;
-    for (const auto &[enumerates, event] : events_) {
+    for (const auto &[name, event] : events_) {
         const cl_ulong begin = event.getProfilingInfo<CL_PROFILING_COMMAND_START>(), end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
-        (enumerates ? times.enumeration : times.rest) += static_cast<double>(end - begin) / 1e6;
+        times.kernels[name] += static_cast<double>(end - begin) / 1e6;
     }
     events_.clear();
     return times;

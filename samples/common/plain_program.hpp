@@ -11,21 +11,25 @@
 
 namespace samples {
 
-/// Milliseconds of kernels by what they do.
+/// Milliseconds by the kernels' names.
 struct Times {
-    double enumeration = 0, rest = 0;
-    double total() const { return enumeration + rest; }
+    std::map<std::string, double> kernels;
+    double total() const;
+    double enumeration() const; ///< of an object store's do-alls
+    void add(const Times &others);
+    /// A line for each kernel, of its share of a step.
+    void print(double steps) const;
 };
 
 /// Events of kernels, and what they sum up to.
 class KernelClock {
 public:
-    void note(const std::string &kernel, const cl::Event &event) { events_.emplace_back(kernel == "kma_world_list_kernel", event); }
+    void note(const std::string &kernel, const cl::Event &event) { events_.emplace_back(kernel, event); }
     /// Waits for the queue; of all kernels noted since the last call.
     Times read(const kma::Device &device);
 
 private:
-    std::vector<std::pair<bool, cl::Event>> events_; ///< whether it enumerates
+    std::vector<std::pair<std::string, cl::Event>> events_;
 };
 
 /// The source of that name among a sample's own. Throws kma::Error if there is none.

@@ -27,8 +27,8 @@ static inline void body_attract(global kma_world *w, Body self)
 {
     const float2 at = (float2)(Body_x(w, self), Body_y(w, self));
     float2 force = 0;
-    for (Body_each other = Body_each_begin(w); other.self != 0; other = Body_each_next(w, other)) // all bodies
-        force += pull(at, (float2)(Body_x(w, other.self), Body_y(w, other.self)), Body_mass(w, other.self));
+    Body_for_each(w, other)
+        force += pull(at, (float2)(Body_x(w, other), Body_y(w, other)), Body_mass(w, other));
     Body_fx(w, self) = force.x;
     Body_fy(w, self) = force.y;
 }

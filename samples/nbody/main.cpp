@@ -81,14 +81,15 @@ bool run(const Options &options)
     samples::Differences verdict;
     const std::uint32_t compared = std::min(options.steps, options.verify_steps);
     std::vector<double> milliseconds; // of steps
-    double enumeration = 0, wall = 0;
+    samples::Times sum;
+    double wall = 0;
     for (std::uint32_t step = 0; step < options.steps; step++) {
         const Clock::time_point begin = Clock::now();
         game->step();
         const samples::Times times = game->times(); // waits
         wall += std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
         milliseconds.push_back(times.total());
-        enumeration += times.enumeration;
+        sum.add(times);
         draw_step(options, step + 1, *game);
         if (step + 1 == compared)
             compare(game->bodies(), options, compared, verdict);
@@ -96,7 +97,8 @@ bool run(const Options &options)
     std::sort(milliseconds.begin(), milliseconds.end());
     const double steps = std::max<std::size_t>(milliseconds.size(), 1);
     std::printf("time:    %.4f ms a step; median of kernels %.4f, enumeration %.4f\n", wall / steps,
-                milliseconds.empty() ? 0 : milliseconds[milliseconds.size() / 2], enumeration / steps);
+                milliseconds.empty() ? 0 : milliseconds[milliseconds.size() / 2], sum.enumeration() / steps);
+    sum.print(steps);
     for (const std::string &fault : game->faults())
         verdict.differ(fault);
     const Checksum last = checksum(game->bodies());

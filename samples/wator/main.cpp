@@ -98,7 +98,8 @@ bool run(const Options &options)
     const samples::Times times = game->times(); // waits
     const double all = milliseconds_since(begin), steps = std::max(options.steps, 1u);
     std::printf("time:    %.4f ms a step; of it kernels %.4f, of these enumeration %.4f\n", all / steps, times.total() / steps,
-                times.enumeration / steps);
+                times.enumeration() / steps);
+    times.print(steps);
 
     const Population people = game->population();
     const std::uint64_t unborn = game->unborn();

@@ -24,6 +24,8 @@ public:
         static constexpr uint looks[] = {8, 1, 2};
         tiny::looks = looks[choose(3, 1)];
         shim::place_items = choose(2, 1) == 0 ? 4 : 1;
+        is_in_step_ = choose(2, 1) == 1;
+        used_ = tiny::classes - choose(3, 1);
         mail_ = shim::objects.construct<kma_atomic_u32>(mail_memory_);
         kma_store_u32(mail_, 0, KMA_RELAXED);
         if (is_misled)
@@ -56,7 +58,9 @@ public:
         if (const uint self = kma_load_u32(mail_, KMA_RELAXED))
             living.push({self, kma_world_type(world_.w, self) - 1, 0});
         world_.check_at_rest(living);
-        if (variant_ % 4 == 0)
+        // Who meets more wrong hints than he looks at finds what there is by a search, of which only so many may be in vain between two
+        // enumerations.
+        if (variant_ % 4 == 0 || tiny::looks < world_.blocks())
             world_.check_enumeration(living, 1 + variant_ % 3);
         world_.check_takes_all(variant_ / 16 % tiny::classes, living);
         world_.check_at_rest(living);
@@ -89,7 +93,12 @@ private:
         const uint n = is_search_ ? searched : ways;
         return std::exchange(left_, left_ / n) % n;
     }
-    uint number(uint me, uint round) const { return kma_mix32(variant_ * 64 + me * 4099 + round * 65537 + 1) >> 8; }
+    // What a thread does in a round. Lanes that do the same create and delete together more often.
+    uint number(uint me, uint round) const
+    {
+        const uint who = is_in_step_ ? me / shim::group_lanes : me;
+        return kma_mix32(variant_ * 64 + who * 4099 + round * 65537 + 1) >> 8;
+    }
 
     // As whoever went on late leaves them: any hint may be of any block.
     void put_wrong_hints()
@@ -105,7 +114,7 @@ private:
 
     void create(uint me, uint n)
     {
-        const uint T = n / 16 % tiny::classes;
+        const uint T = n / 16 % used_;
         tiny::object mine = {kma_world_new(world_.w, T), T, 0};
         if (mine.self == 0) {
             shim::check(!is_roomy_, "there was memory, and a thread got none");
@@ -151,6 +160,8 @@ private:
     alignas(kma_atomic_u32) uchar mail_memory_[sizeof(kma_atomic_u32)];
     kma_atomic_u32 *mail_ = nullptr; // an object, or 0
     uint variant_ = 0, left_ = 0;
+    uint used_ = tiny::classes; // classes of which there are objects
     bool is_search_ = false;
+    bool is_in_step_ = false;
     bool is_roomy_ = false; // memory for all
 };

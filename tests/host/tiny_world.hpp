@@ -20,6 +20,7 @@ namespace tiny {
 constexpr uint classes = KMA_TINY_CLASSES, most_slots = KMA_TINY_SLOTS;
 inline uint class_slots[classes];
 inline uint looks = 8;
+constexpr uint block_bits = shim::is_model_checker ? 4 : 7; // of the number of a block
 
 // A class that there is not has slots nowhere.
 inline uint slots_of(uint T, shim::location where = shim::location::current())
@@ -37,12 +38,15 @@ inline uint slots_of(uint T, shim::location where = shim::location::current())
 #define KMA_WORLD_HINTS           2u
 #define KMA_OBJECTS_LOOKS         tiny::looks
 
-// Lanes delete together, as where the hardware matches them, but in the forms without 64-bit atomics, so that each alone is tried, too.
+// Lanes delete together, as where the hardware matches them, and that quickly; but in the forms without 64-bit atomics, so that each
+// alone is tried, too.
 #if KMA_HAS_ATOMIC64
 #define KMA_LANES_HAVE_MATCH
 #define KMA_LANES_HAVE_OR
 #endif
+#define kma_lanes_match(group, value, bits) kma_lanes_match(group, value, std::min<uint>(bits, tiny::block_bits))
 #include "kma/objects/world.cl"
+#undef kma_lanes_match
 #undef KMA_LANES_HAVE_MATCH
 #undef KMA_LANES_HAVE_OR
 
@@ -102,6 +106,7 @@ public:
     {
         std::copy(slots, slots + classes, class_slots);
         blocks_ = blocks;
+        shim::check(blocks <= most_blocks && (blocks - 1) >> block_bits == 0, "the world is too large for this test");
         const kma_world_plan plan = kma_world_plan_of(classes, KMA_WORLD_BLOCK_BYTES, blocks);
         w = shim::objects.construct<kma_world>(memory_.take(plan.end));
         uchar *const base = reinterpret_cast<uchar *>(w);
@@ -146,7 +151,8 @@ public:
             check_block(block, living, where);
         for (uint tree = 0; told && tree <= classes; tree++)
             check_tree(kma_world_free(w) + static_cast<size_t>(tree) * w->tree_words, where);
-        shim::check(kma_load_u32(&w->searching, KMA_RELAXED) == 0, "somebody counts as looking through all blocks", where);
+        shim::check(kma_load_u32(&w->searching, KMA_RELAXED) <= expected[KMA_ERROR_OUT_OF_MEMORY],
+                    "somebody counts as looking through all blocks who has found something", where);
         for (uint code = 0; code < KMA_ERROR_CODES; code++)
             shim::check(kma_load_u32(&w->head.errors.count[code], KMA_RELAXED) == expected[code],
                         "the error log does not count what happened", where);
@@ -180,14 +186,15 @@ public:
                 found += is_one_of(living, T, kma_world_listed_object(w, T, slots_of(T), i), where);
             shim::check(found == of_class, "an enumeration misses an object", where);
         }
+        shim::check(kma_load_u32(&w->searching, KMA_RELAXED) == 0, "somebody counts as looking through all blocks", where);
         for (uint first = 0; first < classes; first++)
             for (uint last = first; last < classes; last++) {
                 uint met = 0, of_classes = 0;
                 for (uint i = 0; i < living.count; i++)
                     of_classes += living.objects[i].T >= first && living.objects[i].T <= last;
-                for (kma_world_each walk = kma_world_each_begin(w, first, last); walk.self != 0; walk = kma_world_each_next(w, walk))
-                    met += is_one_of(living, walk.T, walk.self, where);
-                shim::check(met == of_classes, "a walk does not meet all objects", where);
+                KMA_WORLD_FOR_EACH(w, first, last, most_slots, self)
+                    met += is_one_of(living, kma_world_type(w, self) - 1, self, where);
+                shim::check(met == of_classes, "a loop over all objects does not meet all", where);
             }
     }
 

@@ -14,7 +14,7 @@ struct DoAllOptions {
     /// later do-alls miss objects that were created, and meet some that are none any more. (With ProgramOptions::debug 1 or more a world looks
     /// after each launch whether the other classes have as many objects as before.)
     std::optional<std::vector<std::string>> changes = std::nullopt;
-    /// Classes over whose objects the function loops (`for (Fish_each it = …)`). Not given: any.
+    /// Classes over whose objects the function loops (`Fish_for_each(w, fish)`). Not given: any.
     std::optional<std::vector<std::string>> loops_over = std::nullopt;
     /// Whether a do-all is for objects of subclasses, too.
     bool subclasses = true;
