@@ -37,6 +37,7 @@ inline uint slots_of(uint T, shim::location where = shim::location::current())
 #define KMA_WORLD_BLOCK_BYTES     ((uint{sizeof(KMA_PLAIN(uint)) * tiny::most_slots} + 127u) / 128u * 128u)
 #define KMA_WORLD_HINTS           2u
 #define KMA_OBJECTS_LOOKS         tiny::looks
+#define KMA_OBJECTS_HIERARCHY     KMA_HAS_ATOMIC64 // the other way, too
 
 // Lanes delete together, as where the hardware matches them, and that quickly; but in the forms without 64-bit atomics, so that each
 // alone is tried, too.
@@ -84,13 +85,16 @@ template <uint most> struct object_list {
     }
 };
 
-// Calls a kernel as each of `items` work-items, the last first, each a group of its own.
-template <class Kernel> void launch(uint items, const Kernel &body)
+// Calls a kernel as each of `groups` work-groups, the last first, of a lone work-item each or of `lanes` that one thread plays.
+template <class Kernel> void launch(uint groups, const Kernel &body, uint lanes = 1)
 {
-    const std::size_t me = shim::self().id, before = std::exchange(shim::work_items, items);
-    for (uint item = items; item-- != 0;) {
-        shim::self().id = item;
-        body();
+    const std::size_t me = shim::self().id, before = std::exchange(shim::work_items, groups * lanes);
+    for (uint group = groups; group-- != 0;) {
+        shim::self().id = group * lanes;
+        if (lanes == 1)
+            body();
+        else
+            shim::lockstep::run(lanes, group * lanes, [&](uint) { body(); });
     }
     shim::self().id = me;
     shim::work_items = before;
@@ -174,11 +178,12 @@ public:
     }
 
     // An enumeration finds what is there, each object once: by numbers and by a walk.
-    template <class List> void check_enumeration(const List &living, uint items, shim::location where = shim::location::current())
+    template <class List>
+    void check_enumeration(const List &living, uint groups, uint lanes = 1, shim::location where = shim::location::current())
     {
         turn_ ^= 1;
         for (uint T = 0; T < classes; T++) {
-            launch(items, [&] { kma_world_list_kernel(w, T, turn_); });
+            launch(groups, [&] { kma_world_list_kernel(w, T, turn_); }, lanes);
             uint of_class = 0, found = 0;
             for (uint i = 0; i < living.count; i++)
                 of_class += living.objects[i].T == T;

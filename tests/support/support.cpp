@@ -33,6 +33,14 @@ std::size_t scaled(std::size_t count, std::size_t least)
     return std::max(least, static_cast<std::size_t>(static_cast<double>(count) * scale));
 }
 
+kma::Source program_source(const std::string &file)
+{
+    for (const kma::Source &source : kernels())
+        if (source.name == file)
+            return source;
+    throw std::invalid_argument("no kernel file " + file);
+}
+
 kma::Program program(const std::string &file, const std::string &options, int debug)
 {
     kma::ProgramOptions build;

@@ -47,7 +47,10 @@ bool first_flavour_only();
 /// Whether this run is for heaps of that kind: for all, or for that of KMA_TEST_HEAP.
 bool heap_is_asked(kma::HeapKind kind);
 
-/// A kernel file that the test executable embeds, built; it may include the others.
+/// A kernel file that the test executable embeds.
+kma::Source program_source(const std::string &file);
+
+/// The same, built; it may include the others.
 kma::Program program(const std::string &file, const std::string &options = {}, int debug = 0);
 kma::Program program(const std::string &file, kma::ProgramOptions build);
 

@@ -36,8 +36,11 @@ static inline void kma_report_of(global kma_heap_header *heap, uint code, uint r
                                  uint site)
 {
     global kma_atomic_u32 *count = &heap->errors.count[code];
-    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)count);
     uint n = 0;
+#if KMA_IS_CPU && KMA_LANES == KMA_LANES_SUBGROUP // as kma_world_new (objects/blocks.cl)
+    n = kma_count_errors(count, 1);
+#else
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)count);
     if (kma_lane_in(together)) {
         if (kma_lane_leads(together))
             n = kma_count_errors(count, kma_lanes_count(together));
@@ -45,6 +48,7 @@ static inline void kma_report_of(global kma_heap_header *heap, uint code, uint r
     } else {
         n = kma_count_errors(count, 1);
     }
+#endif
     kma_write_record(heap, code, n, ref, size, work_item, site);
 }
 

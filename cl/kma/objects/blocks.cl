@@ -35,6 +35,12 @@
 #define KMA_WORLD_OBJECT_BYTES(T) 16u
 #endif
 
+// Whether lanes that come together are served together. Not on CPUs, where only Intel's runtime (2026.2) has lanes that meet: its
+// vectoriser got a kernel's own counters wrong beside objects (docs/porting.md).
+#ifndef KMA_OBJECTS_COALESCE
+#define KMA_OBJECTS_COALESCE (!(KMA_IS_CPU && KMA_LANES == KMA_LANES_SUBGROUP))
+#endif
+
 static inline uint kma_world_ref(uint block, uint slot)
 {
     return (block + 1) << KMA_WORLD_SLOT_SHIFT | slot;

@@ -8,9 +8,6 @@
 #include "kma/objects/blocks.cl"
 #include "kma/platform/lanes.cl"
 
-#ifndef KMA_OBJECTS_COALESCE
-#define KMA_OBJECTS_COALESCE 1
-#endif
 #if KMA_OBJECTS_COALESCE && defined(KMA_LANES_HAVE_MATCH) && defined(KMA_LANES_HAVE_OR)
 #define KMA_WORLD_GIVES_TOGETHER 1
 #else

@@ -14,10 +14,7 @@
 #include "kma/platform/lanes.cl"
 #include "kma/platform/place.cl"
 
-// Switches, for measurements (paper, figure 12(d)); all on by default.
-#ifndef KMA_OBJECTS_COALESCE
-#define KMA_OBJECTS_COALESCE 1 // lanes together
-#endif
+// Switches, for measurements (paper, figure 12(d)), as are KMA_OBJECTS_COALESCE (blocks.cl) and KMA_OBJECTS_ROTATE (slots.cl).
 #ifndef KMA_OBJECTS_HIERARCHY
 #define KMA_OBJECTS_HIERARCHY 1 // trees; 0: the lowest level is looked through from the caller's place on
 #endif

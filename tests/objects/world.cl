@@ -1,0 +1,171 @@
+// Work-items that create, stamp, check and delete objects of the classes of world_test.cpp: Thing, and of it Small, Large, and Huge, a Large.
+
+// What an object that is somebody's has in it.
+static inline uint stamp_of(uint owner, uint number)
+{
+    return kma_mix32(owner * 2654435761u + number) | 1u;
+}
+
+static inline uint create(global kma_world *w, uint cls)
+{
+    return cls == 0 ? Small_new(w) : cls == 1 ? Large_new(w) : Huge_new(w);
+}
+
+static inline void stamp(global kma_world *w, uint self, uint owner, uint number)
+{
+    Thing_owner(w, self) = owner;
+    Thing_number(w, self) = stamp_of(owner, number);
+    if (Large_is(w, self)) {
+        Large_weight(w, self) = (ulong)owner << 32 | number;
+        for (uint i = 0; i < 3; i++)
+            Large_place(w, self, i) = (float4)((float)i, (float)(owner & 255u), 0, 0);
+    }
+    if (Huge_is(w, self))
+        for (uint i = 0; i < 40; i++)
+            Huge_more(w, self, i) = owner + i;
+}
+
+static inline bool is_stamped(global kma_world *w, uint self, uint owner, uint number)
+{
+    bool is = Thing_owner(w, self) == owner && Thing_number(w, self) == stamp_of(owner, number);
+    if (Large_is(w, self)) {
+        is = is && Large_weight(w, self) == ((ulong)owner << 32 | number);
+        for (uint i = 0; i < 3; i++)
+            is = is && Large_place(w, self, i).x == (float)i && Large_place(w, self, i).y == (float)(owner & 255u);
+    }
+    if (Huge_is(w, self))
+        for (uint i = 0; i < 40; i++)
+            is = is && Huge_more(w, self, i) == owner + i;
+    return is;
+}
+
+#define HELD 6
+
+// Each work-item creates and deletes by chance for some rounds, HELD at a time at most. counts: created, deleted, refused, wrong.
+kernel void churn(global kma_world *w, uint rounds, uint seed, uint classes, global kma_atomic_u32 *counts)
+{
+    const uint me = (uint)get_global_id(0);
+    uint held[HELD], numbers[HELD];
+    for (uint i = 0; i < HELD; i++)
+        held[i] = 0;
+    uint created = 0, deleted = 0, refused = 0, wrong = 0;
+    for (uint round = 0; round < rounds; round++) {
+        const uint draw = kma_mix32(seed + me * 31u + round * 65537u), i = draw % HELD;
+        if (held[i] != 0) {
+            wrong += is_stamped(w, held[i], me, numbers[i]) ? 0 : 1;
+            Thing_delete(w, held[i]);
+            held[i] = 0;
+            deleted++;
+            continue;
+        }
+        const uint cls = (draw >> 8) % classes;
+        held[i] = create(w, cls);
+        if (held[i] == 0) {
+            refused++;
+            continue;
+        }
+        wrong += kma_world_type(w, held[i]) == cls + 1 ? 0 : 1;
+        numbers[i] = round;
+        stamp(w, held[i], me, round);
+        created++;
+    }
+    for (uint i = 0; i < HELD; i++)
+        wrong += held[i] == 0 || is_stamped(w, held[i], me, numbers[i]) ? 0 : 1;
+    kma_fetch_add_u32(&counts[0], created, KMA_RELAXED);
+    kma_fetch_add_u32(&counts[1], deleted, KMA_RELAXED);
+    kma_fetch_add_u32(&counts[2], refused, KMA_RELAXED);
+    kma_fetch_add_u32(&counts[3], wrong, KMA_RELAXED);
+}
+
+// Each work-item asks for `each` objects of a class, and writes their references.
+kernel void fill(global kma_world *w, uint cls, uint each, global uint *references)
+{
+    for (uint n = 0; n < each; n++) {
+        const uint at = n * (uint)get_global_size(0) + (uint)get_global_id(0);
+        references[at] = create(w, cls);
+    }
+}
+
+// One work-item: deletes an object, as one of that class.
+kernel void delete_one(global kma_world *w, uint cls, uint reference)
+{
+    if (get_global_id(0) != 0)
+        return;
+    if (cls == 0)
+        Small_delete(w, reference);
+    else if (cls == 1)
+        Large_delete(w, reference);
+    else
+        Huge_delete(w, reference);
+}
+
+// ------ do-alls ---------------------------------------------------------------------------------------------------------
+
+static inline void init_small(global kma_world *w, Small self, uint i, uint first)
+{
+    Small_owner(w, self) = first + i;
+    Small_number(w, self) = 0;
+}
+
+static inline void init_large(global kma_world *w, Large self, uint i)
+{
+    Large_owner(w, self) = i;
+    Large_number(w, self) = 0;
+    Large_weight(w, self) = i;
+}
+
+static inline void init_huge(global kma_world *w, Huge self, uint i)
+{
+    Huge_owner(w, self) = i;
+    Huge_number(w, self) = 0;
+    Huge_weight(w, self) = 1000 + i;
+}
+
+static inline void visit(global kma_world *w, Thing self, uint by)
+{
+    Thing_number(w, self) += by;
+}
+
+// Those with an odd owner go, the others have a child each.
+static inline void replace(global kma_world *w, Small self)
+{
+    Small_number(w, self) += 1;
+    if ((Small_owner(w, self) & 1u) != 0) {
+        Small_delete(w, self);
+        return;
+    }
+    const Small child = Small_new(w);
+    if (child == 0)
+        return;
+    Small_owner(w, child) = Small_owner(w, self) | 0x80000000u;
+    Small_number(w, child) = 100;
+}
+
+// The sums of weights of all Large, Huge ones among them, and how many there are; and how a loop is left.
+static inline void look_around(global kma_world *w, Small self, global ulong *sums)
+{
+    ulong sum = 0, count = 0, until = 0, skipped = 0, pairs = 0;
+    Large_for_each(w, one) {
+        sum += Large_weight(w, one);
+        count++;
+    }
+    Thing_for_each(w, one) {
+        if (until == 5)
+            break;
+        until++;
+    }
+    Huge_for_each(w, one) {
+        if ((Huge_owner(w, one) & 1u) != 0)
+            continue;
+        skipped++;
+    }
+    Huge_for_each(w, one)
+        Huge_for_each(w, other)
+            pairs += one != other ? 1 : 0;
+    const uint me = Small_owner(w, self);
+    sums[5 * me] = sum;
+    sums[5 * me + 1] = count;
+    sums[5 * me + 2] = until;
+    sums[5 * me + 3] = skipped;
+    sums[5 * me + 4] = pairs;
+}
