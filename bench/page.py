@@ -14,6 +14,7 @@ TITLES = {
     "access": "Blocks written and read, against a plain array",
     "workgen": "Work generation: malloc against two passes with a prefix sum",
     "lists": "Ten small objects for each work-item: by malloc, in an arena, and in an array list",
+    "objects": "The object store: so many objects of 64 bytes for each work-item, created, then deleted",
     "init": "A heap made, and reset, by the host's clock",
     "registers": "Registers and stack of a work-item",
     "host": "The CPU's own allocators, on as many threads as the device has compute units",

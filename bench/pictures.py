@@ -267,6 +267,26 @@ def lists_order(rows, names, folder):
     return [("lists_order.svg", "time to read them, by the order in which they lie (thesis, figures 5.4 to 5.7)")]
 
 
+def objects(results, folder):
+    rows = [dict(row, figure=row["median"] * 1e6 / (row["work_items"] * row["each"])) for row in results
+            if row["suite"] == "objects" and "each" in row]
+    if not rows:
+        return []
+    names = names_of(rows)
+    figure, axes = panels(1, 2, 3.2)
+    for axis, metric in zip(axes[0], ("new", "delete")):
+        here = [dict(row, median=row["figure"], min=row["min"] * row["figure"] / row["median"],
+                     max=row["max"] * row["figure"] / row["median"]) for row in rows if row["metric"] == metric]
+        curves(axis, here, names, "each")
+        logarithmic(axis)
+        powers(axis, ordered(row["each"] for row in here))
+        axis.set_title(metric)
+        axis.set_xlabel("objects for each work-item")
+        axis.set_ylabel("ns an object")
+    finish(figure, axes, os.path.join(folder, "objects.svg"))
+    return [("objects.svg", "time of an object of 64 bytes, by how many each of the work-items creates (paper, figures 12(d) and 13(a))")]
+
+
 def compared(suite, metrics, title):
     def draw(results, folder):
         rows = [row for row in results if row["suite"] == suite and row["metric"] in metrics]
@@ -292,7 +312,7 @@ def draw_all(results, folder):
             "access": compared("access", ("write", "write_array", "read", "read_array"),
                                "time to write and read blocks, and a plain array"),
             "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes"),
-            "lists": lists}
+            "lists": lists, "objects": objects}
     measured = {row["suite"] for row in results if row["metric"] != "empty_kernel"}
     ALL_NAMES[:] = dict.fromkeys([row["heap"] for row in results if row["suite"] != "host"] +
                                  [row["heap"] for row in results])

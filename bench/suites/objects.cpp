@@ -1,5 +1,8 @@
 // objects: Linux-scalability (Lever and Boreham 2000; DynaSOAr's paper, figure 13(a)) with the object store: each work-item creates so many
 // objects of 64 bytes, and a kernel behind that deletes them. Then the store without each of its devices, as in figure 12(d).
+#include <algorithm>
+#include <iterator>
+
 #include "suites.hpp"
 
 namespace bench {
@@ -70,10 +73,9 @@ private:
     }
     static std::vector<kma::Source> sources()
     {
-        for (const kma::Source &source : kernels())
-            if (source.name == "objects.cl")
-                return {source};
-        throw kma::Error("the battery lacks objects.cl");
+        std::vector<kma::Source> own;
+        std::ranges::copy_if(kernels(), std::back_inserter(own), [](const kma::Source &source) { return source.name == "objects.cl"; });
+        return own;
     }
     kma::WorldOptions options(const Variant &variant)
     {

@@ -44,7 +44,8 @@ Declared parse(const std::string &cls, const std::string &field)
     std::smatch parts;
     const std::regex form(R"(\s*([A-Za-z_]\w*)\s+([A-Za-z_]\w*)\s*(\[\s*(\d{1,6})\s*\])?\s*)");
     if (!std::regex_match(field, parts, form) || (parts[3].matched && std::stoul(parts[4]) == 0))
-        throw Error(say("class ", cls, ": \"", field, "\" is no field; a field is \"TYPE NAME\" or \"TYPE NAME[COUNT]\", such as \"float mass\""));
+        throw Error(say("class ", cls, ": \"", field,
+                        "\" is no field; a field is \"TYPE NAME\" or \"TYPE NAME[COUNT]\", such as \"float mass\""));
     return {parts[1], parts[2], parts[3].matched ? static_cast<std::uint32_t>(std::stoul(parts[4])) : 1, parts[3].matched};
 }
 
@@ -76,7 +77,8 @@ std::vector<std::string> names_of(const std::string &function, const std::string
         const std::string one = parameters.substr(at, end - at);
         std::smatch parts;
         if (!std::regex_match(one, parts, std::regex(R"(\s*\S[\s\S]*[\s*]([A-Za-z_]\w*)\s*)")))
-            throw Error(say("parameter \"", one, "\" of ", function, " has no name; write parameters as in a kernel's head, such as \"uint step, global float *x\""));
+            throw Error(say("parameter \"", one, "\" of ", function,
+                            " has no name; write parameters as in a kernel's head, such as \"uint step, global float *x\""));
         names.push_back(parts[1]);
         at = end + 1;
     }
@@ -104,13 +106,14 @@ Schema &Schema::add_abstract(const std::string &name, const std::vector<std::str
 Schema &Schema::add(Class added)
 {
     if (!is_identifier(added.name) || bytes_of(added.name) != 0)
-        throw Error(say("\"", added.name, "\" cannot name a class: it must be an identifier of C, and no type"));
+        throw Error(say("\"", added.name, "\" cannot name a class: it must be an identifier of C, and no type of OpenCL C"));
     if (find(added.name))
-        throw Error(say("class ", added.name, " is declared twice"));
+        throw Error(say("class ", added.name, " is declared twice; rename one"));
     if (!added.base.empty() && !find(added.base))
         throw Error(say("class ", added.name, " has the base ", added.base, ", which is not declared; declare bases first"));
     if (!added.is_abstract && concretes().size() == KMA_WORLD_CLASSES_MOST)
-        throw Error(say("class ", added.name, " is one too many: a schema has ", KMA_WORLD_CLASSES_MOST, " classes of which there are objects, at most"));
+        throw Error(say("class ", added.name, " is one too many: a schema has ", KMA_WORLD_CLASSES_MOST,
+                        " at most of which there can be objects; declare those without objects of their own by add_abstract()"));
     std::vector<std::string> names;
     for (const std::string &field : added.fields)
         names.push_back(parse(added.name, field).name);
@@ -143,15 +146,17 @@ Schema &Schema::add(Launch added)
     if (added.is_new && find(added.cls)->is_abstract)
         throw Error(say("class ", added.cls, " is abstract: create objects of its subclasses"));
     if (!added.is_new && !added.options.subclasses && find(added.cls)->is_abstract)
-        throw Error(say("class ", added.cls, " is abstract: without its subclasses ", added.function, " is for no object"));
+        throw Error(say("class ", added.cls, " is abstract: without its subclasses ", added.function,
+                        " is for no object; let DoAllOptions::subclasses be true"));
     for (const auto &some : {added.options.changes, added.options.loops_over})
         for (const std::string &cls : some.value_or(std::vector<std::string>{}))
             range(cls);
     if (!is_identifier(added.function))
-        throw Error(say("\"", added.function, "\" is no name of a function"));
+        throw Error(say("\"", added.function, "\" is no name of a function; give that of one in your program, without its parameters"));
     for (const Launch &other : launches_)
         if (other.kernel_name() == added.kernel_name())
-            throw Error(say(added.function, " for class ", added.cls, " is declared twice"));
+            throw Error(say("the ", added.is_new ? "parallel_new" : "do_all", " of ", added.function, " for class ", added.cls,
+                            " is declared twice; once is enough for all calls"));
     launches_.push_back(std::move(added));
     return *this;
 }
@@ -159,7 +164,7 @@ Schema &Schema::add(Launch added)
 Schema &Schema::block_bytes(std::uint32_t least)
 {
     if (least > 1u << 24)
-        throw Error(say("blocks of ", least, " bytes are too large: 2^24 is the most"));
+        throw Error(say("Schema::block_bytes = ", least, " is too large: 2^24 is the most; give no more than that"));
     least_block_bytes_ = least;
     return *this;
 }
@@ -191,7 +196,8 @@ std::vector<Schema::Column> Schema::own_columns(const Class &cls) const
         const bool is_reference = find(is.type) != nullptr;
         const std::uint32_t bytes = is_reference ? 4 : bytes_of(is.type);
         if (bytes == 0)
-            throw Error(say("class ", cls.name, ": field ", is.name, " has type ", is.type, ", which is no scalar or vector type of OpenCL C and no class of the schema"));
+            throw Error(say("class ", cls.name, ": field ", is.name, " has type ", is.type,
+                            ", which is no scalar or vector type of OpenCL C and no class of the schema; correct it, or declare that class"));
         columns.push_back({is_reference ? "uint" : is.type, is.name, is_reference ? is.type : "", is.elements, bytes, 0, bytes, is.is_array});
     }
     std::ranges::stable_sort(columns, std::ranges::greater(), &Column::align);
@@ -240,7 +246,7 @@ bool Schema::is_a(const Class &cls, const std::string &base) const
 Schema::Range Schema::range(const std::string &cls) const
 {
     if (!find(cls))
-        throw Error(say("the schema has no class \"", cls, "\"; declare it by add() first"));
+        throw Error(say("the schema has no class \"", cls, "\"; correct the name, or declare it by add() first"));
     const std::vector<const Class *> all = concretes();
     Range found{1, 0};
     for (std::uint32_t i = 0; i < all.size(); i++) {
@@ -257,20 +263,29 @@ Schema::Layout Schema::layout(std::uint32_t slots) const
 {
     Layout made{least_block_bytes_, {}};
     std::uint64_t smallest = ~std::uint64_t{0}, largest = 0;
+    std::string smallest_name, largest_name;
     for (const Class *cls : concretes()) {
         Concrete concrete{cls->name, 0, 0, all_columns(*cls)};
         for (const Column &column : concrete.columns)
             concrete.bytes += column.bytes * column.elements;
         if (concrete.bytes < 4) // so that another reference has room in an object that has moved
             concrete.bytes = 4;
-        smallest = std::min(smallest, std::max<std::uint64_t>(place(concrete.columns, slots), std::uint64_t{4} * slots));
-        largest = std::max(largest, place(concrete.columns, 1));
+        const std::uint64_t full = std::max<std::uint64_t>(place(concrete.columns, slots), std::uint64_t{4} * slots);
+        if (full < smallest) {
+            smallest = full;
+            smallest_name = cls->name;
+        }
+        if (const std::uint64_t one = place(concrete.columns, 1); one > largest) {
+            largest = one;
+            largest_name = cls->name;
+        }
         made.classes.push_back(std::move(concrete));
     }
     if (made.classes.empty())
         throw Error("the schema has no class of which there can be objects; declare one by add()");
     if (std::max(smallest, largest) > std::uint64_t{1} << 24)
-        throw Error(say("an object of the schema has ", std::max(smallest, largest), " bytes, or 64 of the smallest class have: 2^24 is the most"));
+        throw Error(say("class ", largest > smallest ? largest_name : smallest_name, " needs blocks of ", std::max(smallest, largest),
+                        " bytes, and 2^24 is the most; give it fewer fields or shorter arrays"));
     made.block_bytes = up(static_cast<std::uint32_t>(std::max<std::uint64_t>({smallest, largest, made.block_bytes})), KMA_WORLD_ALIGN);
     for (Concrete &concrete : made.classes) {
         for (concrete.objects = slots; place(concrete.columns, concrete.objects) > made.block_bytes;)

@@ -121,7 +121,8 @@ std::string Schema::accessors(std::uint32_t slots) const
     text += say("#define KMA_WORLD_SLOTS(T) ", by_class(made, [](const Concrete &cls) { return cls.objects; }), "\n");
     text += say("#define KMA_WORLD_OBJECT_BYTES(T) ", by_class(made, [](const Concrete &cls) { return cls.bytes; }), "\n");
     text += say("#include \"kma/objects/world.cl\"\n#if KMA_HAS_ATOMIC64 ", slots == 64 ? "== 0" : "!= 0",
-                "\n#error \"the schema was laid out for ", slots, " objects in a block, and the words of this program have another size\"\n#endif\n\n");
+                "\n#error \"the schema was laid out for ", slots,
+                " objects in a block: Schema::accessors(64) is for programs with 64-bit atomics, accessors(32) for those without\"\n#endif\n\n");
     for (const Class &cls : classes_)
         text += say("typedef uint ", cls.name, ";\n");
     for (const Class &cls : classes_) {

@@ -54,11 +54,13 @@ const char *explain_object(ErrorCode code)
     case ErrorCode::out_of_memory:
         return "out of memory: an object was not created, and its reference is 0; make the world larger, or delete objects";
     case ErrorCode::invalid_free:
-        return "invalid deletion: the reference is to no object of that class in this world; delete by the function of its own class";
+        return "invalid deletion: the reference is to no object of that class in this world; delete by the function of its own class, or of a "
+               "base";
     case ErrorCode::double_free:
         return "double deletion: there is no such object any more; let one work-item delete it, once";
     case ErrorCode::damaged:
-        return "damaged world: what tells of its blocks contradicts itself, so a kernel wrote outside its objects' fields; World::check() says where";
+        return "damaged world: what tells of its blocks contradicts itself, so a kernel wrote outside its objects' fields, or two work-items "
+               "deleted one object at once; World::check() says where";
     default:
         return explain(code);
     }
@@ -76,6 +78,13 @@ double WorldStats::fragmentation() const
     return slots == 0 ? 0 : static_cast<double>(slots - objects) / static_cast<double>(slots);
 }
 
+void refuse_world_if_full(cl_int status, std::uint64_t bytes, const std::string &device)
+{
+    if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY)
+        throw Error(say("there is no memory for a world of ", bytes, " bytes on ", device,
+                        "; make it smaller, or end what else uses that memory"));
+}
+
 World::World(const Device &device, const Schema &schema, const std::vector<Source> &units, std::uint64_t bytes, const WorldOptions &options)
     : device_(device), schema_(schema), options_(options), slots_(slots_of(device, options.program.options)), layout_(schema.layout(slots_)),
       program_(build(device, schema, slots_, units, options.program)), blocks_(blocks_in(layout_, bytes))
@@ -84,15 +93,22 @@ World::World(const Device &device, const Schema &schema, const std::vector<Sourc
         throw Error(say("a world of ", bytes, " bytes is too small: what tells of its objects and one block need ", plan_of(layout_, 1).end,
                         "; World::bytes_for says what your objects need"));
     if (bytes > device_.max_buffer_bytes())
-        throw Error(say("a world of ", bytes, " bytes is too large for ", device_.name(), ": its largest buffer has ", device_.max_buffer_bytes(), " bytes"));
+        throw Error(say("a world of ", bytes, " bytes is too large for ", device_.name(), ": its largest buffer has ",
+                        device_.max_buffer_bytes(), " bytes; take several worlds, or a smaller one"));
     const bool is_gpu = device_.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU;
     const std::uint32_t units_of = device_.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
     group_ = options.work_group != 0 ? options.work_group : is_gpu ? 256 : 64;
     items_ = options.work_items != 0 ? options.work_items : units_of * (is_gpu ? 2048u : 16u * group_);
     items_ = std::max((items_ + group_ - 1) / group_, 1u) * group_;
-    memory_ = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, plan_of(layout_, blocks_).end);
     enumerations_.resize(layout_.classes.size());
-    init();
+    try {
+        memory_ = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, plan_of(layout_, blocks_).end);
+        init();
+        device_.queue().finish(); // some drivers take the memory only when a kernel uses it
+    } catch (const cl::Error &error) {
+        refuse_world_if_full(error.err(), plan_of(layout_, blocks_).end, device_.name());
+        throw;
+    }
 }
 
 std::uint64_t World::bytes_for(const Device &device, const Schema &schema, const std::vector<Demand> &demands, const std::string &build_options)
@@ -158,10 +174,11 @@ void World::run_own(cl::Kernel &kernel, std::uint64_t work_items) const
 World::Prepared &World::prepare(const std::string &cls, const std::string &function, bool is_new, std::size_t arguments, std::uint32_t n)
 {
     if (n > 1u << 31)
-        throw Error(say(n, " objects of class ", cls, " are too many: a world has 2^31 at most"));
+        throw Error(say(n, " objects of class ", cls, " are too many: a world has 2^31 at most; create fewer, or take several worlds"));
     const Schema::Launch &launch = schema_.launch(cls, function, is_new);
     if (arguments != launch.names.size())
-        throw Error(say(function, " for class ", cls, " has ", launch.names.size(), " parameters (", launch.parameters, "), and got ", arguments));
+        throw Error(say(function, " for class ", cls, " has ", launch.names.size(), " parameters (", launch.parameters, "), and was given ",
+                        arguments, " arguments; give one for each"));
     const std::string name = launch.kernel_name();
     if (const auto known = prepared_.find(name); known != prepared_.end())
         return known->second;
@@ -172,8 +189,10 @@ World::Prepared &World::prepare(const std::string &cls, const std::string &funct
 
 void World::refuse_argument(const Called &called, cl_uint index, const cl::Error &error)
 {
-    throw Error(say("argument ", index - called.own, " of ", called.function, called.parameters.empty() ? "" : " (" + called.parameters + ")",
-                    " is of another type, or one too many: OpenCL's error ", error.err(), "; a cl_uint is for a uint, a cl::Buffer for a global pointer"));
+    const std::string parameters = called.parameters.empty() ? "" : " (" + called.parameters + ")";
+    throw Error(say("argument number ", index - called.own, " of ", called.function, parameters,
+                    ", counted from 0, is of another type, or one too many: OpenCL's error ", error.err(),
+                    "; a cl_uint is for a uint, a cl::Buffer for a global pointer"));
 }
 
 bool World::may_change(const DoAllOptions &options, std::uint32_t cls) const
@@ -205,8 +224,8 @@ void World::launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOpti
     const WorldStats after = stats();
     for (std::uint32_t i = 0; i < enumerations_.size(); i++)
         if (!may_change(options, i) && before.classes[i].objects != after.classes[i].objects)
-            throw Error(say(function, " made ", after.classes[i].objects, " objects of class ", before.classes[i].name, " of ", before.classes[i].objects,
-                            ", and DoAllOptions::changes does not name it"));
+            throw Error(say(function, " made ", after.classes[i].objects, " objects of class ", before.classes[i].name, " of ",
+                            before.classes[i].objects, " that there were, and its DoAllOptions::changes do not name that class; name it there"));
 }
 
 void World::enumerate()

@@ -29,19 +29,22 @@ void check_block(const WorldStates &states, const Schema::Layout &layout, std::u
         findings.add("types", "block ", block, " has type ", type, ", and there are ", layout.classes.size(), " classes");
         return;
     }
-    if (states.is_in(0, block) != (type == 0))
-        findings.add("free blocks", "block ", block, " has type ", type, ", and is ", type == 0 ? "not " : "", "in the tree of free blocks");
     if (type == 0) {
+        if (!states.is_in(0, block))
+            findings.add("free blocks", "block ", block, " has type 0, and is not in the tree of free blocks");
         if (state != all)
             findings.add("states of free blocks", "block ", block, " is free, and its state is not all ones but ", state);
         return;
     }
     const Schema::Concrete &cls = layout.classes[type - 1];
+    if (states.is_in(0, block))
+        findings.add("blocks that are not free", "block ", block, " of class ", cls.name, " is in the tree of free blocks");
     const std::uint64_t missing = all & ~WorldStates::lowest(cls.objects);
     if ((state & missing) != missing || (state & ~all) != 0)
-        findings.add("states", "block ", block, " of class ", cls.name, " has state ", state, ", in which slots that are not there seem free");
+        findings.add("states", "block ", block, " of class ", cls.name, " has state ", state,
+                     ", which says of slots that are not there that they are free");
     if (states.objects(block, cls.objects) == 0)
-        findings.add("empty blocks", "block ", block, " of class ", cls.name, " has no object, and did not end");
+        findings.add("empty blocks", "block ", block, " of class ", cls.name, " has no object, and is not free");
     if (state != all && !states.is_in(type, block))
         findings.add("hidden blocks", "block ", block, " of class ", cls.name, " has room, and is not in the tree of such");
 }

@@ -8,6 +8,17 @@
 #include "world_states.hpp"
 
 namespace kma {
+namespace {
+
+std::string list_of(const std::vector<Schema::Column> &columns)
+{
+    std::string list;
+    for (const Schema::Column &column : columns)
+        list += " " + column.name;
+    return list.empty() ? " none" : list;
+}
+
+} // namespace
 
 std::size_t WorldSnapshot::row(std::uint32_t reference) const
 {
@@ -39,7 +50,7 @@ WorldSnapshot World::snapshot(const std::string &cls, const std::vector<std::str
     for (const std::string &name : names) {
         const auto column = std::ranges::find(columns, name, &Schema::Column::name);
         if (column == columns.end())
-            throw Error(say("class ", cls, " has no field ", name));
+            throw Error(say("class ", cls, " has no field ", name, "; it has:", list_of(columns)));
         made.fields_[name].bytes = column->bytes;
     }
     cl::Kernel &kernel = own("kma_world_column_kernel");

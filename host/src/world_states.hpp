@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kma/opencl.hpp"
 #include "kma/schema.hpp"
 #include "layout.hpp"
 
@@ -26,6 +27,9 @@ struct WorldStates {
         return (trees[std::size_t{tree} * tree_words + block / 32] >> (block % 32) & 1) != 0;
     }
 };
+
+/// Throws Error if `status`, OpenCL's from making a world of so many bytes, means that there is no memory for it.
+void refuse_world_if_full(cl_int status, std::uint64_t bytes, const std::string &device);
 
 /// As World::check().
 std::vector<std::string> check_world(const WorldStates &states, const Schema::Layout &layout);

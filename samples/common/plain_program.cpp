@@ -53,8 +53,17 @@ kma::Source source_named(const std::vector<kma::Source> &sources, const std::str
     throw kma::Error("the sample lacks its kernels in " + name);
 }
 
-PlainProgram::PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources, const std::string &options)
-    : device_(device), program_(device, sources, {.options = options, .headers = {}}), group_(usual_work_group(device)),
+kma::ProgramOptions build_with(const std::vector<kma::Source> &headers, const std::string &options)
+{
+    kma::ProgramOptions made;
+    made.options = options;
+    made.headers = headers;
+    return made;
+}
+
+PlainProgram::PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources, const std::string &file,
+                           const std::string &options)
+    : device_(device), program_(device, {source_named(sources, file)}, build_with(sources, options)), group_(usual_work_group(device)),
       strided_(device.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>() * (group_ == 64 ? 1024u : 2048u))
 {
 }

@@ -35,10 +35,14 @@ private:
 /// The source of that name among a sample's own. Throws kma::Error if there is none.
 kma::Source source_named(const std::vector<kma::Source> &sources, const std::string &name);
 
+/// How a program is built that may include them.
+kma::ProgramOptions build_with(const std::vector<kma::Source> &headers, const std::string &options);
+
 /// A program without an object store.
 class PlainProgram {
 public:
-    PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources, const std::string &options);
+    /// Of `sources` that named `file`, which may include the others.
+    PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources, const std::string &file, const std::string &options);
 
     /// Enqueues a kernel in groups of a size that is usual for the device, `items` rounded up to whole ones.
     template <class... Arguments> void run(const std::string &name, std::uint32_t items, const Arguments &...arguments)

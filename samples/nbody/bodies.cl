@@ -1,18 +1,5 @@
-// Bodies that attract each other, as objects. (The physics of all versions: attraction below.)
-
-// What `other` does to a body: force over its own mass. DAMPING keeps those that are close from flying off, and is 0 for itself.
-static inline float2 pull(float2 at, float2 other, float mass)
-{
-    const float2 away = other - at;
-    const float inverse = rsqrt(away.x * away.x + away.y * away.y + DAMPING);
-    return away * (GRAVITY * mass * inverse * inverse * inverse);
-}
-
-// Numbers in [0, 1), the same on the host.
-static inline float drawn(uint number, uint purpose)
-{
-    return (kma_mix32(SEED + 4u * number + purpose) >> 8) * (1.0f / 16777216.0f);
-}
+// Bodies that attract each other, as objects.
+#include "physics.cl"
 
 static inline void body_init(global kma_world *w, Body self, uint i)
 {

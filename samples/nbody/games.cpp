@@ -53,7 +53,7 @@ private:
     kma::WorldOptions options(const Space &space)
     {
         kma::WorldOptions made;
-        made.program.options = space.defines();
+        made.program = samples::build_with(kernels(), space.defines());
         made.launched = [this](const std::string &kernel, const cl::Event &event) { clock_.note(kernel, event); };
         return made;
     }
@@ -66,7 +66,7 @@ private:
 class Arrays : public Game {
 public:
     Arrays(const kma::Device &device, const Space &space)
-        : device_(device), space_(space), program_(device, {samples::source_named(kernels(), "plain.cl")}, space.defines()),
+        : device_(device), space_(space), program_(device, kernels(), "plain.cl", space.defines()),
           fields_(device.context(), CL_MEM_READ_WRITE, std::uint64_t{28} * space.bodies)
     {
         program_.run("arrays_init", space.bodies, fields_);
@@ -98,14 +98,15 @@ private:
 class Pointers : public Game {
 public:
     Pointers(const kma::Device &device, const Space &space, std::uint64_t bytes)
-        : device_(device), space_(space), program_(device, {samples::source_named(kernels(), "plain.cl")}, space.defines()),
-          heap_(device, bytes != 0 ? bytes : kma::Heap::bytes_for({}, {{32, space.bodies}})),
+        : device_(device), space_(space), program_(device, kernels(), "plain.cl", space.defines()),
+          heap_(device, bytes != 0 ? bytes : enough(space)),
           bodies_(device.context(), CL_MEM_READ_WRITE, std::uint64_t{4} * space.bodies)
     {
         program_.run("pointers_init", space.bodies, heap_, bodies_);
         for (const kma::Ref ref : refs())
             if (ref == 0)
-                throw kma::Error("the heap of " + std::to_string(heap_.bytes()) + " bytes has no room for all bodies; give more by --bytes");
+                throw kma::Error("the heap of " + std::to_string(heap_.bytes()) + " bytes has no room for all bodies; --bytes " +
+                                 std::to_string(enough(space)) + " would do");
     }
     void step() override
     {
@@ -129,6 +130,7 @@ public:
     samples::Times times() override { return program_.times(); }
 
 private:
+    static std::uint64_t enough(const Space &space) { return kma::Heap::bytes_for({}, {{32, space.bodies}}); }
     std::vector<kma::Ref> refs() const
     {
         std::vector<kma::Ref> refs(space_.bodies);

@@ -14,13 +14,14 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
     app.name("nbody");
     Space &space = options.space;
     app.add_option("--device", options.device, "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
-    app.add_option("--bodies", space.bodies, "How many")->check(CLI::Range(1u, 1u << 22))->capture_default_str();
-    app.add_option("--steps", options.steps, "Steps of the simulation")->check(CLI::Range(0u, 1u << 20))->capture_default_str();
+    const CLI::Option *bodies = app.add_option("--bodies", space.bodies, "How many")->check(CLI::Range(1u, 1u << 22))->capture_default_str();
+    const CLI::Option *steps = app.add_option("--steps", options.steps, "Steps of the simulation")->check(CLI::Range(0u, 1u << 20))->capture_default_str();
     app.add_option("--seed", space.seed, "Where chance begins")->capture_default_str();
     app.add_option("--gravity", space.gravity, "Strength of attraction")->check(CLI::Range(0.0f, 1.0f))->capture_default_str();
     app.add_option("--time-step", space.time_step, "Time from one step to the next")->check(CLI::Range(0.0f, 1.0f))->capture_default_str();
     app.add_option("--damping", space.damping, "Added to squares of distances")->check(CLI::Range(1e-9f, 1.0f))->capture_default_str();
-    app.add_flag_callback("--paper", [&] { space.bodies = 20000, options.steps = 100; }, "The size of the paper's figure 10: 20,000 bodies");
+    bool paper = false;
+    app.add_flag("--paper", paper, "The paper's figure 10: 20,000 bodies, and 100 steps, unless others are given");
     app.add_option("--version", options.version, "objects: with the object store; arrays: by hand; pointers: structures in a slab heap")
         ->check(CLI::IsMember({"objects", "arrays", "pointers"}))
         ->capture_default_str();
@@ -29,7 +30,13 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
         ->check([](const std::string &bytes) { return bytes.front() == '-' ? "a size is not negative" : ""; });
     app.add_option("--verify-steps", options.verify_steps, "The host plays so many of the steps at most; 0: none")->capture_default_str();
     app.add_option("--frames", options.frames, "A folder for pictures, step-00000.png and so on");
-    return samples::parse(app, argc, argv);
+    if (const auto ended = samples::parse(app, argc, argv))
+        return ended;
+    if (paper) {
+        space.bodies = bodies->count() != 0 ? space.bodies : 20000;
+        options.steps = steps->count() != 0 ? options.steps : 100;
+    }
+    return std::nullopt;
 }
 
 } // namespace nbody

@@ -1,17 +1,6 @@
 // The same bodies without the object store: in arrays, one for each field; and as structures in a heap, through an array of references.
 #include "kma/kma.cl"
-
-static inline float2 pull(float2 at, float2 other, float mass)
-{
-    const float2 away = other - at;
-    const float inverse = rsqrt(away.x * away.x + away.y * away.y + DAMPING);
-    return away * (GRAVITY * mass * inverse * inverse * inverse);
-}
-
-static inline float drawn(uint number, uint purpose)
-{
-    return (kma_mix32(SEED + 4u * number + purpose) >> 8) * (1.0f / 16777216.0f);
-}
+#include "physics.cl"
 
 // ------ arrays: x, y, vx, vy, fx, fy, mass, each of BODIES --------------------------------------------------------------
 

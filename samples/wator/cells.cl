@@ -1,5 +1,6 @@
 // Wa-Tor by hand, structure of arrays without objects: whatever an agent has is in the arrays of its cell, and is copied when it moves. Cells
 // without one have the room all the same. The rules: rules.cl. One work-item for each cell.
+#include "rules.cl"
 
 enum { nobody, a_fish, a_shark };
 enum { nowhere = 0, dies = 5 }; // or 1 + a direction

@@ -23,7 +23,7 @@ class Cells : public Game {
 public:
     Cells(const kma::Device &device, const Rules &rules)
         : device_(device), rules_(rules),
-          program_(device, {samples::source_named(kernels(), "rules.cl"), samples::source_named(kernels(), "cells.cl")}, rules.defines()), who_(buffer(device, rules.cells())), age_(buffer(device, rules.cells())),
+          program_(device, kernels(), "cells.cl", rules.defines()), who_(buffer(device, rules.cells())), age_(buffer(device, rules.cells())),
           energy_(buffer(device, rules.cells())), going_(buffer(device, rules.cells())), requests_(buffer(device, 4ull * rules.cells()))
     {
         program_.run("populate", rules.cells(), who_, age_, energy_, going_, requests_);

@@ -27,7 +27,7 @@ std::unique_ptr<Game> make_game(const kma::Device &device, const Options &option
         return play_cells(device, options.rules);
     if (options.version == "pointers")
         return play_pointers(device, options.rules, options.bytes.value_or(0));
-    return play_objects(device, options.rules, options.bytes.value_or(0), options.build_options);
+    return play_objects(device, options.rules, options.bytes.value_or(0), options.build_options, options.debug);
 }
 
 // What is written after each step, if anything is.
@@ -42,11 +42,11 @@ public:
     }
     void after(std::uint32_t step, Game &game)
     {
-        if (curve_.is_open()) {
+        if (!options_.curve.empty()) {
             const Population people = game.population();
             curve_ << step << ',' << people.fish << ',' << people.sharks << ',' << game.fragmentation() << ',' << game.unborn() << std::endl;
             if (!curve_)
-                throw kma::Error("the numbers cannot be written to " + options_.curve);
+                throw kma::Error("cannot write the numbers to " + options_.curve + ": does its folder exist, and is there room?");
         }
         if (options_.frames.empty() || step % options_.frame_steps != 0)
             return;
@@ -94,6 +94,8 @@ bool run(const Options &options)
     for (std::uint32_t step = 0; step < options.steps; step++) {
         game->step(step);
         record.after(step + 1, *game);
+        if (options.stop_when_full && game->unborn() != 0)
+            throw kma::Error("step " + std::to_string(step) + ": " + std::to_string(game->unborn()) + " agents not born for want of memory; give more by --bytes");
     }
     const samples::Times times = game->times(); // waits
     const double all = milliseconds_since(begin), steps = std::max(options.steps, 1u);

@@ -16,9 +16,9 @@ cl::Buffer buffer(const kma::Device &device, std::uint64_t bytes)
 
 class Objects : public Game {
 public:
-    Objects(const kma::Device &device, const Rules &rules, std::uint64_t bytes, const std::string &build_options)
+    Objects(const kma::Device &device, const Rules &rules, std::uint64_t bytes, const std::string &build_options, bool debug)
         : device_(device), rules_(rules),
-          world_(device, schema(), {samples::source_named(kernels(), "rules.cl"), samples::source_named(kernels(), "wator.cl")}, bytes != 0 ? bytes : enough(device, rules), options(rules, build_options)),
+          world_(device, schema(), {samples::source_named(kernels(), "wator.cl")}, bytes != 0 ? bytes : enough(device, rules), options(rules, build_options, debug)),
           agents_(buffer(device, 4ull * rules.cells())), requests_(buffer(device, 4ull * rules.cells()))
     {
         world_.run("populate", std::min<std::uint32_t>(rules.cells(), 1u << 18), {}, agents_, requests_);
@@ -84,10 +84,11 @@ private:
     {
         return kma::World::bytes_for(device, schema(), {{"Fish", rules.cells()}, {"Shark", rules.cells()}, {"Fish", 1u << 18}});
     }
-    kma::WorldOptions options(const Rules &rules, const std::string &build_options)
+    kma::WorldOptions options(const Rules &rules, const std::string &build_options, bool debug)
     {
         kma::WorldOptions made;
-        made.program.options = rules.defines() + " " + build_options;
+        made.program = samples::build_with(kernels(), rules.defines() + " " + build_options);
+        made.program.debug = debug ? 1 : 0;
         made.launched = [this](const std::string &kernel, const cl::Event &event) { clock_.note(kernel, event); };
         return made;
     }
@@ -101,9 +102,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Game> play_objects(const kma::Device &device, const Rules &rules, std::uint64_t bytes, const std::string &build_options)
+std::unique_ptr<Game> play_objects(const kma::Device &device, const Rules &rules, std::uint64_t bytes, const std::string &build_options, bool debug)
 {
-    return std::make_unique<Objects>(device, rules, bytes, build_options);
+    return std::make_unique<Objects>(device, rules, bytes, build_options, debug);
 }
 
 } // namespace wator

@@ -58,7 +58,7 @@ public:
 };
 
 /// With objects (wator.cl), in a world of so many bytes; 0: enough for every cell.
-std::unique_ptr<Game> play_objects(const kma::Device &device, const Rules &rules, std::uint64_t bytes, const std::string &build_options);
+std::unique_ptr<Game> play_objects(const kma::Device &device, const Rules &rules, std::uint64_t bytes, const std::string &build_options, bool debug);
 /// By hand, structure of arrays (cells.cl).
 std::unique_ptr<Game> play_cells(const kma::Device &device, const Rules &rules);
 /// With structures in a slab heap (pointers.cl).

@@ -16,6 +16,8 @@ struct Options {
     std::string version = "objects";
     std::optional<std::uint64_t> bytes; ///< of the world or heap; none: enough
     bool verify = true;
+    bool stop_when_full = false;
+    bool debug = false;
     std::string frames;            ///< a folder for pictures, or empty
     std::uint32_t frame_steps = 1; ///< between two of them
     std::string curve;             ///< a file for numbers of each step, or empty

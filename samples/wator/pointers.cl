@@ -1,6 +1,7 @@
 // Wa-Tor with structures in a heap: an agent is a block, and an array of references has all that there are. An agent that was born is appended, by
 // one atomic of a counter; those that died are taken out of the array after each phase. The rules: rules.cl.
 #include "kma/kma.cl"
+#include "rules.cl"
 
 typedef struct agent {
     uint cell, target;

@@ -16,7 +16,7 @@ class Pointers : public Game {
 public:
     Pointers(const kma::Device &device, const Rules &rules, std::uint64_t bytes)
         : device_(device), rules_(rules),
-          program_(device, {samples::source_named(kernels(), "rules.cl"), samples::source_named(kernels(), "pointers.cl")}, rules.defines()), heap_(device, bytes != 0 ? bytes : enough(rules)), cells_(words(rules.cells())),
+          program_(device, kernels(), "pointers.cl", rules.defines()), heap_(device, bytes != 0 ? bytes : enough(rules)), cells_(words(rules.cells())),
           requests_(words(rules.cells())), lists_{words(2 * rules.cells()), words(2 * rules.cells())}, people_(words(3)), before_(words(1))
     {
         const std::vector<cl_uint> zeroes(3);

@@ -7,6 +7,20 @@
 // lose energy each step and die without. Who moves when old enough leaves a child where he was.
 //
 // The program defines WIDTH, HEIGHT, SEED; FISH_SPAWN and SHARK_SPAWN, ages; ENERGY_START, ENERGY_BOOST; FISH_SHARE, SHARK_SHARE of 256 cells.
+#ifndef WATOR_RULES_CL
+#define WATOR_RULES_CL
+
+#ifndef WIDTH // so that this file compiles by itself
+#define WIDTH        256u
+#define HEIGHT       256u
+#define SEED         42u
+#define FISH_SPAWN   4u
+#define SHARK_SPAWN  4u
+#define ENERGY_START 2u
+#define ENERGY_BOOST 4u
+#define FISH_SHARE   64u
+#define SHARK_SHARE  64u
+#endif
 #define CELLS ((uint)WIDTH * (uint)HEIGHT)
 
 enum purpose { who_is_there, first_age, where_to, whom_to_take };
@@ -67,3 +81,5 @@ static inline uint asking(uint request)
 {
     return (request & 1u) | (request >> 7 & 2u) | (request >> 14 & 4u) | (request >> 21 & 8u);
 }
+
+#endif

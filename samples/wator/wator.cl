@@ -1,4 +1,5 @@
 // Wa-Tor with objects: a fish or shark is an object of its class, a cell knows who is in it. The rules: rules.cl.
+#include "rules.cl"
 
 static inline void settle(global kma_world *w, Agent self, uint cell, global Agent *agents)
 {

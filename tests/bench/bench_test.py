@@ -13,7 +13,7 @@ import xml.dom.minidom
 ROOT = os.environ["KMA_SOURCE_DIR"]
 ALL = os.environ.get("KMA_BENCH_SUITES") == "all"
 SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "large", "access", "workgen",
-          "lists", "init", "registers", "host"]
+          "lists", "init", "registers", "objects", "host"]
 CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "registers", "host"]
 COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int, float), "min": (int, float),
            "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}

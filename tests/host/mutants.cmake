@@ -80,9 +80,9 @@ function(kma_mutants_test name only label timeout)
   set_tests_properties(host.mutants.${name} PROPERTIES LABELS "mutants;${label}" TIMEOUT ${timeout} PROCESSORS 2)
 endfunction()
 kma_mutants_test(by_hand hand quick 600)
-# Of .ci/run every fifth, always the same ones; all before a release. Excuses are tried when docs/mutants.md is written, which
+# Of .ci/run every tenth, always the same ones; all before a release. Excuses are tried when docs/mutants.md is written, which
 # takes most of the time.
-kma_mutants_test(generated generated long 1800 --excused-levels 0 --every 5)
+kma_mutants_test(generated generated long 1800 --excused-levels 0 --every 10)
 kma_mutants_test(all generated release 5400 --excused-levels 0)
 add_test(NAME host.mutants.script COMMAND ${KMA_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/mutants/script_test.py)
 set_tests_properties(host.mutants.script PROPERTIES LABELS "mutants;quick" TIMEOUT 120)

@@ -1,7 +1,8 @@
-// The object store's one block, or two, and one who is late: he deletes, or looks for room, and is stopped in the middle, while others
-// end the block, begin it for another class, fill it, and leave it with a word that he may take for another.
+// One who is late in an object store of one block, or two: he deletes, or looks for room, and is stopped before some atomic operation, for
+// long; others see all that he did, end the block, begin it for another class, fill it, and leave it with a word that he may take for that
+// of an empty one. Then he goes on, and has seen nothing of that. Relacy only.
 //
-// The others do what a script says: `a` and `b` create objects of two classes, `-` deletes the oldest of one's own, `=` the newest. Checked:
+// Each does what a script says: `a` and `b` create objects of two classes, `-` deletes the oldest of one's own, `=` the newest. Checked:
 // what world_crew.hpp says.
 #pragma once
 
@@ -9,27 +10,60 @@
 
 template <uint threads> class scenario {
 public:
+    // In every other execution he is stopped about where he has seen his block empty, and another does what makes its word as that again.
     void before()
     {
-        const bool is_search = shim::chosen.bound != 0;
-        static constexpr uint slots[][tiny::classes] = {{1, 2, 3}, {2, 3, 1}, {1, 3, 2}, {2, 2, 1}, {3, 2, 1}, {2, 1, 3}};
-        const uint variant = shim::random(is_search ? 4 * searched : 1u << 20);
-        number_ = variant;
-        const uint shape = variant % (is_search ? 4 : std::size(slots));
-        crew_.store.make(is_search ? 1 : 1 + variant / 8 % 2, slots[shape]);
+        variant_ = shim::random(1u << 20);
+        const bool is_likely = variant_ % 2 == 1;
+        static constexpr uint slots[][tiny::classes] = {{2, 3, 1}, {2, 2, 1}, {1, 2, 3}, {3, 1, 2}};
+        crew_.store.make(is_likely ? 1 : 1 + variant_ / 2 % 2, slots[variant_ / 4 % (is_likely ? 2 : 4)]);
         tiny::looks = 2;
         for (uint me = 0; me < threads; me++)
-            scripts_[me] = is_search ? scripts[me == 0 ? 0 : me == 1 ? 1 + variant / 4 : searched + 1] : random_script(variant / 16, me);
-        if (!is_search && variant / 16 % 2 == 1)
-            crew_.put_wrong_hints(variant);
-        crew_.create(0, 0); // class a has an object: the late one's
-        if (shape == 3)
-            crew_.create(0, 0);
-        if (!is_search && variant / 32 % 4 != 0)
-            shim::plan_nap_of(0, 0, shim::random(threads > shim::group_lanes ? 24 : 12), 1u << (4 + shim::random(5)));
+            scripts_[me] = !is_likely ? script_of(me) : scripts[me == 0 ? 0 : 5 + variant_ / 8 % 3];
+        scripts_[late] = {late_scripts[variant_ / 32 % 4 * !is_likely]};
+        if (variant_ / 128 % 4 == 0)
+            crew_.put_wrong_hints(variant_);
+        for (uint early = variant_ / 512 % 4 == 0; early < 2; early++)
+            crew_.create(late, 0); // which he may delete
+        stop_ = is_likely ? ends - 1 + shim::random(3) : 1 + shim::random(2 * ends);
     }
 
     void thread(uint me)
+    {
+        if (me == late) {
+            shim::freeze_me_at(stop_);
+            act(me);
+            shim::thaw(); // he may not have come so far
+            is_through_ = true;
+            return;
+        }
+        while (!is_through_ && !shim::is_frozen())
+            shim::pause();
+        shim::settle_with_others();
+        act(me);
+        if (++finished_ == (variant_ / 2048 % 4 == 0 ? 1 : threads - 1))
+            shim::thaw();
+    }
+
+    void after()
+    {
+        crew_.check_rest(variant_);
+        shim::objects.destroy_all();
+    }
+
+private:
+    // No lane of his group ever comes, so nobody waits for him.
+    static constexpr uint late = threads - 1;
+    static constexpr uint ends = threads > shim::group_lanes ? 16 : 12; // the atomic operation by which a block ends whose two objects he deletes
+    static constexpr uint most_held = 4;
+    static constexpr uint most_steps = 8;
+    struct script {
+        char step[most_steps] = {};
+    };
+    static constexpr script late_scripts[] = {{"-="}, {"-=b"}, {"a=="}, {"b-a-"}};
+    static constexpr script scripts[] = {{"a-bbb--"}, {"a-bbb-b"}, {"a-bb-b"}, {"a-b-a=="}, {"b-ab="}, {"aab=-"}, {""}, {""}};
+
+    void act(uint me)
     {
         for (const char each : scripts_[me].step) {
             const uint held = crew_.held[me].count;
@@ -42,35 +76,18 @@ public:
         }
     }
 
-    void after()
+    // Lanes often do the same. A few do anything.
+    script script_of(uint me) const
     {
-        crew_.check_rest(number_);
-        shim::objects.destroy_all();
-    }
-
-private:
-    static constexpr uint most_held = 4;
-    static constexpr uint most_steps = 8;
-    struct script {
-        char step[most_steps] = {};
-    };
-    // The late one; the others'; and one who only passes by.
-    static constexpr uint searched = 5;
-    static constexpr script scripts[] = {{"--b"}, {"a-bb-"}, {"a-bbb--"}, {"a-bbb-"}, {"a-b-a"}, {"b-ab="}, {"b"}};
-
-    // Lanes often do the same.
-    static script random_script(uint number, uint me)
-    {
-        const uint who = number % 4 < 2 ? me / shim::group_lanes : me;
-        script one;
-        for (uint i = 0; i < most_steps - 1; i++)
-            one.step[i] = (me == 0 && number % 8 < 6 ? "-=ab--=a" : "aabb-==b")[kma_mix32(number * 977 + who * 31 + i) % 8];
-        if (me == 0)
-            one.step[0] = '-';
+        const uint who = variant_ % 8 < 4 ? me / shim::group_lanes : me, n = kma_mix32(variant_ * 977 + who);
+        script one = scripts[n % std::size(scripts)];
+        for (uint i = 0; n / 8 % 4 == 0 && i < most_steps - 1; i++)
+            one.step[i] = "aabb-==b"[kma_mix32(n + i) % 8];
         return one;
     }
 
     tiny::crew<threads, 2, most_held> crew_;
     script scripts_[threads];
-    uint number_ = 0;
+    uint variant_ = 0, stop_ = 0, finished_ = 0;
+    bool is_through_ = false; // the late one
 };

@@ -78,10 +78,12 @@ template <uint most> struct object_list {
         shim::check(count < most, "more objects than there are slots");
         objects[count++] = one;
     }
+    // The others stay in their order.
     object pop(uint which)
     {
-        std::swap(objects[which], objects[count - 1]);
-        return objects[--count];
+        const object one = objects[which];
+        std::copy(objects + which + 1, objects + count--, objects + which);
+        return one;
     }
 };
 

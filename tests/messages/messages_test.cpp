@@ -88,6 +88,7 @@ TEST_CASE("the sources have the messages that docs/messages.md has, and no other
     CHECK(by_chapter["The host library"].size() >= 45);
     CHECK(by_chapter["Kernels"].size() >= 8);
     CHECK(by_chapter["Heap::check()"].size() >= 35);
+    CHECK(by_chapter["World::check()"].size() >= 8);
     CHECK(by_chapter["Compilers"].size() >= 7);
     CHECK(by_chapter["CMake and quickstart"].size() >= 9);
     CHECK(by_chapter["The samples"].size() >= 25);
@@ -98,12 +99,15 @@ TEST_CASE("the host library's messages", "[messages]")
 {
     std::vector<Provocation> all = host_provocations();
     std::ranges::move(file_provocations(), std::back_inserter(all));
+    std::ranges::move(object_provocations(), std::back_inserter(all));
     check_provoked("The host library", all);
 }
 
 TEST_CASE("what kernels do wrong", "[messages]")
 {
-    check_provoked("Kernels", kernel_provocations());
+    std::vector<Provocation> all = kernel_provocations();
+    std::ranges::move(object_kernel_provocations(), std::back_inserter(all));
+    check_provoked("Kernels", all);
 }
 
 TEST_CASE("what compilers say", "[messages]")
@@ -123,6 +127,11 @@ TEST_CASE("what Heap::check() finds", "[messages]")
     std::ranges::move(scatter_check_provocations(), std::back_inserter(all));
     std::ranges::move(slab_check_provocations(), std::back_inserter(all));
     check_provoked("Heap::check()", all);
+}
+
+TEST_CASE("what World::check() finds", "[messages]")
+{
+    check_provoked("World::check()", world_check_provocations());
 }
 
 TEST_CASE("what CMake and quickstart say", "[messages]")

@@ -24,6 +24,9 @@ std::vector<Provocation> opencl_provocations();
 std::vector<Provocation> check_provocations();
 std::vector<Provocation> scatter_check_provocations();
 std::vector<Provocation> slab_check_provocations();
+std::vector<Provocation> object_provocations(); ///< of schemas and worlds
+std::vector<Provocation> object_kernel_provocations();
+std::vector<Provocation> world_check_provocations();
 std::vector<Provocation> build_provocations(); ///< CMake and quickstart
 std::vector<Provocation> samples_provocations();
 std::vector<Provocation> tool_provocations();

@@ -29,6 +29,12 @@ std::vector<Provocation> compiler_provocations()
         uncompiled("mistypes KMA_LANES", all_of_kma, {.options = "-DKMA_LANES=77"}),
         uncompiled("asks for a KMA_DEBUG of 4", all_of_kma, {.options = "-DKMA_DEBUG=4"}),
         uncompiled("gives one of kma's own numbers another value", all_of_kma, {.options = "-DKMA_QUEUE_TAG_BITS=48"}),
+        {"takes a schema's text for 64-bit atomics into a program without",
+         [] {
+             kma::Schema schema;
+             schema.add("Thing", {});
+             return uncompiled("", schema.accessors(64), {.options = "-DKMA_HAS_ATOMIC64=0"}).messages();
+         }},
         thrown("puts the single files of both kinds into one program",
                [] {
                    const std::string both = kma::emit(kma::HeapKind::bump) + kma::emit(kma::HeapKind::superblock);

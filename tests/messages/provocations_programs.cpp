@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "../host_library/heap_support.hpp"
+#include "common/plain_program.hpp"
 #include "device_graph.hpp"
 #include "edges.hpp"
 #include "inputs.hpp"
@@ -80,6 +81,7 @@ std::vector<Provocation> build_provocations()
         configured("has no OpenCL", "-DOpenCL_LIBRARY= -DOpenCL_INCLUDE_DIR="),
         configured("has no C++ bindings", "-DKMA_CLHPP_INCLUDE_DIR="),
         configured("has no CLI11", "-DCMAKE_DISABLE_FIND_PACKAGE_CLI11=ON"),
+        configured("has no libpng", "-DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON"),
         configured("has no Catch2", "-DCMAKE_DISABLE_FIND_PACKAGE_Catch2=ON"),
         configured("has no Relacy", "-DKMA_RELACY_INCLUDE_DIR="),
         configured("has no clang", "-DKMA_CLANG="),
@@ -134,6 +136,13 @@ std::vector<Provocation> samples_provocations()
                    inputs.starts.resize(1 << 20);
                    automaton::match(test::device(), {}, inputs, {std::vector<automaton::State>(2000), {}});
                }),
+        command("writes the numbers of an ocean into a folder that is not there",
+                KMA_WATOR " --width 3 --height 3 --steps 0 --curve 'no such folder/numbers.csv' 2>&1 1>/dev/null"),
+        command("has a folder where a picture shall be", "mkdir -p " KMA_SCRATCH_DIR "/frames/step-00000.png && " KMA_WATOR
+                                                         " --width 3 --height 3 --steps 0 --frames " KMA_SCRATCH_DIR "/frames 2>&1 1>/dev/null"),
+        command("makes the world too small for fish", KMA_WATOR " --width 64 --height 64 --steps 9 --bytes 140K --stop-when-full 2>&1 1>/dev/null"),
+        command("makes the heap too small for bodies", KMA_NBODY " --version pointers --steps 0 --bodies 20000 --bytes 256K 2>&1 1>/dev/null"),
+        thrown("runs a sample that was built without one of its files", [] { samples::source_named({}, "wator.cl"); }),
     };
 }
 

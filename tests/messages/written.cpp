@@ -203,11 +203,11 @@ public:
     }
 
     // Calls of a function that makes messages of its arguments, those before `skip` excepted.
-    void calls(const std::string &name, const std::string &function, const std::string &before, std::size_t skip,
+    void calls(const std::vector<File> &in, const std::string &function, const std::string &before, std::size_t skip,
                const std::string &chapter)
     {
         const std::regex call("[.>_ \n(]" + function + "\\(");
-        for (const File &file : files(root_, name))
+        for (const File &file : in)
             each(file, call, [&](std::size_t at) {
                 std::vector<std::string> arguments = split(file.text, file.text.find('(', at + 1) + 1, ',');
                 if (arguments.front().find("const ") != std::string::npos || arguments.size() <= skip)
@@ -311,25 +311,33 @@ private:
 std::vector<Written> written(const fs::path &root)
 {
     Scan scan(root);
-    const std::string host = "The host library", compilers = "Compilers", check = "Heap::check()";
+    const std::string host = "The host library", compilers = "Compilers", check = "Heap::check()", world_check = "World::check()";
     scan.throws("host/src", host);
-    scan.calls("host/src", "refuse", "cannot load a heap from …: ", 0, host);
+    scan.calls(scan.all("host/src"), "refuse", "cannot load a heap from …: ", 0, host);
     scan.returns("host/src", "std::string obstacle(", "kma cannot run on …: ", "; choose another device", host);
     scan.returns("host/src", "std::string refusal_of(", "", "", host);
 
-    scan.returns("host/src", "const char *explain(", "", "", "Kernels");
+    for (const char *function : {"const char *explain(", "const char *explain_object("})
+        scan.returns("host/src", function, "", "", "Kernels");
 
-    scan.calls("host/src", "findings_?\\.add", "", 1, check);
-    scan.lines({scan.plain("host/src/findings.hpp")}, "say\\(\"(there are .*)\\)\\);", "\", .*?, \"|\", .*$", check);
+    std::vector<File> of_heaps, of_worlds;
+    std::ranges::partition_copy(scan.all("host/src"), std::back_inserter(of_worlds), std::back_inserter(of_heaps),
+                                [](const File &file) { return file.name == "host/src/world_check.cpp"; });
+    scan.calls(of_heaps, "findings_?\\.add", "", 1, check);
+    scan.calls(of_worlds, "findings_?\\.add", "", 1, world_check);
+    for (const std::string &chapter : {check, world_check})
+        scan.lines({scan.plain("host/src/findings.hpp")}, "say\\(\"(there are .*)\\)\\);", "\", .*?, \"|\", .*$", chapter);
 
     for (const char *folder : {"cl", "host/include"})
         scan.lines(scan.all(folder), "#error \"(.*)\"", "x{100}", compilers);
     scan.lines({scan.plain("host/src/emit.cpp")}, "#error \\\\\"(.*)\\\\\"", "x{100}", compilers); // in quotes there
+    scan.lines({scan.plain("host/src/schema_text.cpp")}, "#error \\\\\"([\\s\\S]*?)\\\\\"", "\", \\w+,\\s*\"", compilers);
     scan.lines(scan.all("cl"), "\\b(the_bump_heap_has_\\w+)", "x{100}", compilers);
     scan.lines(scan.all("cl"), "\\b(kma_assert_##name)", "##name", compilers);
 
     scan.throws("samples", "The samples");
-    scan.throws("tools", "The kma tool");
+    for (const char *folder : {"bench", "tools"})
+        scan.throws(folder, "The kma tool");
     for (const char *folder : {"bench", "cmake", "host", "samples", "tools"})
         scan.refusals(folder, "");
     scan.refusals("", "");

@@ -265,7 +265,8 @@ TEST_CASE("a snapshot has what is in the fields, arrays and vectors too", "[worl
 TEST_CASE("check says what is wrong", "[world]")
 {
     kma::World w = world(ways().front(), 1 << 20);
-    w.parallel_new("Small", 1000, "init_small", cl_uint{0});
+    const Array<cl_uint> some(group_size * 40, 0); // of few work-items, which fill some blocks
+    w.run("fill", group_size, any, cl_uint{0}, cl_uint{40}, some.buffer());
     REQUIRE(w.check() == nothing);
     cl_ulong states = 0, trees = 0; // behind the header of 2,472 bytes
     device().queue().enqueueReadBuffer(w.buffer(), CL_TRUE, 2472, 8, &states);
@@ -288,12 +289,14 @@ TEST_CASE("check says what is wrong", "[world]")
         REQUIRE(w.check() == nothing);
     };
     std::uint32_t used = 0; // a full block of class Small
-    for (; *reinterpret_cast<const cl_uint *>(&before[states + 32 * used + 16]) != 1 ||
-           *reinterpret_cast<const cl_ulong *>(&before[states + 32 * used]) != ~0ull;)
+    while (used < w.blocks() && (*reinterpret_cast<const cl_uint *>(&before[states + 32 * used + 16]) != 1 ||
+                                 *reinterpret_cast<const cl_ulong *>(&before[states + 32 * used]) != ~0ull))
         used++;
     std::uint32_t unused = 0;
-    for (; *reinterpret_cast<const cl_uint *>(&before[states + 32 * unused + 16]) != 0;)
+    while (unused < w.blocks() && *reinterpret_cast<const cl_uint *>(&before[states + 32 * unused + 16]) != 0)
         unused++;
+    REQUIRE(used < w.blocks());
+    REQUIRE(unused < w.blocks());
     check_with(0, 1, "the world's mark is 1, should be");
     check_with(2472 + 24, 5, "the world's number of blocks is 5");
     check_with(states + 32 * used + 16, 9, "has type 9, and there are 3 classes");
@@ -301,10 +304,9 @@ TEST_CASE("check says what is wrong", "[world]")
     check_with(states + 32 * used, 0xfffffffe, "of class Small has room, and is not in the tree of such");
     check_with(states + 32 * unused, 5, "is free, and its state is not all ones but");
     check_with(trees + 4 * (unused / 32), 0, "has type 0, and is not in the tree of free blocks");
-    std::uint32_t root = 0; // of the free blocks, the last word of the tree that is not 0
-    for (std::uint32_t i = 0; i < w.blocks() / 31 + 4; i++)
-        if (*reinterpret_cast<const cl_uint *>(&before[trees + 4 * i]) != 0)
-            root = i;
+    std::uint32_t root = 0; // of the free blocks' tree: what is in front of it
+    for (std::uint32_t words = (w.blocks() + 31) / 32; words > 1; words = (words + 31) / 32)
+        root += words;
     check_with(trees + 4 * root, 0, "the tree of free blocks hides word 0 of level");
 }
 
