@@ -1,6 +1,7 @@
 // kma/objects: every creation gives an object that is nobody else's, do-alls meet each that was there exactly once, and what tells of blocks is
 // right at rest.
 #include <algorithm>
+#include <cstdio>
 #include <set>
 
 #include "catch.hpp"
@@ -72,6 +73,7 @@ Counts churn(kma::World &world, std::uint32_t items, cl_uint rounds, cl_uint see
 
 TEST_CASE("objects of three classes come and go in a world with room, in all flavours", "[world]")
 {
+    std::printf("lanes that meet: %u\n", path().lanes_met);
     for (const Flavour &flavour : ways()) {
         INFO(flavour.name);
         kma::World w = world(flavour, 32 << 20);

@@ -1,4 +1,5 @@
-// Deletion of objects. Lanes that delete objects of one block together do so by one atomic, where lanes are matched quickly.
+// Deletion of objects, each by itself: the exchange by which lanes would give back slots of one word together costs more than the atomics
+// that it spares (H200: 64-byte objects 1.4 times, docs/object-store-design.md).
 //
 // The word and the type are read first: an object that is none is recorded, and nothing is written. (Two deletions of one object at
 // the same time may both pass. Then what comes is undefined: the last of a block's objects may be another's by then.)
@@ -6,13 +7,6 @@
 #define KMA_OBJECTS_DELETE_CL
 
 #include "kma/objects/blocks.cl"
-#include "kma/platform/lanes.cl"
-
-#if KMA_OBJECTS_COALESCE && defined(KMA_LANES_HAVE_MATCH) && defined(KMA_LANES_HAVE_OR)
-#define KMA_WORLD_GIVES_TOGETHER 1
-#else
-#define KMA_WORLD_GIVES_TOGETHER 0
-#endif
 
 // Whether `self` is an object of class T, as far as its block tells; records what it is if it is none.
 static inline bool kma_world_is_object(global kma_world *w, uint T, uint self)
@@ -34,28 +28,8 @@ static inline bool kma_world_is_object(global kma_world *w, uint T, uint self)
 // Ends an object of class T. Its reference is void; 0 is none. Any work-item, converged or not.
 static inline void kma_world_delete(global kma_world *w, uint T, uint self)
 {
-    if (self == 0 || !kma_world_is_object(w, T, self))
-        return;
-    const uint block = kma_world_block_of(self);
-    kma_slots slots = kma_slots_bit(kma_world_slot_of(self));
-#if KMA_WORLD_GIVES_TOGETHER
-    const kma_lanes here = kma_lanes_active();
-    const kma_lanes group = kma_lanes_alike(here, (ulong)w + T);
-    if (kma_lane_in(group)) {
-        const kma_lanes same = kma_lanes_match(group, block, 32);
-        const kma_slots own = slots;
-        slots = kma_lanes_or(group, same, (uint)own);
-#if KMA_HAS_ATOMIC64
-        slots |= (kma_slots)kma_lanes_or(group, same, (uint)(own >> 32)) << 32;
-#endif
-        kma_lanes_sync(group); // what each lane wrote to its object is before the one atomic
-        if (kma_slots_count(slots) != kma_lanes_count(same) && kma_lane_leads(same))
-            kma_report(&w->head, KMA_ERROR_DOUBLE_FREE, self, KMA_WORLD_OBJECT_BYTES(T));
-        if (!kma_lane_leads(same))
-            return;
-    }
-#endif
-    kma_world_give(w, T, block, slots);
+    if (self != 0 && kma_world_is_object(w, T, self))
+        kma_world_give(w, T, kma_world_block_of(self), kma_slots_bit(kma_world_slot_of(self)));
 }
 
 #endif
