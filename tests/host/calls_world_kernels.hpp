@@ -8,7 +8,9 @@
 
 namespace calls {
 
-// A world of so many blocks and what is known to live there. Classes have 1, 2, 3 and all slots.
+enum : uint { one, two, three, all }; // classes, by the slots that they mostly have
+
+// A world of so many blocks and what is known to live there.
 struct world_subject {
     tiny::world<48> world;
     tiny::world<48>::list living;

@@ -33,6 +33,9 @@
 #define scenario tree_scenario
 #include "scenario_tree.hpp"
 #undef scenario
+#define scenario world_scenario
+#include "scenario_world.hpp"
+#undef scenario
 
 #if KMA_SANITIZED_THREADS
 extern "C" void __tsan_on_report(void *)
@@ -76,6 +79,7 @@ int main(int argc, char **argv)
     run<list_scenario<shim::scenario_threads>>("list");
     run<arena_scenario<shim::scenario_threads>>("arena");
     run<array_list_scenario<shim::scenario_threads>>("array_list");
+    run<world_scenario<shim::scenario_threads>>("world");
     run<lanes_scenario<shim::scenario_threads>>("lanes");
     run_heaps<KMA_HOST_HEAPS>();
     return shim::verdict(false);

@@ -58,7 +58,7 @@ foreach(program IN ITEMS asan_acqrel64 asan_fenced32 tsan_acqrel64 tsan_acqrel32
     endforeach()
   else()
     list(TRANSFORM kma_heaps APPEND " heap" OUTPUT_VARIABLE heap_scenarios)
-    foreach(scenario IN ITEMS queue bitmap tree list ${heap_scenarios})
+    foreach(scenario IN ITEMS queue bitmap tree list world ${heap_scenarios})
       string(REPLACE " " "_" name ${scenario})
       kma_sanitized_test(.finds_race.${name} --scenario "${scenario}" --relaxed --expect-failure)
     endforeach()

@@ -15,6 +15,7 @@
 #include "freeze/heap.hpp"
 #include "freeze/queue.hpp"
 #include "freeze/tree.hpp"
+#include "freeze/world.hpp"
 #include "host_heaps.hpp" // every kind of the list in tests/CMakeLists.txt
 
 namespace freeze {
@@ -48,6 +49,7 @@ public:
         add<queue_subject<threads>>();
         add<bitmap_subject<threads>>();
         add<tree_subject<threads>>();
+        add<world_subject<threads>>();
         add_heaps<KMA_HOST_FROZEN_HEAPS>();
     }
 

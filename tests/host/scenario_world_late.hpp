@@ -25,7 +25,7 @@ public:
             crew_.put_wrong_hints(variant_);
         for (uint early = kind_ == mends ? 2 : variant_ / 1024 % 4 == 0; early < 2; early++)
             crew_.create(late, 0); // which he may delete
-        const uint near = kind_ == ends ? (is_wide ? 15 : 11) : 4; // atomic operations before the one that ends a block, or mends a hint
+        const uint near = kind_ == ends ? 11 : 4; // atomic operations before the one that ends a block, or mends a hint
         stop_ = kind_ == anything ? 1 + shim::random(32) : near + shim::random(3);
     }
 
@@ -55,7 +55,6 @@ public:
 private:
     // No lane of his group ever comes, so nobody waits for him.
     static constexpr uint late = threads - 1;
-    static constexpr bool is_wide = threads > shim::group_lanes;
     static constexpr uint most_held = 4;
     static constexpr uint most_steps = 12;
     struct script {
@@ -64,7 +63,7 @@ private:
     enum kinds : uint { anything = 1, ends, mends };
     static constexpr script ending[] = {{"a-bbb--!"}, {"a-bbb--!b"}, {"a-bbb--!-"}, {"a-bbb--!b-"}};
     static constexpr script beside[] = {{"b"}, {""}, {"bb-"}, {"a"}};
-    static constexpr script mending[] = {{"a-!"}, {"a"}, {"a"}, {"a!-"}};
+    static constexpr script mending[] = {{"a-!"}, {"a"}, {"a"}, {""}};
     static constexpr script scripts[] = {{"a-bbb--"}, {"a-bbb-b"}, {"a-bb-b"}, {"a-b-a=="}, {"b-ab="}, {"aab=-"}, {""}, {""}};
     static constexpr script late_scripts[] = {{"-="}, {"-=b"}, {"a=="}, {"b-a-"}};
 
@@ -98,7 +97,7 @@ private:
         if (kind_ == ends)
             return me == 0 ? ending[choice] : beside[variant_ / 64 % 4];
         if (kind_ == mends)
-            return me < 2 ? mending[(variant_ >> (4 + 2 * me)) % 4] : script{};
+            return mending[(variant_ >> (4 + 2 * me)) % 4];
         const uint who = choice < 2 ? me / shim::group_lanes : me, n = kma_mix32(variant_ * 977 + who);
         script one = scripts[n % std::size(scripts)];
         for (uint i = 0; n / 8 % 4 == 0 && i < 8; i++)

@@ -83,6 +83,7 @@ template <uint threads, uint most_blocks, uint most_held> struct crew {
             const object one = living.pop(number % living.count);
             store.payload(one.self) = 0;
             kma_world_delete(store.w, one.T, one.self);
+            shim::self().operations = 0; // which are limited
         }
         store.check_at_rest(living);
     }
