@@ -164,7 +164,7 @@ private:
         for (uint time = 1; time < 12; time++) {
             const uint before = shim::self().operations;
             const uint self = kma_world_new(it.w, three);
-            shim::check(shim::self().operations - before <= (KMA_OBJECTS_HIERARCHY ? 6 : 8) || time < 8, "without memory a request has many steps");
+            shim::check(shim::self().operations - before <= (KMA_OBJECTS_HIERARCHY ? 7 : 10) || time < 8, "without memory a request has many steps");
             it.fails(self == 0, KMA_ERROR_OUT_OF_MEMORY, 0, 16);
             shim::check(kma_load_u32(&it.w->searching, KMA_RELAXED) == std::min(time + 1, 8u), "searches in vain");
         }

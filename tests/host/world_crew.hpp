@@ -73,9 +73,7 @@ template <uint threads, uint most_blocks, uint most_held> struct crew {
         if (also != 0)
             living.push({also, kma_world_type(store.w, also) - 1, 0});
         store.check_at_rest(living);
-        // Who meets more wrong hints than he looks at finds what there is by a search, of which only so many may be in vain between two
-        // enumerations.
-        if (number % 4 == 0 || looks < store.blocks())
+        if (number % 4 == 0)
             store.check_enumeration(living, 1 + number % 3);
         store.check_takes_all(number / 16 % classes, living);
         store.check_at_rest(living);

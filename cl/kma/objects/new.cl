@@ -117,35 +117,42 @@ static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uin
     return taken;
 }
 
-// Up to `want` slots of a block for class T, wherever there is one; by one work-item. None: without memory.
-static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint T, uint want, uint from)
+// Up to `want` slots of a block that active[T] names, looked at up to `most` times. None: it names none, or those looked at had no room.
+static inline kma_world_taken kma_world_take_active(global kma_world *w, uint T, uint want, uint from, uint most)
 {
     kma_world_taken taken;
-    const uint blocks = w->blocks;
-    uint place = kma_mix32(from) % blocks;
-    for (uint looks = 0; looks < KMA_OBJECTS_LOOKS; looks++) {
-        const uint block = kma_world_find(w, kma_world_active(w, T), place);
+    taken.slots = 0;
+    taken.block = 0;
+    taken.room = 0;
+    for (uint looks = 0; looks < most && taken.slots == 0; looks++) { // a look in vain takes away a hint that is stale
+        const uint block = kma_world_find(w, kma_world_active(w, T), kma_mix32(from + looks) % w->blocks);
         if (block == KMA_BIT_TREE_NONE)
             break;
         taken = kma_world_claim(w, T, block, want, from + looks);
-        if (taken.slots != 0)
-            return taken;
-        place = kma_mix32(from + looks + 1) % blocks;
     }
-    for (;;) { // once more only if another took the block
+    return taken;
+}
+
+// Up to `want` slots of a block for class T, wherever there is one; by one work-item. None: without memory.
+static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint T, uint want, uint from)
+{
+    kma_world_taken taken = kma_world_take_active(w, T, want, from, KMA_OBJECTS_LOOKS);
+    const uint blocks = w->blocks;
+    uint place = kma_mix32(from) % blocks;
+    while (taken.slots == 0) { // once more only if another took the block
         const uint block = kma_world_find(w, kma_world_free(w), place);
         if (block == KMA_BIT_TREE_NONE)
             break;
-        if (!kma_bit_tree_take(kma_world_free(w), blocks, block)) {
-            place = kma_mix32(place + from + 1) % blocks;
-            continue;
+        if (kma_bit_tree_take(kma_world_free(w), blocks, block)) {
+            taken.block = block;
+            taken.slots = kma_world_begin_at(w, T, block, want);
+            taken.room = want < KMA_WORLD_SLOTS(T);
         }
-        taken.block = block;
-        taken.slots = kma_world_begin_at(w, T, block, want);
-        taken.room = want < KMA_WORLD_SLOTS(T);
-        return taken;
+        place = kma_mix32(place + from + 1) % blocks;
     }
-    return kma_world_search(w, T, want, from);
+    if (taken.slots == 0)
+        taken = kma_world_take_active(w, T, want, from, 0xffffffffu); // as long as there is a hint
+    return taken.slots != 0 ? taken : kma_world_search(w, T, want, from);
 }
 
 // The same, in the block of the last time first.
@@ -174,9 +181,8 @@ static inline kma_world_taken kma_world_take_near(global kma_world *w, uint T, u
 static inline uint kma_world_new(global kma_world *w, uint T)
 {
     uint self = 0;
-    kma_lanes together = 0;
 #if KMA_OBJECTS_COALESCE
-    together = kma_lanes_alike(kma_lanes_active(), (ulong)w + T); // worlds are further apart than classes are many
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)w + T); // worlds are further apart than classes are many
     if (kma_lane_in(together)) {
         const uint rank = kma_lane_rank(together), lanes = kma_lanes_count(together);
         for (uint served = 0; served < lanes;) { // as many each time as one block had room for
