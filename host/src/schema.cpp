@@ -2,7 +2,6 @@
 #include "kma/schema.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <regex>
 
@@ -47,11 +46,6 @@ Declared parse(const std::string &cls, const std::string &field)
         throw Error(say("class ", cls, ": \"", field,
                         "\" is no field; a field is \"TYPE NAME\" or \"TYPE NAME[COUNT]\", such as \"float mass\""));
     return {parts[1], parts[2], parts[3].matched ? static_cast<std::uint32_t>(std::stoul(parts[4])) : 1, parts[3].matched};
-}
-
-std::uint32_t up(std::uint32_t bytes, std::uint32_t align)
-{
-    return (bytes + align - 1) / align * align;
 }
 
 // Lays columns out for `objects` in a block; returns the end.
@@ -286,7 +280,7 @@ Schema::Layout Schema::layout(std::uint32_t slots) const
     if (std::max(smallest, largest) > std::uint64_t{1} << 24)
         throw Error(say("class ", largest > smallest ? largest_name : smallest_name, " needs blocks of ", std::max(smallest, largest),
                         " bytes, and 2^24 is the most; give it fewer fields or shorter arrays"));
-    made.block_bytes = up(static_cast<std::uint32_t>(std::max<std::uint64_t>({smallest, largest, made.block_bytes})), KMA_WORLD_ALIGN);
+    made.block_bytes = static_cast<std::uint32_t>(layout::kma_world_up(std::max<std::uint64_t>({smallest, largest, made.block_bytes})));
     for (Concrete &concrete : made.classes) {
         for (concrete.objects = slots; place(concrete.columns, concrete.objects) > made.block_bytes;)
             concrete.objects--; // one fits

@@ -33,9 +33,12 @@ layout::kma_world_plan plan_of(const Schema::Layout &layout, std::uint64_t block
     return layout::kma_world_plan_of(static_cast<std::uint32_t>(layout.classes.size()), layout.block_bytes, static_cast<std::uint32_t>(blocks));
 }
 
-// As many blocks as `bytes` have room for.
-std::uint32_t blocks_in(const Schema::Layout &layout, std::uint64_t bytes)
+// As many blocks as `bytes` have room for. Throws Error if there is none, or no such buffer.
+std::uint32_t blocks_in(const Device &device, const Schema::Layout &layout, std::uint64_t bytes)
 {
+    if (bytes > device.max_buffer_bytes())
+        throw Error(say("a world of ", bytes, " bytes is too large for ", device.name(), ": its largest buffer has ",
+                        device.max_buffer_bytes(), " bytes; take several worlds, or a smaller one"));
     std::uint64_t low = 0, high = std::min<std::uint64_t>(bytes / layout.block_bytes, KMA_WORLD_BLOCKS_MOST);
     while (low < high) {
         const std::uint64_t middle = high - (high - low) / 2;
@@ -44,6 +47,9 @@ std::uint32_t blocks_in(const Schema::Layout &layout, std::uint64_t bytes)
         else
             high = middle - 1;
     }
+    if (low == 0)
+        throw Error(say("a world of ", bytes, " bytes is too small: what tells of its objects and one block need ", plan_of(layout, 1).end,
+                        "; World::bytes_for says what your objects need"));
     return static_cast<std::uint32_t>(low);
 }
 
@@ -87,14 +93,8 @@ void refuse_world_if_full(cl_int status, std::uint64_t bytes, const std::string 
 
 World::World(const Device &device, const Schema &schema, const std::vector<Source> &units, std::uint64_t bytes, const WorldOptions &options)
     : device_(device), schema_(schema), options_(options), slots_(slots_of(device, options.program.options)), layout_(schema.layout(slots_)),
-      program_(build(device, schema, slots_, units, options.program)), blocks_(blocks_in(layout_, bytes))
+      blocks_(blocks_in(device, layout_, bytes)), program_(build(device, schema, slots_, units, options.program))
 {
-    if (blocks_ == 0)
-        throw Error(say("a world of ", bytes, " bytes is too small: what tells of its objects and one block need ", plan_of(layout_, 1).end,
-                        "; World::bytes_for says what your objects need"));
-    if (bytes > device_.max_buffer_bytes())
-        throw Error(say("a world of ", bytes, " bytes is too large for ", device_.name(), ": its largest buffer has ",
-                        device_.max_buffer_bytes(), " bytes; take several worlds, or a smaller one"));
     const bool is_gpu = device_.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU;
     const std::uint32_t units_of = device_.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
     group_ = options.work_group != 0 ? options.work_group : is_gpu ? 256 : 64;
@@ -195,13 +195,16 @@ void World::refuse_argument(const Called &called, cl_uint index, const cl::Error
                     "; a cl_uint is for a uint, a cl::Buffer for a global pointer"));
 }
 
-bool World::may_change(const DoAllOptions &options, std::uint32_t cls) const
+// For each class whether a kernel may create or delete objects of it.
+std::vector<bool> World::may_change(const DoAllOptions &options) const
 {
-    const auto is_in = [&](const std::string &name) {
-        const Schema::Range range = schema_.range(name);
-        return range.first <= cls && cls <= range.last;
-    };
-    return !options.changes || std::ranges::any_of(*options.changes, is_in);
+    std::vector<bool> may(enumerations_.size(), !options.changes);
+    for (const std::string &cls : options.changes.value_or(std::vector<std::string>{})) {
+        const Schema::Range range = schema_.range(cls);
+        for (std::uint32_t i = range.first; i <= range.last; i++)
+            may[i] = true;
+    }
+    return may;
 }
 
 void World::launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOptions &options, const std::string &function)
@@ -213,8 +216,9 @@ void World::launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOpti
             enumerate(cls, true);
     const bool checks = options_.program.debug != 0 && options.changes;
     const WorldStats before = checks ? stats() : WorldStats{};
+    const std::vector<bool> changes = may_change(options);
     for (std::uint32_t i = 0; i < enumerations_.size(); i++) // before the kernel is there, whatever may throw behind
-        if (may_change(options, i))
+        if (changes[i])
             enumerations_[i].is_current = false;
     cl::Event event;
     enqueue(kernel, work_items, event);
@@ -223,7 +227,7 @@ void World::launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOpti
         return;
     const WorldStats after = stats();
     for (std::uint32_t i = 0; i < enumerations_.size(); i++)
-        if (!may_change(options, i) && before.classes[i].objects != after.classes[i].objects)
+        if (!changes[i] && before.classes[i].objects != after.classes[i].objects)
             throw Error(say(function, " made ", after.classes[i].objects, " objects of class ", before.classes[i].name, " of ",
                             before.classes[i].objects, " that there were, and its DoAllOptions::changes do not name that class; name it there"));
 }

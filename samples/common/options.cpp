@@ -7,10 +7,21 @@
 
 namespace samples {
 
+void add_device_option(CLI::App &app, std::string &device)
+{
+    app.add_option("--device", device, "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
+}
+
+void add_bytes_option(CLI::App &app, const std::string &name, std::optional<std::uint64_t> &bytes, const std::string &description)
+{
+    app.add_option(name, bytes, description)
+        ->transform(CLI::AsSizeValue(false)) // which takes -1 for a very large number
+        ->check([](const std::string &given) { return given.front() == '-' ? "a size is not negative" : ""; });
+}
+
 void add_device_options(CLI::App &app, DeviceOptions &options)
 {
-    app.add_option("--device", options.device,
-                   "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
+    add_device_option(app, options.device);
     std::vector<std::string> names;
     for (const HeapChoice &choice : heap_choices)
         names.emplace_back(choice.name);
@@ -22,11 +33,9 @@ void add_device_options(CLI::App &app, DeviceOptions &options)
     app.add_option_function<std::string>("--heap", choose, "Which heap")
         ->check(CLI::IsMember(names))
         ->default_str(options.heap.name);
-    app.add_option("--heap-bytes", options.heap_bytes,
-                   "Size of the heap, such as 64M (default: what always suffices, and no less than\n256M if the device "
-                   "has buffers of 1G)")
-        ->transform(CLI::AsSizeValue(false)) // which takes -1 for a very large number
-        ->check([](const std::string &bytes) { return bytes.front() == '-' ? "a size is not negative" : ""; });
+    add_bytes_option(app, "--heap-bytes", options.heap_bytes,
+                     "Size of the heap, such as 64M (default: what always suffices, and no less than\n256M if the device "
+                     "has buffers of 1G)");
     app.add_flag_callback(
         "--debug", [&options] { options.debug = 1; }, "Program and heap with KMA_DEBUG=1");
     app.add_option("--work-group", options.work_group, "Work-items in a group")

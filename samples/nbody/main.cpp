@@ -42,9 +42,7 @@ void draw_step(const Options &options, std::uint32_t step, Game &game)
 {
     if (options.frames.empty())
         return;
-    char name[32];
-    std::snprintf(name, sizeof name, "step-%05" PRIu32 ".png", step);
-    draw(game.bodies(), std::filesystem::path(options.frames) / name);
+    draw(game.bodies(), samples::frame_path(options.frames, step));
 }
 
 // `scale`: what is a difference of 1.

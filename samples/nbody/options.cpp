@@ -13,7 +13,7 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
                  "Compares with the host's own simulation in double precision.");
     app.name("nbody");
     Space &space = options.space;
-    app.add_option("--device", options.device, "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
+    samples::add_device_option(app, options.device);
     const CLI::Option *bodies = app.add_option("--bodies", space.bodies, "How many")->check(CLI::Range(1u, 1u << 22))->capture_default_str();
     const CLI::Option *steps = app.add_option("--steps", options.steps, "Steps of the simulation")->check(CLI::Range(0u, 1u << 20))->capture_default_str();
     app.add_option("--seed", space.seed, "Where chance begins")->capture_default_str();
@@ -25,9 +25,7 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
     app.add_option("--version", options.version, "objects: with the object store; arrays: by hand; pointers: structures in a slab heap")
         ->check(CLI::IsMember({"objects", "arrays", "pointers"}))
         ->capture_default_str();
-    app.add_option("--bytes", options.bytes, "Size of the world or the heap, such as 64M (default: enough)")
-        ->transform(CLI::AsSizeValue(false))
-        ->check([](const std::string &bytes) { return bytes.front() == '-' ? "a size is not negative" : ""; });
+    samples::add_bytes_option(app, "--bytes", options.bytes, "Size of the world or the heap, such as 64M (default: enough)");
     app.add_option("--verify-steps", options.verify_steps, "The host plays so many of the steps at most; 0: none")->capture_default_str();
     app.add_option("--frames", options.frames, "A folder for pictures, step-00000.png and so on");
     if (const auto ended = samples::parse(app, argc, argv))

@@ -1,4 +1,5 @@
 // Wa-Tor by hand.
+#include "common/launch.hpp"
 #include "ocean.hpp"
 
 namespace wator {
@@ -6,11 +7,6 @@ namespace wator {
 const std::vector<kma::Source> &kernels();
 
 namespace {
-
-cl::Buffer buffer(const kma::Device &device, std::uint64_t bytes)
-{
-    return {device.context(), CL_MEM_READ_WRITE, bytes};
-}
 
 std::vector<std::uint8_t> bytes_of(const kma::Device &device, const cl::Buffer &buffer, std::size_t count)
 {
@@ -23,8 +19,8 @@ class Cells : public Game {
 public:
     Cells(const kma::Device &device, const Rules &rules)
         : device_(device), rules_(rules),
-          program_(device, kernels(), "cells.cl", rules.defines()), who_(buffer(device, rules.cells())), age_(buffer(device, rules.cells())),
-          energy_(buffer(device, rules.cells())), going_(buffer(device, rules.cells())), requests_(buffer(device, 4ull * rules.cells()))
+          program_(device, kernels(), "cells.cl", rules.defines()), who_(device.context(), CL_MEM_READ_WRITE, rules.cells()), age_(device.context(), CL_MEM_READ_WRITE, rules.cells()),
+          energy_(device.context(), CL_MEM_READ_WRITE, rules.cells()), going_(device.context(), CL_MEM_READ_WRITE, rules.cells()), requests_(samples::words(device, rules.cells()))
     {
         program_.run("populate", rules.cells(), who_, age_, energy_, going_, requests_);
     }

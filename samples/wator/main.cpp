@@ -7,6 +7,7 @@
 
 #include "common/differences.hpp"
 #include "common/main.hpp"
+#include "common/png.hpp"
 #include "options.hpp"
 #include "picture.hpp"
 #include "reference.hpp"
@@ -50,9 +51,7 @@ public:
         }
         if (options_.frames.empty() || step % options_.frame_steps != 0)
             return;
-        char name[32];
-        std::snprintf(name, sizeof name, "step-%05" PRIu32 ".png", step);
-        draw(options_.rules, game.grid(), std::filesystem::path(options_.frames) / name);
+        draw(options_.rules, game.grid(), samples::frame_path(options_.frames, step));
     }
 
 private:

@@ -1,6 +1,7 @@
 // Wa-Tor with the object store: its schema, and its steps.
 #include <algorithm>
 
+#include "common/launch.hpp"
 #include "ocean.hpp"
 
 namespace wator {
@@ -9,17 +10,12 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-cl::Buffer buffer(const kma::Device &device, std::uint64_t bytes)
-{
-    return {device.context(), CL_MEM_READ_WRITE, bytes};
-}
-
 class Objects : public Game {
 public:
     Objects(const kma::Device &device, const Rules &rules, std::uint64_t bytes, const std::string &build_options, bool debug)
         : device_(device), rules_(rules),
           world_(device, schema(), {samples::source_named(kernels(), "wator.cl")}, bytes != 0 ? bytes : enough(device, rules), options(rules, build_options, debug)),
-          agents_(buffer(device, 4ull * rules.cells())), requests_(buffer(device, 4ull * rules.cells()))
+          agents_(samples::words(device, rules.cells())), requests_(samples::words(device, rules.cells()))
     {
         world_.run("populate", std::min<std::uint32_t>(rules.cells(), 1u << 18), {}, agents_, requests_);
     }

@@ -14,7 +14,7 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
                  "heap. Compares every cell with the host's own simulation.");
     app.name("wator");
     Rules &rules = options.rules;
-    app.add_option("--device", options.device, "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
+    samples::add_device_option(app, options.device);
     const CLI::Option *width = app.add_option("--width", rules.width, "Cells from west to east")->check(CLI::Range(3u, 32768u))->capture_default_str();
     const CLI::Option *height = app.add_option("--height", rules.height, "Cells from north to south")->check(CLI::Range(3u, 32768u))->capture_default_str();
     const CLI::Option *steps = app.add_option("--steps", options.steps, "Steps of the simulation")->check(CLI::Range(0u, 1u << 20))->capture_default_str();
@@ -30,9 +30,7 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
     app.add_option("--version", options.version, "objects: with the object store; cells: by hand, arrays of cells; pointers: structures in a slab heap")
         ->check(CLI::IsMember({"objects", "cells", "pointers"}))
         ->capture_default_str();
-    app.add_option("--bytes", options.bytes, "Size of the world or the heap, such as 64M (default: enough for an agent in every cell)")
-        ->transform(CLI::AsSizeValue(false))
-        ->check([](const std::string &bytes) { return bytes.front() == '-' ? "a size is not negative" : ""; });
+    samples::add_bytes_option(app, "--bytes", options.bytes, "Size of the world or the heap, such as 64M (default: enough for an agent in every cell)");
     app.add_flag("--stop-when-full", options.stop_when_full, "End with an error at the first agent that is not born for want of memory");
     app.add_flag("--debug", options.debug, "Have the library check what do-alls say they change (objects)");
     app.add_flag("!--no-verify", options.verify, "Without the host's own simulation");

@@ -1,4 +1,5 @@
 // Wa-Tor with structures in a slab heap.
+#include "common/launch.hpp"
 #include "ocean.hpp"
 
 namespace wator {
@@ -7,17 +8,12 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-cl::Buffer buffer(const kma::Device &device, std::uint64_t bytes)
-{
-    return {device.context(), CL_MEM_READ_WRITE, bytes};
-}
-
 class Pointers : public Game {
 public:
     Pointers(const kma::Device &device, const Rules &rules, std::uint64_t bytes)
         : device_(device), rules_(rules),
-          program_(device, kernels(), "pointers.cl", rules.defines()), heap_(device, bytes != 0 ? bytes : enough(rules)), cells_(words(rules.cells())),
-          requests_(words(rules.cells())), lists_{words(2 * rules.cells()), words(2 * rules.cells())}, people_(words(3)), before_(words(1))
+          program_(device, kernels(), "pointers.cl", rules.defines()), heap_(device, bytes != 0 ? bytes : enough(rules)), cells_(samples::words(device, rules.cells())),
+          requests_(samples::words(device, rules.cells())), lists_{samples::words(device, 2 * rules.cells()), samples::words(device, 2 * rules.cells())}, people_(samples::words(device, 3)), before_(samples::words(device, 1))
     {
         const std::vector<cl_uint> zeroes(3);
         device_.queue().enqueueWriteBuffer(people_, CL_TRUE, 0, sizeof zeroes[0] * zeroes.size(), zeroes.data());
@@ -69,7 +65,6 @@ public:
 
 private:
     static std::uint64_t enough(const Rules &rules) { return kma::Heap::bytes_for({}, {{16, 2ull * rules.cells()}}); }
-    cl::Buffer words(std::uint64_t count) const { return buffer(device_, 4 * count); }
 
     kma::Device device_;
     Rules rules_;

@@ -10,6 +10,8 @@
 #ifndef WATOR_RULES_CL
 #define WATOR_RULES_CL
 
+#include "kma/platform/bits.cl"
+
 #ifndef WIDTH // so that this file compiles by itself
 #define WIDTH        256u
 #define HEIGHT       256u
@@ -25,20 +27,10 @@
 
 enum purpose { who_is_there, first_age, where_to, whom_to_take };
 
-static inline uint mixed(uint x)
-{
-    x ^= x >> 16;
-    x *= 0x7feb352du;
-    x ^= x >> 15;
-    x *= 0x846ca68bu;
-    x ^= x >> 16;
-    return x;
-}
-
 // `phase` 0 is the beginning, 1 and 2 are fish and sharks of the first step, and so on.
 static inline uint chance(uint phase, uint cell, enum purpose purpose)
 {
-    return mixed(mixed(SEED + phase * 4u + purpose) ^ cell);
+    return kma_mix32(kma_mix32(SEED + phase * 4u + purpose) ^ cell);
 }
 
 // North, east, south, west.
@@ -67,7 +59,7 @@ static inline uint pick(uint mask, uint draw)
 {
     for (uint n = draw % popcount(mask); n != 0; n--)
         mask &= mask - 1;
-    return 31u - clz(mask & (0u - mask));
+    return kma_lowest_bit(mask);
 }
 
 // A cell's word has a byte for each direction from which somebody asks for it; each has one writer.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <type_traits>
+#include <utility>
 
 #include "catch.hpp"
 #include "support.hpp"
@@ -11,6 +13,7 @@ using namespace test;
 
 namespace {
 
+static_assert(!std::is_copy_constructible_v<kma::World>); // two would each count turns of one list
 constexpr std::uint32_t group_size = 64; // PoCL compiles a kernel for each size of groups
 const std::vector<std::string> nothing;
 const kma::DoAllOptions any;
@@ -211,6 +214,10 @@ TEST_CASE("a do-all meets each object that there was, once, and none that was cr
         }
         CHECK(all.row(0) == all.size());
         CHECK(w.error_text() == "");
+        kma::World moved = std::move(w); // with the do-alls that it has launched before
+        moved.parallel_do("Thing", "visit", cl_uint{1});
+        CHECK(moved.count("Small") == 12000);
+        CHECK(sound(moved) == nothing);
     }
 }
 

@@ -18,7 +18,7 @@ static inline uint kma_world_listed(global kma_world *w, uint T)
 
 static inline global uint *kma_world_list(global kma_world *w, uint T)
 {
-    return (global uint *)((global uchar *)w + w->lists + kma_world_up(4ul * w->blocks) * T);
+    return (global uint *)((global uchar *)w + w->lists + kma_world_list_bytes(w->blocks) * T);
 }
 
 // Number `i` of kma_world_listed(w, T) * slots: the object there, or 0; `slots` is KMA_WORLD_SLOTS(T).

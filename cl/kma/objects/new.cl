@@ -4,7 +4,8 @@
 // lanes, by one atomic, and each gets one (paper, 4.2, "allocation request coalescing"). Where: in the block that the last request from the
 // same place left with room (a hint), else in one that active[T] names, from a place of the caller's own on; else in a free one.
 //
-// Without memory the result is 0, in few steps: no hint, an empty root of active[T] and one of free. Blocks with room may be hidden behind
+// Without memory the result is 0, in few steps: no hint, an empty root of active[T] and one of free, and active[T] once more, of which stale hints
+// are taken away until it names no block. Blocks with room may be hidden behind
 // an empty root by somebody who was stopped within the tree; so some look through the lowest levels, too: until KMA_WORLD_SEARCHERS
 // have done so in vain since the last enumeration. (Who is stopped between a block's word and its bit there hides that block.)
 #ifndef KMA_OBJECTS_NEW_CL
@@ -124,7 +125,7 @@ static inline kma_world_taken kma_world_take_active(global kma_world *w, uint T,
     taken.slots = 0;
     taken.block = 0;
     taken.room = 0;
-    for (uint looks = 0; looks < most && taken.slots == 0; looks++) { // a look in vain takes away a hint that is stale
+    for (uint looks = 0; looks < most && taken.slots == 0; looks++) { // a look in vain takes a stale hint away, or others took the slots
         const uint block = kma_world_find(w, kma_world_active(w, T), kma_mix32(from + looks) % w->blocks);
         if (block == KMA_BIT_TREE_NONE)
             break;

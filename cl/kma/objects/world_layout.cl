@@ -69,6 +69,12 @@ static inline ulong kma_world_up(ulong bytes)
     ((sizeof(kma_world) + (classes) * (sizeof(kma_world_class) + KMA_WORLD_HINTS * sizeof(kma_atomic_u32)) + KMA_WORLD_ALIGN - 1) /        \
      KMA_WORLD_ALIGN * KMA_WORLD_ALIGN)
 
+// Bytes of one class's list of blocks, each a uint.
+static inline ulong kma_world_list_bytes(uint blocks)
+{
+    return kma_world_up(4ul * blocks);
+}
+
 // Where what comes behind `blocks` blocks begins, and where it ends.
 typedef struct kma_world_plan {
     ulong states, trees, lists, end;
@@ -83,7 +89,7 @@ static inline kma_world_plan kma_world_plan_of(uint classes, uint block_bytes, u
     plan.trees = plan.states + (ulong)sizeof(kma_world_block) * blocks;
     plan.trees = kma_world_up(plan.trees);
     plan.lists = plan.trees + sizeof(kma_atomic_u32) * (ulong)plan.tree_words * (classes + 1);
-    plan.end = plan.lists + kma_world_up(4ul * blocks) * classes;
+    plan.end = plan.lists + kma_world_list_bytes(blocks) * classes;
     return plan;
 }
 

@@ -98,6 +98,9 @@ public:
     /// if the program does not compile.
     World(const Device &device, const Schema &schema, const std::vector<Source> &units, std::uint64_t bytes, const WorldOptions &options = {});
 
+    World(World &&) = default;
+    World &operator=(World &&) = default;
+
     /// How many of a class there shall be.
     struct Demand {
         std::string cls;
@@ -207,7 +210,7 @@ private:
     void launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOptions &options, const std::string &function);
     void enumerate(const std::string &cls, bool subclasses);
     void enumerate(std::uint32_t cls);
-    bool may_change(const DoAllOptions &options, std::uint32_t cls) const;
+    std::vector<bool> may_change(const DoAllOptions &options) const;
     void enqueue(cl::Kernel &kernel, std::uint64_t work_items, cl::Event &event) const;
     void tell(const cl::Kernel &kernel, const cl::Event &event) const;
     void run_own(cl::Kernel &kernel, std::uint64_t work_items) const;
@@ -219,8 +222,8 @@ private:
     WorldOptions options_;
     std::uint32_t slots_;
     Schema::Layout layout_;
+    std::uint32_t blocks_; // before the program: a wrong size shall be told before that is built
     Program program_;
-    std::uint32_t blocks_ = 0;
     std::uint32_t group_ = 0;
     std::uint32_t items_ = 0;
     cl::Buffer memory_;
