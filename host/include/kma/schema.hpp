@@ -64,30 +64,34 @@ public:
 
     /// A field as it is in a block, where element i of an object in slot s is at begin + (i * objects + s) * bytes.
     struct Column {
-        std::string type, name; ///< `type` as OpenCL C has it; "uint" for references
+        std::string type;       ///< as OpenCL C has it; "uint" for references
+        std::string name;       ///< as declared
         std::string target;     ///< the class that a reference leads to, or empty
-        std::uint32_t elements, bytes, begin;
-        std::uint32_t align;
-        bool is_array;
+        std::uint32_t elements; ///< of the array; 1 if it is none
+        std::uint32_t bytes;    ///< of one element
+        std::uint32_t begin;    ///< bytes from the block's begin
+        std::uint32_t align;    ///< in bytes
+        bool is_array;          ///< whether declared with [COUNT]
     };
     /// A class of which there can be objects, as it is in a block; inherited fields first.
     struct Concrete {
-        std::string name;
-        std::uint32_t objects; ///< in a block
-        std::uint32_t bytes;   ///< of one: all its fields
-        std::vector<Column> columns;
+        std::string name;            ///< as declared
+        std::uint32_t objects;       ///< in a block
+        std::uint32_t bytes;         ///< of one: all its fields
+        std::vector<Column> columns; ///< its fields
     };
     /// All of them; a class is followed by its subclasses. Number i of these is the class number i of cl/kma/objects.
     struct Layout {
-        std::uint32_t block_bytes;
-        std::vector<Concrete> classes;
+        std::uint32_t block_bytes;     ///< of each block
+        std::vector<Concrete> classes; ///< by number
     };
     /// Throws as accessors() does.
     Layout layout(std::uint32_t slots = 64) const;
 
     /// Numbers [first, last] in Layout::classes of a class and its subclasses. first > last: an abstract class without any.
     struct Range {
-        std::uint32_t first, last;
+        std::uint32_t first; ///< the class itself, or its first subclass if it is abstract
+        std::uint32_t last;  ///< inclusive
     };
     /// Throws Error if there is no such class.
     Range range(const std::string &cls) const;
@@ -97,10 +101,12 @@ public:
 
     /// A do_all or parallel_new.
     struct Launch {
-        std::string cls, function, parameters;
+        std::string cls;                ///< over whose objects
+        std::string function;           ///< that is called for each
+        std::string parameters;         ///< behind those that each such function has
         std::vector<std::string> names; ///< of the parameters
-        DoAllOptions options;
-        bool is_new;
+        DoAllOptions options;           ///< as declared
+        bool is_new;                    ///< whether a parallel_new
         std::string kernel_name() const; ///< of the kernel in kernels()
     };
     /// Throws Error if it was not declared.

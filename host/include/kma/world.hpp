@@ -36,7 +36,7 @@ struct WorldOptions {
 
 /// Numbers of one class, without its subclasses.
 struct ClassStats {
-    std::string name;
+    std::string name;          ///< of the class
     std::uint64_t objects = 0; ///< that live
     std::uint64_t slots = 0;   ///< in its blocks
     std::uint64_t blocks = 0;  ///< of it
@@ -98,13 +98,15 @@ public:
     /// if the program does not compile.
     World(const Device &device, const Schema &schema, const std::vector<Source> &units, std::uint64_t bytes, const WorldOptions &options = {});
 
+    /// What was moved from may only be destroyed or assigned to.
     World(World &&) = default;
+    /// The same.
     World &operator=(World &&) = default;
 
     /// How many of a class there shall be.
     struct Demand {
-        std::string cls;
-        std::uint64_t objects;
+        std::string cls;       ///< without its subclasses
+        std::uint64_t objects; ///< that live at once
     };
     /// Bytes of a world in which all these can live at once, if blocks are full. Those that live long among others that come and go leave blocks
     /// half empty, and on a GPU each of some thousand warps may have a block of its own half full: ask for as many objects more.
@@ -178,6 +180,7 @@ public:
     const cl::Buffer &buffer() const noexcept { return memory_; }
     /// What is in it.
     const Schema &schema() const noexcept { return schema_; }
+    /// How they lie in blocks.
     const Schema::Layout &layout() const noexcept { return layout_; }
     /// How many blocks there are.
     std::uint32_t blocks() const noexcept { return blocks_; }
