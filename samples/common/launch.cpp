@@ -49,6 +49,19 @@ cl::Buffer copy_of(const kma::Device &device, const void *data, std::size_t byte
     return buffer;
 }
 
+std::uint64_t bytes_of(const std::vector<cl::Buffer> &buffers)
+{
+    std::uint64_t sum = 0;
+    for (const cl::Buffer &buffer : buffers)
+        sum += buffer.getInfo<CL_MEM_SIZE>();
+    return sum;
+}
+
+cl::Buffer bytes(const kma::Device &device, std::uint64_t count)
+{
+    return {device.context(), CL_MEM_READ_WRITE, count};
+}
+
 cl::Buffer words(const kma::Device &device, std::size_t count)
 {
     return {device.context(), CL_MEM_READ_WRITE, count * sizeof(cl_uint)};

@@ -40,6 +40,21 @@ cl::Buffer copy_of(const kma::Device &device, const std::vector<T> &data, cl_mem
     return copy_of(device, data.data(), data.size() * sizeof(T), access);
 }
 
+/// The first `count` values of a buffer; waits.
+template <class T> std::vector<T> read(const kma::Device &device, const cl::Buffer &buffer, std::size_t count)
+{
+    std::vector<T> values(count);
+    if (count != 0)
+        device.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(T), values.data());
+    return values;
+}
+
+/// The sizes of buffers, together.
+std::uint64_t bytes_of(const std::vector<cl::Buffer> &buffers);
+
+/// A buffer of so many bytes, with whatever there is.
+cl::Buffer bytes(const kma::Device &device, std::uint64_t count);
+
 /// A buffer of so many words, with whatever there is.
 cl::Buffer words(const kma::Device &device, std::size_t count);
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/plain_program.hpp"
+#include "simulation/simulation.hpp"
 
 namespace nbody {
 
@@ -29,22 +29,17 @@ struct Checksum {
     double spread = 0;           ///< of their squares
     double impulse_x = 0, impulse_y = 0, energy = 0;
 };
-Checksum checksum(const std::vector<Body> &bodies);
+using Bodies = std::vector<Body>; ///< in any order
+Checksum checksum(const Bodies &bodies);
 
-/// One way to play it on a device. Steps are enqueued; bodies() waits for them.
-class Game {
-public:
-    virtual ~Game() = default;
-    virtual void step() = 0;
-    virtual std::vector<Body> bodies() = 0; ///< in any order
-    virtual std::vector<std::string> faults() { return {}; }
-    virtual samples::Times times() = 0;
-};
-std::unique_ptr<Game> play_objects(const kma::Device &device, const Space &space, std::uint64_t bytes);
-std::unique_ptr<Game> play_arrays(const kma::Device &device, const Space &space);
-std::unique_ptr<Game> play_pointers(const kma::Device &device, const Space &space, std::uint64_t bytes);
+/// With objects (bodies.cl).
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space, const samples::Setting &setting);
+/// By hand, in arrays (plain.cl).
+std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space, const samples::Setting &setting);
+/// With structures in a slab heap (plain.cl).
+std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Space &space, const samples::Setting &setting);
 
 /// So many steps on the host, in double precision.
-std::vector<Body> reference(const Space &space, std::uint32_t steps);
+Bodies reference(const Space &space, std::uint32_t steps);
 
 } // namespace nbody

@@ -1,5 +1,9 @@
 // The three versions on a device.
+#include <algorithm>
+
 #include "bodies.hpp"
+#include "simulation/plain_game.hpp"
+#include "simulation/world_game.hpp"
 
 namespace nbody {
 
@@ -7,37 +11,29 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-class Objects : public Game {
+class Objects : public samples::WorldGame, public samples::StateOf<Bodies> {
 public:
-    Objects(const kma::Device &device, const Space &space, std::uint64_t bytes)
-        : device_(device),
-          world_(device, schema(), {samples::source_named(kernels(), "bodies.cl")},
-                 bytes != 0 ? bytes : kma::World::bytes_for(device, schema(), {{"Body", space.bodies}, {"Body", 1u << 18}}), options(space))
+    Objects(const kma::Device &device, const Space &space, const samples::Setting &setting)
+        : WorldGame(device, schema(), kernels(), "bodies.cl", kma::World::bytes_for(device, schema(), {{"Body", space.bodies}, {"Body", strided}}),
+                    space.defines(), setting)
     {
-        world_.parallel_new("Body", space.bodies, "body_init");
+        world().parallel_new("Body", space.bodies, "body_init");
     }
-    void step() override
+    void step(std::uint32_t) override
     {
-        world_.parallel_do("Body", "body_attract");
-        world_.parallel_do("Body", "body_move");
+        world().parallel_do("Body", "body_attract");
+        world().parallel_do("Body", "body_move");
     }
-    std::vector<Body> bodies() override
+    samples::Numbers numbers() override { return {{"bodies", count("Body")}}; }
+    Bodies state() override
     {
-        const kma::WorldSnapshot all = world_.snapshot("Body");
+        const kma::WorldSnapshot all = world().snapshot("Body");
         const auto x = all.column<float>("x"), y = all.column<float>("y"), vx = all.column<float>("vx"), vy = all.column<float>("vy"), mass = all.column<float>("mass");
-        std::vector<Body> bodies;
+        Bodies bodies;
         for (std::size_t i = 0; i < all.size(); i++)
             bodies.push_back({x[i], y[i], vx[i], vy[i], mass[i]});
         return bodies;
     }
-    std::vector<std::string> faults() override
-    {
-        std::vector<std::string> found = world_.check();
-        if (const std::string errors = world_.error_text(); !errors.empty())
-            found.push_back(errors);
-        return found;
-    }
-    samples::Times times() override { return clock_.read(device_); }
 
 private:
     static kma::Schema schema()
@@ -45,121 +41,101 @@ private:
         kma::Schema schema;
         schema.add("Body", {"float x", "float y", "float vx", "float vy", "float fx", "float fy", "float mass"});
         schema.parallel_new("Body", "body_init");
-        const std::vector<std::string> none;
-        schema.do_all("Body", "body_attract", "", {none, {{"Body"}}});
-        schema.do_all("Body", "body_move", "", {none, none});
+        schema.do_all("Body", "body_attract", "", looping({"Body"}));
+        schema.do_all("Body", "body_move", "", quiet());
         return schema;
     }
-    kma::WorldOptions options(const Space &space)
-    {
-        kma::WorldOptions made;
-        made.program = samples::build_with(kernels(), space.defines());
-        made.launched = [this](const std::string &kernel, const cl::Event &event) { clock_.note(kernel, event); };
-        return made;
-    }
-
-    kma::Device device_;
-    samples::KernelClock clock_;
-    kma::World world_;
 };
 
-class Arrays : public Game {
+class Arrays : public samples::PlainGame, public samples::StateOf<Bodies> {
 public:
-    Arrays(const kma::Device &device, const Space &space)
-        : device_(device), space_(space), program_(device, kernels(), "plain.cl", space.defines()),
-          fields_(device.context(), CL_MEM_READ_WRITE, std::uint64_t{28} * space.bodies)
+    Arrays(const kma::Device &device, const Space &space, const samples::Setting &setting)
+        : PlainGame(device, kernels(), "plain.cl", space.defines(), setting), space_(space), fields_(samples::words(device, std::size_t{7} * space.bodies))
     {
-        program_.run("arrays_init", space.bodies, fields_);
+        program().run("arrays_init", space.bodies, fields_);
     }
-    void step() override
+    void step(std::uint32_t) override
     {
-        program_.run("arrays_attract", space_.bodies, fields_);
-        program_.run("arrays_move", space_.bodies, fields_);
+        program().run("arrays_attract", space_.bodies, fields_);
+        program().run("arrays_move", space_.bodies, fields_);
     }
-    std::vector<Body> bodies() override
+    samples::Numbers numbers() override { return {{"bodies", space_.bodies}}; }
+    Bodies state() override
     {
         const std::size_t n = space_.bodies;
-        std::vector<float> fields(7 * n);
-        device_.queue().enqueueReadBuffer(fields_, CL_TRUE, 0, sizeof fields[0] * fields.size(), fields.data());
-        std::vector<Body> bodies;
+        const auto fields = read<float>(fields_, 7 * n);
+        Bodies bodies;
         for (std::size_t i = 0; i < n; i++)
             bodies.push_back({fields[i], fields[n + i], fields[2 * n + i], fields[3 * n + i], fields[6 * n + i]});
         return bodies;
     }
-    samples::Times times() override { return program_.times(); }
 
 private:
-    kma::Device device_;
+    std::vector<cl::Buffer> buffers() override { return {fields_}; }
+
     Space space_;
-    samples::PlainProgram program_;
     cl::Buffer fields_;
 };
 
-class Pointers : public Game {
+class Pointers : public samples::PlainGame, public samples::StateOf<Bodies> {
 public:
-    Pointers(const kma::Device &device, const Space &space, std::uint64_t bytes)
-        : device_(device), space_(space), program_(device, kernels(), "plain.cl", space.defines()),
-          heap_(device, bytes != 0 ? bytes : enough(space)),
-          bodies_(device.context(), CL_MEM_READ_WRITE, std::uint64_t{4} * space.bodies)
+    Pointers(const kma::Device &device, const Space &space, const samples::Setting &setting)
+        : PlainGame(device, kernels(), "plain.cl", space.defines(), setting), space_(space), heap_(device, setting.bytes.value_or(enough(space))),
+          bodies_(samples::words(device, space.bodies))
     {
-        program_.run("pointers_init", space.bodies, heap_, bodies_);
-        for (const kma::Ref ref : refs())
-            if (ref == 0)
-                throw kma::Error("the heap of " + std::to_string(heap_.bytes()) + " bytes has no room for all bodies; --bytes " +
-                                 std::to_string(enough(space)) + " would do");
+        program().run("pointers_init", space.bodies, heap_, bodies_);
     }
-    void step() override
+    void step(std::uint32_t) override
     {
-        program_.run("pointers_attract", space_.bodies, heap_, bodies_);
-        program_.run("pointers_move", space_.bodies, heap_, bodies_);
+        program().run("pointers_attract", space_.bodies, heap_, bodies_);
+        program().run("pointers_move", space_.bodies, heap_, bodies_);
     }
-    std::vector<Body> bodies() override
+    samples::Numbers numbers() override { return {{"bodies", space_.bodies - refused()}}; }
+    Bodies state() override
     {
         struct Block { // of plain.cl
             float x, y, vx, vy, fx, fy, mass;
         };
         const kma::Snapshot snapshot = heap_.snapshot();
-        std::vector<Body> bodies;
-        for (const kma::Ref ref : refs()) {
-            const Block *block = snapshot.deref<Block>(ref);
-            bodies.push_back({block->x, block->y, block->vx, block->vy, block->mass});
-        }
+        Bodies bodies;
+        for (const kma::Ref ref : refs())
+            if (const Block *block = snapshot.deref<Block>(ref))
+                bodies.push_back({block->x, block->y, block->vx, block->vy, block->mass});
         return bodies;
     }
+    std::uint64_t refused() override
+    {
+        const std::vector<kma::Ref> all = refs();
+        return static_cast<std::uint64_t>(std::count(all.begin(), all.end(), 0u));
+    }
     std::vector<std::string> faults() override { return heap_.check(); }
-    samples::Times times() override { return program_.times(); }
+    std::uint64_t bytes() override { return PlainGame::bytes() + heap_.bytes(); }
 
 private:
     static std::uint64_t enough(const Space &space) { return kma::Heap::bytes_for({}, {{32, space.bodies}}); }
-    std::vector<kma::Ref> refs() const
-    {
-        std::vector<kma::Ref> refs(space_.bodies);
-        device_.queue().enqueueReadBuffer(bodies_, CL_TRUE, 0, sizeof refs[0] * refs.size(), refs.data());
-        return refs;
-    }
+    std::vector<kma::Ref> refs() const { return read<kma::Ref>(bodies_, space_.bodies); }
+    std::vector<cl::Buffer> buffers() override { return {bodies_}; }
 
-    kma::Device device_;
     Space space_;
-    samples::PlainProgram program_;
     kma::Heap heap_;
     cl::Buffer bodies_;
 };
 
 } // namespace
 
-std::unique_ptr<Game> play_objects(const kma::Device &device, const Space &space, std::uint64_t bytes)
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space, const samples::Setting &setting)
 {
-    return std::make_unique<Objects>(device, space, bytes);
+    return std::make_unique<Objects>(device, space, setting);
 }
 
-std::unique_ptr<Game> play_arrays(const kma::Device &device, const Space &space)
+std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space, const samples::Setting &setting)
 {
-    return std::make_unique<Arrays>(device, space);
+    return std::make_unique<Arrays>(device, space, setting);
 }
 
-std::unique_ptr<Game> play_pointers(const kma::Device &device, const Space &space, std::uint64_t bytes)
+std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Space &space, const samples::Setting &setting)
 {
-    return std::make_unique<Pointers>(device, space, bytes);
+    return std::make_unique<Pointers>(device, space, setting);
 }
 
 } // namespace nbody

@@ -44,7 +44,7 @@ std::string Space::defines() const
     return text.str();
 }
 
-std::vector<Body> reference(const Space &space, std::uint32_t steps)
+Bodies reference(const Space &space, std::uint32_t steps)
 {
     std::vector<Exact> bodies;
     for (std::uint32_t i = 0; i < space.bodies; i++)
@@ -61,13 +61,13 @@ std::vector<Body> reference(const Space &space, std::uint32_t steps)
             body.vy = std::abs(body.y) > 1 ? -body.vy : body.vy;
         }
     }
-    std::vector<Body> made;
+    Bodies made;
     for (const Exact &body : bodies)
         made.push_back({static_cast<float>(body.x), static_cast<float>(body.y), static_cast<float>(body.vx), static_cast<float>(body.vy), static_cast<float>(body.mass)});
     return made;
 }
 
-Checksum checksum(const std::vector<Body> &bodies)
+Checksum checksum(const Bodies &bodies)
 {
     Checksum sum;
     for (const Body &body : bodies) {

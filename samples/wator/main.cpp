@@ -1,130 +1,78 @@
-// The Wa-Tor sample: fish and sharks as objects on the device. This file plays, draws and times it, and ends with one line that says how it
-// went.
-#include <chrono>
-#include <cinttypes>
-#include <cstdio>
-#include <fstream>
-
-#include "common/differences.hpp"
-#include "common/main.hpp"
+// The Wa-Tor sample: fish and sharks as objects on the device.
 #include "common/png.hpp"
-#include "options.hpp"
-#include "picture.hpp"
 #include "reference.hpp"
 
 namespace wator {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point begin)
-{
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-std::unique_ptr<Game> make_game(const kma::Device &device, const Options &options)
-{
-    if (options.version == "cells")
-        return play_cells(device, options.rules);
-    if (options.version == "pointers")
-        return play_pointers(device, options.rules, options.bytes.value_or(0));
-    return play_objects(device, options.rules, options.bytes.value_or(0), options.build_options, options.debug);
-}
-
-// What is written after each step, if anything is.
-class Record {
+class Wator : public samples::Model {
 public:
-    explicit Record(const Options &options) : options_(options)
+    std::string name() const override { return "wator"; }
+    std::string about() const override
     {
-        if (options.curve.empty())
-            return;
-        curve_.open(options.curve);
-        curve_ << "step,fish,sharks,fragmentation,unborn\n";
+        return "Wa-Tor: fish and sharks on a torus of cells, as objects on the device; and the same by hand, and with structures in a\n"
+               "heap. Compares every cell with the host's own simulation.";
     }
-    void after(std::uint32_t step, Game &game)
+    void describe(samples::OptionList &options) override
     {
-        if (!options_.curve.empty()) {
-            const Population people = game.population();
-            curve_ << step << ',' << people.fish << ',' << people.sharks << ',' << game.fragmentation() << ',' << game.unborn() << std::endl;
-            if (!curve_)
-                throw kma::Error("cannot write the numbers to " + options_.curve + ": does its folder exist, and is there room?");
-        }
-        if (options_.frames.empty() || step % options_.frame_steps != 0)
-            return;
-        draw(options_.rules, game.grid(), samples::frame_path(options_.frames, step));
+        options.add("--width", rules_.width, 3, 32768, "Cells from west to east");
+        options.add("--height", rules_.height, 3, 32768, "Cells from north to south");
+        options.add("--seed", rules_.seed, 0, ~0u, "Where chance begins");
+        options.add("--fish-spawn", rules_.fish_spawn, 1, 255, "Steps until a fish that moves leaves a child");
+        options.add("--shark-spawn", rules_.shark_spawn, 1, 255, "The same of a shark");
+        options.add("--energy-start", rules_.energy_start, 1, 255, "Steps that a new shark lives without food, and one");
+        options.add("--energy-boost", rules_.energy_boost, 0, 255, "Steps more for a fish");
+        options.add("--fish-share", rules_.fish_share, 0, 256, "Cells with a fish at the beginning, of 256");
+        options.add("--shark-share", rules_.shark_share, 0, 256, "Cells with a shark, of 256");
+    }
+    std::vector<std::pair<std::string, std::string>> paper() const override { return {{"--width", "2048"}, {"--height", "2560"}, {"--steps", "500"}}; }
+    std::string paper_text() const override { return "The paper's figure 10: 2048 x 2560 cells, 500 steps"; }
+    std::vector<std::pair<std::string, std::string>> versions() const override
+    {
+        return {{"objects", "with the object store"}, {"cells", "by hand, arrays of cells"}, {"pointers", "structures in a slab heap"}};
+    }
+    std::uint32_t default_steps() const override { return 100; }
+    bool goes_on_when_full() const override { return true; } // who is not born is missing, and that is all
+    std::string size() const override
+    {
+        return std::to_string(rules_.width) + " x " + std::to_string(rules_.height) + " cells, seed " + std::to_string(rules_.seed);
+    }
+    std::unique_ptr<samples::Game> play(const kma::Device &device, const samples::Setting &setting) override
+    {
+        if (setting.version == "cells")
+            return play_cells(device, rules_, setting);
+        return setting.version == "pointers" ? play_pointers(device, rules_, setting) : play_objects(device, rules_, setting);
+    }
+    void compare(samples::Game &game, std::uint32_t steps, samples::Differences &verdict) override
+    {
+        Reference reference(rules_);
+        for (std::uint32_t step = 0; step < steps; step++)
+            reference.step(step);
+        const Grid there = samples::state_of<Grid>(game);
+        for (std::size_t cell = 0; cell < there.size(); cell++)
+            if (!(there[cell] == reference.grid()[cell]))
+                verdict.differ("cell " + std::to_string(cell) + " has another agent than the host's, or one of other age or energy");
+        if (game.numbers() != population_of(reference.grid()))
+            verdict.differ("the numbers of fish and sharks are others than the host's");
+    }
+    void draw(samples::Game &game, const std::filesystem::path &path) override
+    {
+        constexpr samples::Colour colours[] = {{8, 16, 48}, {64, 200, 96}, {232, 72, 56}};
+        std::vector<samples::Colour> pixels;
+        for (const Cell &cell : samples::state_of<Grid>(game))
+            pixels.push_back(colours[static_cast<std::size_t>(cell.who)]);
+        samples::write_png(path, rules_.width, rules_.height, pixels);
     }
 
 private:
-    const Options &options_;
-    std::ofstream curve_;
+    Rules rules_;
 };
-
-void compare(const Options &options, Game &game, samples::Differences &verdict)
-{
-    const Clock::time_point begin = Clock::now();
-    Reference reference(options.rules);
-    for (std::uint32_t step = 0; step < options.steps; step++)
-        reference.step(step);
-    std::printf("host:    %.3f ms\n", milliseconds_since(begin));
-    const Grid there = game.grid();
-    for (std::size_t cell = 0; cell < there.size(); cell++)
-        if (!(there[cell] == reference.grid()[cell]))
-            verdict.differ("cell " + std::to_string(cell) + " has another agent than the host's, or one of other age or energy");
-    if (!(game.population() == population_of(reference.grid())))
-        verdict.differ("the numbers of fish and sharks are others than the host's");
-}
-
-bool run(const Options &options)
-{
-    const kma::Device device = kma::Device::select(options.device);
-    if (!options.frames.empty())
-        std::filesystem::create_directories(options.frames);
-    std::printf("device:  %s\n", device.name().c_str());
-    std::printf("ocean:   %" PRIu32 " x %" PRIu32 " cells, seed %" PRIu32 "\n", options.rules.width, options.rules.height, options.rules.seed);
-    const std::unique_ptr<Game> game = make_game(device, options);
-    Record record(options);
-    record.after(0, *game);
-    const Population first = game->population();
-    std::printf("at first: %" PRIu64 " fish, %" PRIu64 " sharks\n", first.fish, first.sharks);
-    std::fflush(stdout);
-
-    game->times();
-    const Clock::time_point begin = Clock::now();
-    for (std::uint32_t step = 0; step < options.steps; step++) {
-        game->step(step);
-        record.after(step + 1, *game);
-        if (options.stop_when_full && game->unborn() != 0)
-            throw kma::Error("step " + std::to_string(step) + ": " + std::to_string(game->unborn()) + " agents not born for want of memory; give more by --bytes");
-    }
-    const samples::Times times = game->times(); // waits
-    const double all = milliseconds_since(begin), steps = std::max(options.steps, 1u);
-    std::printf("time:    %.4f ms a step; of it kernels %.4f, of these enumeration %.4f\n", all / steps, times.total() / steps,
-                times.enumeration() / steps);
-    times.print(steps);
-
-    const Population people = game->population();
-    const std::uint64_t unborn = game->unborn();
-    std::printf("at last: %" PRIu64 " fish, %" PRIu64 " sharks; %" PRIu64 " not born for want of memory; %.1f %% of slots in blocks empty\n", people.fish,
-                people.sharks, unborn, 100 * game->fragmentation());
-    samples::Differences verdict;
-    for (const std::string &fault : game->faults())
-        verdict.differ(fault);
-    if (options.verify && unborn == 0) // else it is another ocean
-        compare(options, *game, verdict);
-    verdict.report("wator");
-    const char *verified = !verdict.verified() ? "no" : options.verify && unborn == 0 ? "yes" : "not asked";
-    std::printf("wator: version=%s fish=%" PRIu64 " sharks=%" PRIu64 " steps=%" PRIu32 " verified=%s\n", game->name(), people.fish, people.sharks,
-                options.steps, verified);
-    return verdict.verified();
-}
 
 } // namespace
 } // namespace wator
 
 int main(int argc, char **argv)
 {
-    wator::Options options;
-    if (const auto ended = wator::parse_options(argc, argv, options))
-        return *ended;
-    return samples::run_main("wator", [&options] { return wator::run(options); });
+    wator::Wator model;
+    return samples::run_simulation(model, argc, argv);
 }

@@ -10,14 +10,14 @@ std::string Rules::defines() const
            one("ENERGY_START", energy_start) + one("ENERGY_BOOST", energy_boost) + one("FISH_SHARE", fish_share) + one("SHARK_SHARE", shark_share);
 }
 
-Population population_of(const Grid &grid)
+samples::Numbers population_of(const Grid &grid)
 {
-    Population people;
+    std::uint64_t fish = 0, sharks = 0;
     for (const Cell &cell : grid) {
-        people.fish += cell.who == Who::fish;
-        people.sharks += cell.who == Who::shark;
+        fish += cell.who == Who::fish;
+        sharks += cell.who == Who::shark;
     }
-    return people;
+    return {{"fish", fish}, {"sharks", sharks}};
 }
 
 } // namespace wator

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/plain_program.hpp"
+#include "simulation/simulation.hpp"
 
 namespace wator {
 
@@ -33,35 +33,14 @@ struct Cell {
 };
 using Grid = std::vector<Cell>; ///< row by row from the north
 
-struct Population {
-    std::uint64_t fish = 0, sharks = 0;
-    bool operator==(const Population &) const = default;
-};
-Population population_of(const Grid &grid);
+/// How many there are of each.
+samples::Numbers population_of(const Grid &grid);
 
-/// One way to play it on a device. Steps are enqueued; grid() and population() wait for them.
-class Game {
-public:
-    virtual ~Game() = default;
-    virtual const char *name() const = 0;
-    virtual void step(std::uint32_t number) = 0; ///< from 0 on, one after the other
-    virtual Population population() = 0;
-    virtual Grid grid() = 0;
-    /// Agents that were not born for want of memory.
-    virtual std::uint64_t unborn() { return 0; }
-    /// Of slots in blocks those that are empty, where there are such.
-    virtual double fragmentation() { return 0; }
-    /// What is wrong, in sentences.
-    virtual std::vector<std::string> faults() { return {}; }
-    /// Of all kernels since the last call.
-    virtual samples::Times times() = 0;
-};
-
-/// With objects (wator.cl), in a world of so many bytes; 0: enough for every cell.
-std::unique_ptr<Game> play_objects(const kma::Device &device, const Rules &rules, std::uint64_t bytes, const std::string &build_options, bool debug);
+/// With objects (wator.cl).
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
 /// By hand, structure of arrays (cells.cl).
-std::unique_ptr<Game> play_cells(const kma::Device &device, const Rules &rules);
+std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
 /// With structures in a slab heap (pointers.cl).
-std::unique_ptr<Game> play_pointers(const kma::Device &device, const Rules &rules, std::uint64_t bytes);
+std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
 
 } // namespace wator

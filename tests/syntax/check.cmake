@@ -36,7 +36,14 @@ set(parts
   cl/kma/platform/memory_nv.cl)
 
 # What a program has only with the text that a schema generates; the samples' own tests compile them.
-set(with_schema samples/nbody/bodies.cl samples/wator/wator.cl)
+set(with_schema "")
+file(GLOB of_samples RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/samples/*/*.cl)
+foreach(file IN LISTS of_samples)
+  file(READ ${SOURCE_DIR}/${file} text)
+  if(text MATCHES "kma_world \\*")
+    list(APPEND with_schema ${file})
+  endif()
+endforeach()
 
 # ONLY: one of the flavours.
 set(flavours_by_themselves "-DKMA_DEBUG=0" "-DKMA_DEBUG=3 -DKMA_STD_NAMES")

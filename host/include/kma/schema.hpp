@@ -109,6 +109,8 @@ public:
         bool is_new;                    ///< whether a parallel_new
         std::string kernel_name() const; ///< of the kernel in kernels()
     };
+    /// All that were declared.
+    const std::vector<Launch> &launches() const noexcept { return launches_; }
     /// Throws Error if it was not declared.
     const Launch &launch(const std::string &cls, const std::string &function, bool is_new) const;
 

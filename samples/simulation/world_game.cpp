@@ -1,0 +1,61 @@
+// A world, its clock and its faults.
+#include "simulation/world_game.hpp"
+
+#include <algorithm>
+
+namespace samples {
+namespace {
+
+bool changes(const kma::DoAllOptions &options)
+{
+    return !options.changes || !options.changes->empty();
+}
+
+kma::WorldOptions world_options(KernelClock &clock, const std::vector<kma::Source> &sources, const std::string &defines, const Setting &setting)
+{
+    kma::WorldOptions made;
+    made.program = build_with(sources, defines + " " + setting.build_options);
+    made.program.debug = setting.debug ? 1 : 0;
+    made.launched = [&clock](const std::string &kernel, const cl::Event &event) { clock.note(kernel, event); };
+    return made;
+}
+
+} // namespace
+
+WorldGame::WorldGame(const kma::Device &device, const kma::Schema &schema, const std::vector<kma::Source> &sources, const std::string &file,
+                     std::uint64_t bytes, const std::string &defines, const Setting &setting)
+    : device_(device), world_(device, schema, {source_named(sources, file)}, setting.bytes.value_or(bytes), world_options(clock_, sources, defines, setting))
+{
+    for (const kma::Schema::Launch &launch : schema.launches())
+        if (launch.is_new || changes(launch.options))
+            changing_.push_back(launch.kernel_name());
+}
+
+std::vector<std::string> WorldGame::faults()
+{
+    std::vector<std::string> found = world_.check();
+    for (const kma::ErrorCode code : {kma::ErrorCode::double_free, kma::ErrorCode::invalid_free, kma::ErrorCode::damaged})
+        if (world_.error_count(code) != 0)
+            found.push_back(world_.error_text());
+    return found;
+}
+
+std::uint64_t WorldGame::bytes()
+{
+    return bytes_of(buffers()) + bytes_of({world_.buffer()});
+}
+
+std::uint64_t WorldGame::count(const std::string &cls)
+{
+    const kma::WorldStats now = world_.stats();
+    const auto found = std::find_if(now.classes.begin(), now.classes.end(), [&](const kma::ClassStats &one) { return one.name == cls; });
+    return found == now.classes.end() ? 0 : found->objects;
+}
+
+void WorldGame::note(const std::string &kernel, const kma::DoAllOptions &options)
+{
+    if (changes(options) && std::find(changing_.begin(), changing_.end(), kernel) == changing_.end())
+        changing_.push_back(kernel);
+}
+
+} // namespace samples
