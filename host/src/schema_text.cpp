@@ -62,11 +62,8 @@ std::string accessor(const std::string &cls, const Schema::Layout &layout, Schem
     return text;
 }
 
-std::string functions(const std::string &cls, const Schema::Layout &layout, Schema::Range range, bool is_abstract)
+std::string functions(const std::string &cls, Schema::Range range, bool is_abstract)
 {
-    std::uint32_t most = 0; // objects in a block
-    for (std::uint32_t i = range.first; i <= range.last; i++)
-        most = std::max(most, layout.classes[i].objects);
     std::string text;
     const std::uint32_t first = range.first, last = range.last;
     if (!is_abstract)
@@ -80,7 +77,7 @@ std::string functions(const std::string &cls, const Schema::Layout &layout, Sche
     text += say("static inline bool ", cls, "_is(global kma_world *w, uint ref)\n{\n    return ref != 0 && kma_world_type(w, ref) - ", first + 1,
                 "u <= ", last - first, "u;\n}\n");
     text += say("static inline ", cls, " ", cls, "_as(global kma_world *w, uint ref)\n{\n    return ", cls, "_is(w, ref) ? ref : 0;\n}\n");
-    text += say("#define ", cls, "_for_each(w, object) KMA_WORLD_FOR_EACH(w, ", first, "u, ", last, "u, ", most, "u, object)\n");
+    text += say("#define ", cls, "_for_each(w, object) KMA_WORLD_FOR_EACH(w, ", first, "u, ", last, "u, object)\n");
     return text;
 }
 
@@ -129,7 +126,7 @@ std::string Schema::accessors(std::uint32_t slots) const
         const Range its = range(cls.name);
         if (its.first > its.last)
             continue;
-        text += say("\n// ", cls.name, "\n", functions(cls.name, made, its, cls.is_abstract));
+        text += say("\n// ", cls.name, "\n", functions(cls.name, its, cls.is_abstract));
         for (const Column &column : all_columns(cls))
             text += accessor(cls.name, made, its, column);
     }

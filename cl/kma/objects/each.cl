@@ -29,54 +29,68 @@ static inline uint kma_world_listed_object(global kma_world *w, uint T, uint slo
     return (objects & kma_slots_bit(slot)) != 0 ? kma_world_ref(block, slot) : 0;
 }
 
-// A listed block on the way through all blocks of the classes T to a last one.
-typedef struct kma_world_span {
+// Neighbouring objects on the way through all of the classes T to a last one: those of one block whose slots follow each other.
+typedef struct kma_world_run {
     uint T;
-    uint at, end;      // of the list: the next block's place
-    uint first;        // the block's slot 0, as a reference
-    kma_slots objects; // 0: behind the last block
-    uint is_left;      // whether the loop over the block was left by `break`
-} kma_world_span;
+    uint at, end;       // of the list: the next block's place
+    uint first;         // the block's slot 0, as a reference
+    kma_slots objects;  // of the block, those behind the run
+    uint begin, behind; // slots of the run; equal: behind the last one
+    uint is_left;       // whether the loop over the run was left by `break`
+} kma_world_run;
 
-static inline kma_world_span kma_world_span_next(global kma_world *w, kma_world_span span, uint last)
+static inline kma_world_run kma_world_run_next(global kma_world *w, kma_world_run run, uint last)
 {
-    span.objects = 0;
-    while (span.at == span.end) { // a class further each time
-        if (span.T >= last)
-            return span;
-        span.T++;
-        span.at = 0;
-        span.end = kma_world_listed(w, span.T);
+    run.begin = run.behind; // if there is none any more
+    if (run.objects == 0) {
+        while (run.at == run.end) { // a class further each time
+            if (run.T >= last)
+                return run;
+            run.T++;
+            run.at = 0;
+            run.end = kma_world_listed(w, run.T);
+        }
+        const uint block = kma_world_list(w, run.T)[run.at++];
+        run.first = kma_world_ref(block, 0);
+        run.objects = kma_world_block_at(w, block)->iterated;
     }
-    const uint block = kma_world_list(w, span.T)[span.at++];
-    span.first = kma_world_ref(block, 0);
-    span.objects = kma_world_block_at(w, block)->iterated;
-    return span;
+    const kma_slots lowest = run.objects & (~run.objects + 1), above = run.objects + lowest; // the sum carries through the run
+    run.begin = kma_slots_count(lowest - 1);
+    run.behind = run.begin + kma_slots_count(run.objects & ~above);
+    run.objects &= above;
+    return run;
 }
 
-static inline kma_world_span kma_world_span_first(global kma_world *w, uint T, uint last)
+static inline kma_world_run kma_world_run_first(global kma_world *w, uint T, uint last)
 {
-    kma_world_span span;
-    span.T = T;
-    span.at = 0;
-    span.end = kma_world_listed(w, T);
-    span.first = 0;
-    span.is_left = 0;
-    return kma_world_span_next(w, span, last);
+    kma_world_run run;
+    run.T = T;
+    run.at = 0;
+    run.end = kma_world_listed(w, T);
+    run.first = 0;
+    run.objects = 0;
+    run.behind = 0;
+    run.is_left = 0;
+    return kma_world_run_next(w, run, last);
 }
 
-// A loop over all objects of the classes T to `last`, of which a block has `slots` at most; `object` names the reference in what follows, in
-// which break and continue mean what they mean in any loop. The loop within a block is a plain one over its slots, which compilers
-// unroll as they do not a walk from bit to bit; whether all slots are objects does not change in it, so that they may make a loop of its own
-// for such blocks.
-#define KMA_WORLD_FOR_EACH(w, T, last, slots, object)                                                                  \
-    for (kma_world_span kma_span = kma_world_span_first(w, T, last); kma_span.objects != 0 && kma_span.is_left == 0;   \
-         kma_span = kma_span.is_left != 0 ? kma_span : kma_world_span_next(w, kma_span, last))                         \
-        for (uint object = (kma_span.is_left = 1, kma_span.first);                                                     \
-             object - kma_span.first < (slots) || (kma_span.is_left = 0) != 0; object++)                               \
-            if (kma_span.objects != kma_slots_below(slots) &&                                                          \
-                (kma_span.objects & kma_slots_bit(object & KMA_WORLD_SLOT_MASK)) == 0)                                 \
-                ;                                                                                                      \
-            else
+// NVIDIA's compiler unrolls the loop over a run by itself four times at most; one warp's loads have more to hide (n-body of 20,000 on an H100:
+// 1.51 ms without, 1.36 with 4, 1.27 with 8).
+#ifdef __NV_CL_C_VERSION
+#define KMA_WORLD_UNROLL _Pragma("unroll 8")
+#else
+#define KMA_WORLD_UNROLL
+#endif
+
+// A loop over all objects of the classes T to `last`; `object` names the reference in what follows, in which break and continue mean what they
+// mean in any loop. The loop within a run has nothing but its count, so that compilers unroll it as one over an array, which they do not if
+// it asks of each slot whether there is an object; and a slot within its mask lets them see that the block stays the same.
+#define KMA_WORLD_FOR_EACH(w, T, last, object)                                                                         \
+    for (kma_world_run kma_run = kma_world_run_first(w, T, last); kma_run.begin != kma_run.behind && kma_run.is_left == 0; \
+         kma_run = kma_run.is_left != 0 ? kma_run : kma_world_run_next(w, kma_run, last))                              \
+        KMA_WORLD_UNROLL                                                                                               \
+        for (uint kma_slot = (kma_run.is_left = 1, kma_run.begin), object = kma_run.first | kma_slot;                  \
+             kma_slot != kma_run.behind || (kma_run.is_left = 0) != 0;                                                 \
+             kma_slot++, object = kma_run.first | (kma_slot & KMA_WORLD_SLOT_MASK))
 
 #endif

@@ -121,8 +121,8 @@ public:
         Prepared &prepared = prepare(cls, function, true, sizeof...(arguments), n);
         prepared.kernel.setArg(1, n);
         set_args(prepared.kernel, {function, prepared.launch->parameters, 2}, 2, arguments...);
-        if (n != 0)
-            launch(prepared.kernel, std::min(n, items_), prepared.launch->options, function);
+        if (n != 0) // two for a work-item: a warp of 32 fills a block of 64, so that loops and do-alls meet full ones
+            launch(prepared.kernel, std::min(n - n / 2, items_), prepared.launch->options, function);
     }
 
     /// Calls `function(w, self, arguments…)` for each object of class `cls`, and of its subclasses unless the schema says otherwise, that exists

@@ -1,0 +1,72 @@
+// The same bodies by hand: in arrays, an element for each body that there was at first. A body that was merged into another one has mass 0 from
+// then on; so it attracts nobody, and loops over all need no flag to see that it is none any more. The rules: rules.cl.
+#include "rules.cl"
+
+enum { nobody = -1 };
+
+kernel void arrays_init(global float2 *places, global float2 *velocities, global float *masses)
+{
+    const uint i = (uint)get_global_id(0);
+    if (i >= BODIES)
+        return;
+    places[i] = place_at_first(i);
+    velocities[i] = velocity_at_first(i);
+    masses[i] = mass_at_first(i);
+}
+
+static inline bool outweighs(global const float *masses, int one, int other)
+{
+    return masses[one] > masses[other] || (masses[one] == masses[other] && one < other);
+}
+
+kernel void arrays_look(global const float2 *places, global float2 *velocities, global const float *masses, global int2 *neighbours)
+{
+    const int self = (int)get_global_id(0);
+    if (self >= (int)BODIES || masses[self] == 0)
+        return;
+    const float2 place = places[self];
+    float2 pull = 0;
+    int heavier = nobody, lighter = nobody;
+    for (int other = 0; other < (int)BODIES; other++) {
+        const float2 way = places[other] - place;
+        const float distance2 = square(way);
+        pull += way * (masses[other] * strength(distance2));
+        if (distance2 >= NEAR || masses[other] == 0)
+            continue;
+        if (outweighs(masses, other, self) && (heavier == nobody || outweighs(masses, other, heavier)))
+            heavier = other;
+        if (outweighs(masses, self, other) && (lighter == nobody || outweighs(masses, other, lighter)))
+            lighter = other;
+    }
+    velocities[self] += TIME_STEP * GRAVITY * pull;
+    neighbours[self] = (int2)(heavier, lighter);
+}
+
+// Who is merged into a body, or nobody.
+static inline int taken_in(global const int2 *neighbours, int self)
+{
+    const int2 near = neighbours[self];
+    return near.y != nobody && near.x == nobody && neighbours[near.y].x == self ? near.y : nobody;
+}
+
+// Who is merged into another one returns, whether he finds the mass that the other one takes from him or 0 already.
+kernel void arrays_merge_and_move(global float2 *places, global float2 *velocities, global float *masses, global const int2 *neighbours)
+{
+    const int self = (int)get_global_id(0);
+    if (self >= (int)BODIES || masses[self] == 0)
+        return;
+    const int heavier = neighbours[self].x, other = taken_in(neighbours, self);
+    if (heavier != nobody && taken_in(neighbours, heavier) == self)
+        return;
+    float2 place = places[self], velocity = velocities[self];
+    if (other != nobody) {
+        const float mass = masses[self], others_mass = masses[other];
+        place = mean(place, mass, places[other], others_mass);
+        velocity = mean(velocity, mass, velocities[other], others_mass);
+        masses[self] = mass + others_mass;
+        masses[other] = 0;
+    }
+    move(&place, &velocity);
+    places[self] = place;
+    velocities[self] = velocity;
+}
