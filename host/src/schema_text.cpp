@@ -78,6 +78,7 @@ std::string functions(const std::string &cls, Schema::Range range, bool is_abstr
                 "u <= ", last - first, "u;\n}\n");
     text += say("static inline ", cls, " ", cls, "_as(global kma_world *w, uint ref)\n{\n    return ", cls, "_is(w, ref) ? ref : 0;\n}\n");
     text += say("#define ", cls, "_for_each(w, object) KMA_WORLD_FOR_EACH(w, ", first, "u, ", last, "u, object)\n");
+    text += say("#define ", cls, "_for_each_run(w, run) KMA_WORLD_FOR_EACH_RUN(w, ", first, "u, ", last, "u, run)\n");
     return text;
 }
 
@@ -93,7 +94,7 @@ void Schema::check_names() const
     };
     for (const Class &cls : classes_) {
         use(cls.name);
-        for (const char *function : {"new", "delete", "is", "as", "for_each"})
+        for (const char *function : {"new", "delete", "is", "as", "for_each", "for_each_run"})
             use(cls.name + "_" + function);
         for (const Column &column : all_columns(cls)) {
             use(cls.name + "_" + column.name);

@@ -19,6 +19,17 @@ static inline bool outweighs(global const float *masses, int one, int other)
     return masses[one] > masses[other] || (masses[one] == masses[other] && one < other);
 }
 
+// Notes a neighbour, if it is the heaviest one so far of those that are heavier, or that are lighter: x and y.
+static inline int2 meet(global const float *masses, int self, int other, int2 noted)
+{
+    if (outweighs(masses, other, self) && (noted.x == nobody || outweighs(masses, other, noted.x)))
+        noted.x = other;
+    if (outweighs(masses, self, other) && (noted.y == nobody || outweighs(masses, other, noted.y)))
+        noted.y = other;
+    return noted;
+}
+
+// It branches nowhere in the loop over all and keeps the last neighbour only; who has more of them, as few have, looks again.
 kernel void arrays_look(global const float2 *places, global float2 *velocities, global const float *masses, global int2 *neighbours)
 {
     const int self = (int)get_global_id(0);
@@ -26,20 +37,25 @@ kernel void arrays_look(global const float2 *places, global float2 *velocities, 
         return;
     const float2 place = places[self];
     float2 pull = 0;
-    int heavier = nobody, lighter = nobody;
+    int met = 0, last = self; // it meets itself, too
     for (int other = 0; other < (int)BODIES; other++) {
         const float2 way = places[other] - place;
         const float distance2 = square(way);
-        pull += way * (masses[other] * strength(distance2));
-        if (distance2 >= NEAR || masses[other] == 0)
-            continue;
-        if (outweighs(masses, other, self) && (heavier == nobody || outweighs(masses, other, heavier)))
-            heavier = other;
-        if (outweighs(masses, self, other) && (lighter == nobody || outweighs(masses, other, lighter)))
-            lighter = other;
+        const float mass = masses[other];
+        pull += way * (mass * strength(distance2));
+        const bool meets = distance2 < NEAR && mass != 0;
+        met += meets;
+        last = meets && other != self ? other : last;
     }
     velocities[self] += TIME_STEP * GRAVITY * pull;
-    neighbours[self] = (int2)(heavier, lighter);
+    int2 noted = (int2)(nobody, nobody);
+    if (met == 2)
+        noted = meet(masses, self, last, noted);
+    else if (met > 2)
+        for (int other = 0; other < (int)BODIES; other++)
+            if (square(places[other] - place) < NEAR && other != self && masses[other] != 0)
+                noted = meet(masses, self, other, noted);
+    neighbours[self] = noted;
 }
 
 // Who is merged into a body, or nobody.

@@ -16,24 +16,41 @@ static inline bool outweighs(global kma_world *w, Body one, Body other)
     return mass > others_mass || (mass == others_mass && Body_number(w, one) < Body_number(w, other));
 }
 
-// One loop for attraction and for neighbours, at the same places; nobody else reads the velocity meanwhile.
+// Notes a neighbour, if it is the heaviest one so far of those that are heavier, or that are lighter.
+static inline void meet(global kma_world *w, Body self, Body other, Body *heavier, Body *lighter)
+{
+    if (outweighs(w, other, self) && (*heavier == 0 || outweighs(w, other, *heavier)))
+        *heavier = other;
+    if (outweighs(w, self, other) && (*lighter == 0 || outweighs(w, other, *lighter)))
+        *lighter = other;
+}
+
+// One loop for attraction and for neighbours, at the same places; nobody else reads the velocity meanwhile. It is the one that takes the time, so it goes
+// through arrays, branches nowhere and keeps the last neighbour only; who has more of them, as few have, looks again.
 static inline void body_look(global kma_world *w, Body self)
 {
     const float2 place = Body_place(w, self);
     float2 pull = 0;
-    Body heavier = 0, lighter = 0;
-    Body_for_each(w, other) {
-        const float2 way = Body_place(w, other) - place;
-        const float distance2 = square(way);
-        pull += way * (Body_mass(w, other) * strength(distance2));
-        if (distance2 >= NEAR)
-            continue;
-        if (outweighs(w, other, self) && (heavier == 0 || outweighs(w, other, heavier)))
-            heavier = other;
-        if (outweighs(w, self, other) && (lighter == 0 || outweighs(w, other, lighter)))
-            lighter = other;
+    uint neighbours = 0; // and itself
+    Body last = 0, heavier = 0, lighter = 0;
+    Body_for_each_run(w, run) {
+        global const float2 *places = Body_place_at(w, run.first);
+        global const float *masses = Body_mass_at(w, run.first);
+        for (uint k = 0; k < run.count; k++) {
+            const float2 way = places[k] - place;
+            const float distance2 = square(way);
+            pull += way * (masses[k] * strength(distance2));
+            neighbours += distance2 < NEAR;
+            last = distance2 < NEAR && run.first + k != self ? run.first + k : last;
+        }
     }
     Body_velocity(w, self) += TIME_STEP * GRAVITY * pull;
+    if (neighbours == 2)
+        meet(w, self, last, &heavier, &lighter);
+    else if (neighbours > 2)
+        Body_for_each(w, other)
+            if (square(Body_place(w, other) - place) < NEAR && other != self)
+                meet(w, self, other, &heavier, &lighter);
     Body_heavier(w, self) = heavier;
     Body_lighter(w, self) = lighter;
 }

@@ -135,7 +135,7 @@ inline void check_world_lists()
     it.create(3, 4);
     it.world.check_enumeration(it.living, 1);
     uint met = 0, passed = 0;
-    KMA_WORLD_FOR_EACH(it.w, 0, 3, KMA_SLOTS_BITS, self)
+    KMA_WORLD_FOR_EACH(it.w, 0, 3, self)
     {
         if (kma_world_type(it.w, self) == 2) {
             passed++;
@@ -147,7 +147,7 @@ inline void check_world_lists()
     shim::check(met == 3 && passed == 5, "break or continue in a loop over all objects");
     it.create(1, 5); // is not seen
     met = 0;
-    KMA_WORLD_FOR_EACH(it.w, 1, 1, 2, self)
+    KMA_WORLD_FOR_EACH(it.w, 1, 1, self)
         if (self != 0)
             met++;
     shim::check(met == 5, "a loop sees what was created since");

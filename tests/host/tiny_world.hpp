@@ -189,9 +189,18 @@ public:
                 uint met = 0, of_classes = 0;
                 for (uint i = 0; i < living.count; i++)
                     of_classes += living.objects[i].T >= first && living.objects[i].T <= last;
-                KMA_WORLD_FOR_EACH(w, first, last, most_slots, self)
+                KMA_WORLD_FOR_EACH(w, first, last, self)
                     met += is_one_of(living, kma_world_type(w, self) - 1, self, where);
                 shim::check(met == of_classes, "a loop over all objects does not meet all", where);
+                uint in_runs = 0, before = 0;
+                KMA_WORLD_FOR_EACH_RUN(w, first, last, run)
+                {
+                    for (uint k = 0; k < run.count; k++)
+                        in_runs += is_one_of(living, kma_world_type(w, run.first + k) - 1, run.first + k, where);
+                    shim::check(run.first != before, "neighbours are in two runs", where);
+                    before = run.first + run.count;
+                }
+                shim::check(in_runs == of_classes, "runs do not have all objects", where);
             }
     }
 

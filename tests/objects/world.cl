@@ -144,7 +144,7 @@ static inline void replace(global kma_world *w, Small self)
 // The sums of weights of all Large, Huge ones among them, and how many there are; and how a loop is left.
 static inline void look_around(global kma_world *w, Small self, global ulong *sums)
 {
-    ulong sum = 0, count = 0, until = 0, skipped = 0, pairs = 0;
+    ulong sum = 0, count = 0, until = 0, skipped = 0, pairs = 0, in_runs = 0, by_runs = 0;
     Large_for_each(w, one) {
         sum += Large_weight(w, one);
         count++;
@@ -162,10 +162,26 @@ static inline void look_around(global kma_world *w, Small self, global ulong *su
     Huge_for_each(w, one)
         Huge_for_each(w, other)
             pairs += one != other ? 1 : 0;
+    Large_for_each_run(w, run) {
+        global const ulong *weights = Large_weight_at(w, run.first);
+        for (uint k = 0; k < run.count; k++) {
+            in_runs += weights[k];
+            by_runs += Large_is(w, run.first + k) ? 1 : 0;
+        }
+    }
     const uint me = Small_owner(w, self);
-    sums[5 * me] = sum;
-    sums[5 * me + 1] = count;
-    sums[5 * me + 2] = until;
-    sums[5 * me + 3] = skipped;
-    sums[5 * me + 4] = pairs;
+    sums[7 * me] = sum;
+    sums[7 * me + 1] = count;
+    sums[7 * me + 2] = until;
+    sums[7 * me + 3] = skipped;
+    sums[7 * me + 4] = pairs;
+    sums[7 * me + 5] = in_runs;
+    sums[7 * me + 6] = by_runs;
+}
+
+// Leaves holes between objects: of one, of two, at both ends of a block.
+static inline void thin(global kma_world *w, Large self)
+{
+    if (Large_weight(w, self) % 8 < 3 || Large_weight(w, self) % 8 == 6)
+        Large_delete(w, self);
 }

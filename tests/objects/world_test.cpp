@@ -39,6 +39,7 @@ kma::Schema schema()
     schema.do_all("Large", "visit", "uint by", {nothing, nothing, false});
     schema.do_all("Small", "replace", "", {{{"Small"}}, nothing});
     schema.do_all("Small", "look_around", "global ulong *sums", {nothing, {{"Thing"}}});
+    schema.do_all("Large", "thin", "", {{{"Large"}}, nothing});
     return schema;
 }
 
@@ -226,19 +227,32 @@ TEST_CASE("loops over all objects of a class and its subclasses", "[world]")
     for (const Flavour &flavour : ways()) {
         INFO(flavour.name);
         kma::World w = world(flavour, 8 << 20);
-        const Array<cl_ulong> sums(5 * 10, 77);
+        const Array<cl_ulong> sums(7 * 10, 77);
+        const auto all_saw = [&](const std::vector<cl_ulong> &what) {
+            w.parallel_do("Small", "look_around", sums.buffer());
+            const std::vector<cl_ulong> read = sums.read();
+            for (std::size_t i = 0; i < 10; i++)
+                CHECK(std::vector(read.begin() + 7 * i, read.begin() + 7 * i + 7) == what);
+        };
         w.parallel_new("Small", 10, "init_small", cl_uint{0});
-        w.parallel_do("Small", "look_around", sums.buffer());
-        std::vector<cl_ulong> read = sums.read();
-        for (std::size_t i = 0; i < 10; i++)
-            CHECK(std::vector(read.begin() + 5 * i, read.begin() + 5 * i + 5) == std::vector<cl_ulong>{0, 0, 5, 0, 0});
+        all_saw({0, 0, 5, 0, 0, 0, 0});
         w.parallel_new("Large", 700, "init_large");
         w.parallel_new("Huge", 50, "init_huge");
-        w.parallel_do("Small", "look_around", sums.buffer());
-        read = sums.read();
-        const cl_ulong weights = 700 * 699 / 2 + 50 * 1000 + 50 * 49 / 2;
-        for (std::size_t i = 0; i < 10; i++)
-            CHECK(std::vector(read.begin() + 5 * i, read.begin() + 5 * i + 5) == std::vector<cl_ulong>{weights, 750, 5, 25, 50 * 49});
+        cl_ulong weights = 700 * 699 / 2 + 50 * 1000 + 50 * 49 / 2;
+        all_saw({weights, 750, 5, 25, 50 * 49, weights, 750});
+        w.parallel_do("Large", "thin");
+        cl_ulong objects = 0, huge = 0, even = 0;
+        weights = 0;
+        for (cl_ulong i = 0; i < 750; i++) {
+            const cl_ulong weight = i < 700 ? i : 1000 + i - 700;
+            if (weight % 8 < 3 || weight % 8 == 6)
+                continue;
+            objects++;
+            weights += weight;
+            huge += i >= 700;
+            even += i >= 700 && (i - 700) % 2 == 0;
+        }
+        all_saw({weights, objects, 5, even, huge * (huge - 1), weights, objects});
     }
 }
 
