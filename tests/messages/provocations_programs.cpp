@@ -32,6 +32,19 @@ Provocation configured(const std::string &what, const std::string &options, cons
                              options + " 2>&1");
 }
 
+// One of the simulations; what it says of errors.
+std::string simulation(const std::string &line)
+{
+    return KMA_SAMPLES "/" + line + " 2>&1 1>/dev/null";
+}
+
+// The game of life with such a file.
+std::string life(const std::string &pattern)
+{
+    const std::string file = KMA_SCRATCH_DIR "/pattern.rle";
+    return "printf '" + pattern + "\\n' > " + file + " && " + simulation("game_of_life --pattern " + file);
+}
+
 // quickstart on a system of our own making: the programs it finds, and what the system says it is.
 Provocation quickstart(const std::string &what, const std::string &system)
 {
@@ -137,11 +150,22 @@ std::vector<Provocation> samples_provocations()
                    automaton::match(test::device(), {}, inputs, {std::vector<automaton::State>(2000), {}});
                }),
         command("writes the numbers of an ocean into a folder that is not there",
-                KMA_WATOR " --width 3 --height 3 --steps 0 --curve 'no such folder/numbers.csv' 2>&1 1>/dev/null"),
-        command("has a folder where a picture shall be", "mkdir -p " KMA_SCRATCH_DIR "/frames/step-00000.png && " KMA_WATOR
-                                                         " --width 3 --height 3 --steps 0 --frames " KMA_SCRATCH_DIR "/frames 2>&1 1>/dev/null"),
-        command("makes the world too small for fish", KMA_WATOR " --width 64 --height 64 --steps 9 --bytes 140K --stop-when-full 2>&1 1>/dev/null"),
-        command("makes the heap too small for bodies", KMA_NBODY " --version pointers --steps 0 --bodies 20000 --bytes 256K 2>&1 1>/dev/null"),
+                simulation("wator --width 3 --height 3 --steps 0 --curve 'no such folder/numbers.csv'")),
+        command("writes the figures of an ocean into a folder that is not there",
+                simulation("wator --width 3 --height 3 --steps 0 --json 'no such folder/figures.json'")),
+        command("has a folder where a picture shall be",
+                "mkdir -p " KMA_SCRATCH_DIR "/frames/step-00000.png && " +
+                    simulation("wator --width 3 --height 3 --steps 0 --frames " KMA_SCRATCH_DIR "/frames")),
+        command("makes the world too small for fish", simulation("wator --width 64 --height 64 --steps 9 --bytes 140K --stop-when-full")),
+        command("makes the heap too small for bodies", simulation("nbody --version pointers --steps 0 --bodies 20000 --bytes 256K")),
+        command("makes bodies too heavy", simulation("collision --bodies 300000")),
+        command("searches from a node that the graph has not", simulation("bfs --from libc6")),
+        command("has more guns than room", simulation("game_of_life --pattern guns --guns 25")),
+        command("has streets without end", simulation("traffic --columns 4096 --rows 4096")),
+        command("plays a pattern of other rules", life("x = 3, y = 1, rule = B36/S23\\nbob!")),
+        command("plays a pattern that has a line's end in the wrong format", life("bob$2bo$3o!")),
+        command("plays a pattern that does not live", life("x = 3, y = 1\\n3b!")),
+        command("plays a pattern that is too large", life("x = 4, y = 1\\n4o!") + " --width 2"),
         thrown("runs a sample that was built without one of its files", [] { samples::source_named({}, "wator.cl"); }),
     };
 }

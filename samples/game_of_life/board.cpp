@@ -1,0 +1,34 @@
+// Who is where.
+#include <algorithm>
+
+#include "life.hpp"
+
+namespace game_of_life {
+
+std::string Rules::defines() const
+{
+    return "-DWIDTH=" + std::to_string(width) + "u -DHEIGHT=" + std::to_string(height) + "u";
+}
+
+Board board_of(const Rules &rules, const Cells &live, const Cells &before)
+{
+    Board board(rules.cells());
+    for (const Cells *cells : {&before, &live})
+        for (const std::uint32_t cell : *cells) {
+            const std::uint32_t x = cell % rules.width, y = cell / rules.width;
+            for (std::uint32_t v = y - std::min(y, 1u); v <= std::min(y + 1, rules.height - 1); v++)
+                for (std::uint32_t u = x - std::min(x, 1u); u <= std::min(x + 1, rules.width - 1); u++)
+                    board[std::size_t{v} * rules.width + u] = Who::candidate;
+        }
+    for (const std::uint32_t cell : live)
+        board[cell] = Who::alive;
+    return board;
+}
+
+samples::Numbers population_of(const Board &board)
+{
+    const auto count = [&board](Who who) { return static_cast<std::uint64_t>(std::count(board.begin(), board.end(), who)); };
+    return {{"alive", count(Who::alive)}, {"candidates", count(Who::candidate)}};
+}
+
+} // namespace game_of_life
