@@ -145,14 +145,15 @@ std::string Schema::kernels() const
         const Range its = range(launch.cls);
         text += say("\nkernel void ", launch.kernel_name(), "(global kma_world *kma_w", launch.is_new ? ", uint kma_n" : "", parameters, ")\n{\n");
         if (launch.is_new) {
-            text += say("    for (uint kma_i = (uint)get_global_id(0); kma_i < kma_n; kma_i += (uint)get_global_size(0)) {\n        const ", launch.cls,
+            text += say("    const kma_world_share kma_share = KMA_WORLD_SHARE(kma_n);\n"
+                        "    for (uint kma_i = kma_share.at; kma_i < kma_share.end; kma_i += kma_share.step) {\n        const ", launch.cls,
                         " self = ", launch.cls, "_new(kma_w);\n        if (self != 0)\n            ", launch.function, "(kma_w, self, kma_i", arguments, ");\n    }\n");
         } else {
             for (std::uint32_t i = its.first; i <= (launch.options.subclasses ? its.last : its.first) && its.first <= its.last; i++)
-                text += say("    for (uint kma_i = (uint)get_global_id(0), kma_end = kma_world_listed(kma_w, ", i, "u) * KMA_WORLD_SLOTS(", i,
-                            "u); kma_i < kma_end;\n         kma_i += (uint)get_global_size(0)) {\n        const uint self = kma_world_listed_object(kma_w, ", i,
-                            "u, KMA_WORLD_SLOTS(", i, "u), kma_i);\n        if (self != 0)\n            ", launch.function, "(kma_w, self", arguments,
-                            ");\n    }\n");
+                text += say("    const kma_world_share kma_share_", i, " = KMA_WORLD_SHARE(kma_world_listed(kma_w, ", i, "u) * KMA_WORLD_SLOTS(", i,
+                            "u));\n    for (uint kma_i = kma_share_", i, ".at; kma_i < kma_share_", i, ".end; kma_i += kma_share_", i,
+                            ".step) {\n        const uint self = kma_world_listed_object(kma_w, ", i, "u, KMA_WORLD_SLOTS(", i,
+                            "u), kma_i);\n        if (self != 0)\n            ", launch.function, "(kma_w, self", arguments, ");\n    }\n");
         }
         text += "}\n";
     }

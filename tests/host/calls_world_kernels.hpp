@@ -2,6 +2,7 @@
 // store have in common.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "tiny_world.hpp"
@@ -114,6 +115,26 @@ inline void check_world_init()
         }
 }
 
+// Shares have each number once, in ranges or by turns, whether there are more work-items or more numbers.
+inline void check_world_shares()
+{
+    for (const uint n : {0u, 1u, 5u, 64u, 65u})
+        for (const uint items : {1u, 3u, 64u, 100u})
+            for (const bool in_ranges : {false, true}) {
+                std::vector<uint> met(n), its(items);
+                for (uint me = 0; me < items; me++) {
+                    const kma_world_share share = kma_world_share_of(n, me, items, in_ranges);
+                    for (uint i = share.at; i < share.end; i += share.step) {
+                        shim::check(i < n, "a share has more numbers than there are");
+                        met[i]++;
+                        its[me]++;
+                    }
+                    shim::check(its[me] <= n / items + 1, "a share is larger than others");
+                }
+                shim::check(std::all_of(met.begin(), met.end(), [](uint times) { return times == 1; }), "a number is in no share or in two");
+            }
+}
+
 // Objects that come and go between enumerations, by groups of any size; a loop may be left, or go on.
 inline void check_world_lists()
 {
@@ -212,6 +233,7 @@ inline void check_world_columns()
 inline void check_world_kernels()
 {
     check_world_init();
+    check_world_shares();
     check_world_lists();
     check_world_counts();
     check_world_columns();

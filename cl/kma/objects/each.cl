@@ -1,7 +1,7 @@
 // The objects that there were at the last enumeration of their class (kernels/world_kernels.cl), for do-alls, whose work-items share them
 // out, and for loops over all of them in one work-item.
 //
-// A do-all's work-items stride over the slots of the listed blocks: neighbours have neighbouring slots of one block (paper, 3.4,
+// A do-all's work-items share the slots of the listed blocks: neighbours have neighbouring slots of one block (paper, 3.4,
 // figures 7 and 8). What is created after the enumeration is not met; of the class that a loop or a do-all goes over, a kernel may delete
 // only the object of the do-all itself.
 #ifndef KMA_OBJECTS_EACH_CL
@@ -20,6 +20,26 @@ static inline global uint *kma_world_list(global kma_world *w, uint T)
 {
     return (global uint *)((global uchar *)w + w->lists + kma_world_list_bytes(w->blocks) * T);
 }
+
+// A work-item's numbers below `n`, 2^31 at most, as a loop has them. Neighbours have neighbouring ones, for they are lanes that load together; but
+// where each work-item runs alone through all its numbers before the next one begins, they have ranges, so that memory is gone through once and
+// not by each again.
+typedef struct kma_world_share {
+    uint at, end, step;
+} kma_world_share;
+
+static inline kma_world_share kma_world_share_of(uint n, uint me, uint items, bool in_ranges)
+{
+    const uint each = (n + items - 1) / items;
+    kma_world_share share;
+    share.at = in_ranges ? me * each : me; // behind the end of the last ones
+    share.end = in_ranges ? min(share.at + each, n) : n;
+    share.step = in_ranges ? 1 : items;
+    return share;
+}
+
+#define KMA_WORLD_SHARE(n)                                                                                             \
+    kma_world_share_of(n, (uint)get_global_id(0), (uint)get_global_size(0), KMA_IS_CPU && KMA_LANES == KMA_LANES_SINGLE)
 
 // Number `i` of kma_world_listed(w, T) * slots: the object there, or 0; `slots` is KMA_WORLD_SLOTS(T).
 static inline uint kma_world_listed_object(global kma_world *w, uint T, uint slots, uint i)
