@@ -73,10 +73,10 @@ private:
             state.cells.push_back(cell);
         }
     };
-    // As they come, and one at least.
+    // One at least; a cell for each body, and a spare one for each work-item that inserts.
     static std::size_t cells_for(const Space &space, const samples::Setting &setting)
     {
-        return setting.bytes ? std::clamp<std::size_t>(*setting.bytes / bytes_of_cell, 1, 1u << 26) : space.bodies + 1024;
+        return setting.bytes ? std::clamp<std::size_t>(*setting.bytes / bytes_of_cell, 1, 1u << 26) : space.bodies + (1u << 18);
     }
     std::size_t nodes() const { return root_ + cells_count_; }
     void plant()

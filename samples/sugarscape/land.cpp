@@ -1,0 +1,49 @@
+// The land's hills, the rules as the device's program has them, and numbers of a grid.
+#include "land.hpp"
+
+#include <algorithm>
+
+namespace sugarscape {
+
+std::string Rules::defines() const
+{
+    const auto one = [](const char *name, std::uint32_t value) { return std::string(" -D") + name + "=" + std::to_string(value) + "u"; };
+    return one("WIDTH", width) + one("HEIGHT", height) + one("SEED", seed) + one("MALE_SHARE", male_share) + one("FEMALE_SHARE", female_share) +
+           one("REGROWTH", regrowth) + one("VISION", vision) + one("METABOLISM", metabolism) + one("METABOLISM_MORE", metabolism_more) +
+           one("ENDOWMENT", endowment) + one("ENDOWMENT_MORE", endowment_more) + one("LIFE", life) + one("LIFE_MORE", life_more) +
+           one("FERTILE_FROM", fertile_from) + one("FERTILE_UNTIL", fertile_until);
+}
+
+std::vector<std::uint8_t> Rules::capacities() const
+{
+    constexpr std::int64_t reach = 104 * 104; // of a hill, squared; the land is 256 long and wide here, and has no end
+    const auto square = [](std::int64_t from, std::int64_t to) {
+        const std::int64_t way = std::min((from - to) & 255, (to - from) & 255);
+        return way * way;
+    };
+    std::vector<std::uint8_t> all;
+    for (std::uint64_t cell = 0; cell < cells(); cell++) {
+        const auto x = static_cast<std::int64_t>(cell % width * 256 / width), y = static_cast<std::int64_t>(cell / width * 256 / height);
+        const std::int64_t away = std::min({square(x, 64) + square(y, 64), square(x, 192) + square(y, 192), reach});
+        all.push_back(static_cast<std::uint8_t>(capacity * (reach - away) / reach));
+    }
+    return all;
+}
+
+Cell inhabited(std::uint16_t sugar, Who who, std::uint8_t age, std::uint32_t wealth, std::uint32_t genes)
+{
+    const auto gene = [genes](std::uint32_t number) { return static_cast<std::uint8_t>(genes >> 8 * number); };
+    return {sugar, who, age, gene(0), gene(1), gene(2), gene(3), wealth};
+}
+
+samples::Numbers population_of(const Grid &grid)
+{
+    std::uint64_t males = 0, females = 0;
+    for (const Cell &cell : grid) {
+        males += cell.who == Who::male;
+        females += cell.who == Who::female;
+    }
+    return {{"males", males}, {"females", females}};
+}
+
+} // namespace sugarscape
