@@ -66,7 +66,7 @@ private:
 class Objects : public samples::WorldGame, public samples::StateOf<State> {
 public:
     Objects(const kma::Device &device, const Space &space, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "barnes_hut.cl", enough(device, space), space.defines(), setting),
+        : WorldGame(device, schema(), kernels(), "barnes_hut.cl", enough(device, space, setting), space.defines(), setting),
           is_rebuilt_(setting.version == "rebuilt")
     {
         world().parallel_new("Cell", 1, "root_init");
@@ -119,9 +119,9 @@ private:
         return schema;
     }
     // Bodies by chance have about half as many cells. Those of each step are among others that stay.
-    static std::uint64_t enough(const kma::Device &device, const Space &space)
+    static std::uint64_t enough(const kma::Device &device, const Space &space, const samples::Setting &setting)
     {
-        return kma::World::bytes_for(device, schema(), {{"Body", space.bodies}, {"Cell", space.bodies}, {"Body", strided}, {"Cell", strided}});
+        return kma::World::bytes_for(device, schema(), {{"Body", space.bodies}, {"Cell", space.bodies}, {"Body", strided}, {"Cell", strided}}, setting.build_options);
     }
 
     bool is_rebuilt_;

@@ -13,7 +13,7 @@ namespace {
 class Objects : public samples::WorldGame, public samples::StateOf<Bodies> {
 public:
     Objects(const kma::Device &device, const Space &space, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "collision.cl", kma::World::bytes_for(device, schema(), {{"Body", space.bodies}, {"Body", strided}}),
+        : WorldGame(device, schema(), kernels(), "collision.cl", kma::World::bytes_for(device, schema(), {{"Body", space.bodies}, {"Body", strided}}, setting.build_options),
                     space.defines(), setting)
     {
         world().parallel_new("Body", space.bodies, "body_init");

@@ -29,7 +29,7 @@ public:
     }
     std::string paper_text() const override
     {
-        return "The paper's figure 10: 1714 x 1647 cells, 2000 steps; with guns that make as many agents, 150,000, as the Turing machine there.\n"
+        return "The paper's figure 10: 1714 x 1647 cells, 2000 steps; with guns that make about as many agents, 150,000, as the Turing machine there.\n"
                "The larger one, 1,050,000: --paper --width 12699 --height 12652 --guns 3880";
     }
     std::vector<std::pair<std::string, std::string>> versions() const override

@@ -55,7 +55,7 @@ std::optional<int> parse_simulation(Model &model, int argc, char **argv, Simulat
     bool is_paper = false, is_unverified = false;
     app.add_flag("--paper", is_paper, model.paper_text() + ", unless options say otherwise");
     add_versions(model, app, options);
-    add_bytes_option(app, "--bytes", options.setting.bytes, "Size of the world or the heap, such as 64M (default: enough)");
+    add_bytes_option(app, "--bytes", options.setting.bytes, "Size of the world or the heap, of versions that have one, such as 64M (default: enough)");
     app.add_flag("--stop-when-full", options.stop_when_full, "End with an error at the first step that lacks memory");
     app.add_option("--verify-steps", options.verify_steps, "Compare with the host's own simulation after so many steps, or all if they are fewer; 0: never")
         ->default_str(options.verify_steps == ~0u ? "all" : std::to_string(options.verify_steps));

@@ -110,10 +110,12 @@ private:
     {
         const Clock::time_point begin = Clock::now();
         game_->step(steps_++);
-        wall_ += milliseconds_since(begin);
-        if (options_.stop_when_full)
-            refuse_if_full("after step " + std::to_string(steps_), true);
         const bool is_last = steps_ == options_.steps || game_->is_over();
+        wall_ += milliseconds_since(begin);
+        if (options_.stop_when_full) {
+            all_in(); // before it is asked, which waits
+            refuse_if_full("after step " + std::to_string(steps_), true);
+        }
         const bool compares = steps_ == options_.verify_steps || (options_.verify_steps > steps_ && is_last);
         if (!compares && !record_.is_due(steps_))
             return;
@@ -138,7 +140,7 @@ private:
     void compare()
     {
         if (options_.verify_steps == 0 || game_->refused() != 0)
-            return; // else it is another model's state
+            return; // what lacks objects is another model's state
         const Clock::time_point begin = Clock::now();
         model_.compare(*game_, steps_, verdict_);
         compared_ = true;
@@ -171,7 +173,7 @@ private:
             verdict_.differ(fault);
         verdict_.report(model_.name().c_str());
         refuse_if_full("in the end", !model_.goes_on_when_full());
-        const char *verified = !verdict_.verified() ? "no" : compared_ && refused == 0 ? "yes" : "not asked";
+        const char *verified = !verdict_.verified() ? "no" : options_.verify_steps == 0 ? "not asked" : compared_ && refused == 0 ? "yes" : "not possible";
         write_json(numbers, refused, verified);
         std::printf("%s: version=%s", model_.name().c_str(), options_.setting.version.c_str());
         for (const auto &[name, value] : numbers)

@@ -99,7 +99,7 @@ public:
     virtual void draw(Game &game, const std::filesystem::path &path) = 0;
 };
 
-/// The whole program: reads the options, plays, says what came of it; the last line ends with verified=yes, no, or "not asked". The exit code.
+/// The whole program: reads the options, plays, says what came of it; the last line ends with verified=yes, no, "not asked", or, where objects lack, "not possible". The exit code.
 int run_simulation(Model &model, int argc, char **argv);
 
 } // namespace samples

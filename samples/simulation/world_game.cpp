@@ -34,9 +34,11 @@ WorldGame::WorldGame(const kma::Device &device, const kma::Schema &schema, const
 std::vector<std::string> WorldGame::faults()
 {
     std::vector<std::string> found = world_.check();
+    std::uint64_t errors = 0;
     for (const kma::ErrorCode code : {kma::ErrorCode::double_free, kma::ErrorCode::invalid_free, kma::ErrorCode::damaged})
-        if (world_.error_count(code) != 0)
-            found.push_back(world_.error_text());
+        errors += world_.error_count(code);
+    if (errors != 0)
+        found.push_back(world_.error_text());
     return found;
 }
 

@@ -31,7 +31,7 @@ public:
     {
         return {{"--width", "12000"}, {"--height", "125"}, {"--pull", "60"}, {"--mass", "4"}, {"--friction", "1"}, {"--steps", "60"}};
     }
-    std::string paper_text() const override { return "1.5 million nodes, pulled hard, 60 steps"; }
+    std::string paper_text() const override { return "1.5 million places for nodes, pulled hard, 60 steps"; }
     std::vector<std::pair<std::string, std::string>> versions() const override
     {
         return {{"objects", "with the object store"}, {"arrays", "by hand"}};

@@ -13,7 +13,7 @@ namespace {
 class Objects : public samples::WorldGame, public samples::StateOf<Grid> {
 public:
     Objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "sugarscape.cl", enough(device, rules), rules.defines(), setting), rules_(rules),
+        : WorldGame(device, schema(), kernels(), "sugarscape.cl", enough(device, rules, setting), rules.defines(), setting), rules_(rules),
           capacities_(samples::copy_of(device, rules.capacities())), cells_(samples::bytes(device, 2ull * rules.cells())),
           before_(samples::bytes(device, 2ull * rules.cells())), requests_(samples::words(device, rules.cells())),
           fathers_(samples::words(device, rules.cells()))
@@ -58,9 +58,9 @@ private:
         schema.do_all("Agent", "agent_ask", parameters, quiet()).do_all("Agent", "agent_act", parameters, changing({"Agent"}));
         return schema;
     }
-    static std::uint64_t enough(const kma::Device &device, const Rules &rules)
+    static std::uint64_t enough(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
     {
-        return kma::World::bytes_for(device, schema(), {{"Male", rules.cells()}, {"Female", rules.cells()}, {"Agent", 2ull * strided}});
+        return kma::World::bytes_for(device, schema(), {{"Male", rules.cells()}, {"Female", rules.cells()}, {"Agent", 2ull * strided}}, setting.build_options);
     }
     std::vector<cl::Buffer> buffers() override { return {capacities_, cells_, before_, requests_, fathers_}; }
 

@@ -13,7 +13,7 @@ namespace {
 class Objects : public samples::WorldGame, public samples::StateOf<Spots> {
 public:
     Objects(const kma::Device &device, const Rules &rules, const Network &network, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "traffic.cl", enough(device, network), rules.defines(), setting)
+        : WorldGame(device, schema(), kernels(), "traffic.cl", enough(device, network, setting), rules.defines(), setting)
     {
         const auto count = static_cast<cl_uint>(network.streets.size());
         const cl::Buffer plans = samples::copy_of(device, network.streets), cells = samples::words(device, network.cells(), 0),
@@ -69,14 +69,15 @@ private:
         return schema;
     }
     // A vehicle for each cell: mostly they are far fewer, and blocks that stay half empty have room.
-    static std::uint64_t enough(const kma::Device &device, const Network &network)
+    static std::uint64_t enough(const kma::Device &device, const Network &network, const samples::Setting &setting)
     {
         return kma::World::bytes_for(device, schema(),
                                      {{"Cell", network.cells()},
                                       {"Street", network.streets.size()},
                                       {"Source", network.sources.size()},
                                       {"Vehicle", network.cells()},
-                                      {"Vehicle", strided}});
+                                      {"Vehicle", strided}},
+                                     setting.build_options);
     }
 
     std::vector<cl_uint> cells_; // references by number

@@ -13,7 +13,7 @@ namespace {
 class Objects : public samples::WorldGame, public samples::StateOf<Grid> {
 public:
     Objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "wator.cl", enough(device, rules), rules.defines(), setting), rules_(rules),
+        : WorldGame(device, schema(), kernels(), "wator.cl", enough(device, rules, setting), rules.defines(), setting), rules_(rules),
           agents_(samples::words(device, rules.cells())), requests_(samples::words(device, rules.cells()))
     {
         run("populate", std::min<std::uint32_t>(rules.cells(), strided), changing({"Agent"}), agents_, requests_);
@@ -61,9 +61,9 @@ private:
         schema.do_all("Shark", "shark_move", "global Agent *agents", changing({"Agent"}));
         return schema;
     }
-    static std::uint64_t enough(const kma::Device &device, const Rules &rules)
+    static std::uint64_t enough(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
     {
-        return kma::World::bytes_for(device, schema(), {{"Fish", rules.cells()}, {"Shark", rules.cells()}, {"Fish", strided}});
+        return kma::World::bytes_for(device, schema(), {{"Fish", rules.cells()}, {"Shark", rules.cells()}, {"Fish", strided}}, setting.build_options);
     }
     std::vector<cl::Buffer> buffers() override { return {agents_, requests_}; }
 

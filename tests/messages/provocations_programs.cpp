@@ -102,7 +102,9 @@ std::vector<Provocation> build_provocations()
         configured("builds the fuzzers with gcc", "-DKMA_BUILD_FUZZERS=ON -DCMAKE_CXX_COMPILER=g++"),
         configured("has no Python with pyopencl", "-DKMA_PYOPENCL_PYTHON=", "PYTHONHOME=/nowhere"),
         configured("has no pkg-config", "-DKMA_PKG_CONFIG="),
-        configured("has no JSON library", "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DKMA_BUILD_TESTS=OFF"),
+        configured("has no JSON library for figures", "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DKMA_BUILD_TESTS=OFF"),
+        configured("has no JSON library for the tool",
+                   "-DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON -DKMA_BUILD_TESTS=OFF -DKMA_BUILD_SAMPLES=OFF"),
         command("has no doxygen", KMA_CMAKE " -D DOXYGEN= -P " KMA_ROOT "/tests/docs/reference.cmake 2>&1"),
         command("has no oclgrind", KMA_CMAKE " -D OCLGRIND= -D LOG=" KMA_SCRATCH_DIR "/none.log -P " KMA_ROOT
                                              "/tests/oclgrind/run.cmake 2>&1"),

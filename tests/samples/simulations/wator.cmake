@@ -8,7 +8,7 @@ sample_runs(wator no_sharks LONG LAST "wator: version=objects fish=4096 sharks=0
 sample_runs(wator no_atomics64 LONG LAST "wator: version=objects fish=13169 sharks=1180 steps=50 verified=yes"
   ARGS --width 200 --height 120 --steps 50 "--build-options=-DKMA_HAS_ATOMIC64=0")
 sample_runs(wator debug LONG LAST "wator: version=objects fish=13169 sharks=1180 steps=50 verified=yes" ARGS --width 200 --height 120 --steps 50 --debug)
-sample_runs(wator full LAST "" MATCH "; [1-9][0-9]* not created for want of memory.*steps=60 verified=not asked\n$"
+sample_runs(wator full LAST "" MATCH "; [1-9][0-9]* not created for want of memory.*steps=60 verified=not possible\n$"
   ARGS --width 200 --height 120 --steps 60 --bytes 250000)
 sample_fails(wator stops_when_full MATCH "^wator: after step [0-9]+ [0-9]+ objects were not created for want of memory; give more by --bytes" ARGS --width 200 --height 120 --steps 60 --bytes 300000 --stop-when-full)
 sample_fails(wator too_small MATCH "^wator: a world of 1000 bytes is too small: .* need [0-9]+" ARGS --bytes 1000)
