@@ -85,7 +85,7 @@ public:
         }
         plant();
     }
-    samples::Numbers numbers() override { return {{"bodies", count("Body")}, {"cells", count("Cell")}}; }
+    samples::Numbers numbers() override { return {{"bodies", world().count("Body")}, {"cells", world().count("Cell")}}; }
     State state() override { return Reader(world(), root_).state(); }
 
 private:

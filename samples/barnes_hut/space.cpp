@@ -2,20 +2,18 @@
 #include "space.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <sstream>
 #include <tuple>
+
+#include "common/defines.hpp"
 
 namespace barnes_hut {
 
 std::string Space::defines() const
 {
-    std::ostringstream text;
-    text.precision(std::numeric_limits<float>::max_digits10);
-    text << std::scientific << " -DBODIES=" << bodies << "u -DSEED=" << seed << "u -DDEPTH=" << depth << "u -DTHETA=" << theta
-         << "f -DGRAVITY=" << gravity << "f -DTIME_STEP=" << time_step << "f -DDAMPING=" << damping << "f -DMAX_MASS=" << max_mass
-         << "f -DSPEED=" << speed << "f -DSPIN=" << spin << "f -DSPREAD=" << spread << "f";
-    return text.str();
+    using samples::define;
+    return define("BODIES", bodies) + define("SEED", seed) + define("DEPTH", depth) + define("THETA", theta) + define("GRAVITY", gravity) +
+           define("TIME_STEP", time_step) + define("DAMPING", damping) + define("MAX_MASS", max_mass) + define("SPEED", speed) +
+           define("SPIN", spin) + define("SPREAD", spread);
 }
 
 void sort(State &state)

@@ -24,7 +24,7 @@ public:
         world().parallel_do("Body", "body_merge_and_move");
         world().parallel_do("Body", "body_end");
     }
-    samples::Numbers numbers() override { return {{"bodies", count("Body")}}; }
+    samples::Numbers numbers() override { return {{"bodies", world().count("Body")}}; }
     Bodies state() override
     {
         const kma::WorldSnapshot all = world().snapshot("Body", {"number", "mass", "place", "velocity"});

@@ -1,13 +1,15 @@
 // Who is where.
 #include <algorithm>
 
+#include "common/defines.hpp"
 #include "life.hpp"
 
 namespace game_of_life {
 
 std::string Rules::defines() const
 {
-    return "-DWIDTH=" + std::to_string(width) + "u -DHEIGHT=" + std::to_string(height) + "u";
+    using samples::define;
+    return define("WIDTH", width) + define("HEIGHT", height);
 }
 
 Board board_of(const Rules &rules, const Cells &live, const Cells &before)

@@ -24,7 +24,7 @@ public:
         world().parallel_do("Body", "body_attract");
         world().parallel_do("Body", "body_move");
     }
-    samples::Numbers numbers() override { return {{"bodies", count("Body")}}; }
+    samples::Numbers numbers() override { return {{"bodies", world().count("Body")}}; }
     Bodies state() override
     {
         const kma::WorldSnapshot all = world().snapshot("Body");

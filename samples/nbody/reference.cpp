@@ -1,8 +1,8 @@
 // The same on the host, in double precision and in another order.
 #include <cmath>
-#include <sstream>
 
 #include "bodies.hpp"
+#include "common/defines.hpp"
 #include "common/mix32.hpp"
 
 namespace nbody {
@@ -38,10 +38,9 @@ void attract(std::vector<Exact> &bodies, const Space &space)
 
 std::string Space::defines() const
 {
-    std::ostringstream text;
-    text << std::scientific << " -DBODIES=" << bodies << "u -DSEED=" << seed << "u -DGRAVITY=" << gravity << "f -DTIME_STEP=" << time_step
-         << "f -DDAMPING=" << damping << "f";
-    return text.str();
+    using samples::define;
+    return define("BODIES", bodies) + define("SEED", seed) + define("GRAVITY", gravity) + define("TIME_STEP", time_step) +
+           define("DAMPING", damping);
 }
 
 Bodies reference(const Space &space, std::uint32_t steps)

@@ -87,18 +87,19 @@ public:
 
     bool run()
     {
-        const std::string size = model_.size();
-        std::printf("device:  %s\nsize:    %s\n", device_.name().c_str(), size.c_str());
+        size_ = model_.size();
+        std::printf("device:  %s\nsize:    %s\n", device_.name().c_str(), size_.c_str());
         std::fflush(stdout);
         game_ = model_.play(device_, options_.setting);
-        refuse_if_full("at the beginning", !model_.goes_on_when_full() || options_.stop_when_full);
+        if (!model_.goes_on_when_full() || options_.stop_when_full)
+            refuse_if_full("at the beginning");
         record_.after(0, *game_);
         std::printf("at first: %s\n", in_words(game_->numbers()).c_str());
         std::fflush(stdout);
         if (options_.steps == 0)
             compare();
         game_->times();
-        for (; steps_ < options_.steps && !game_->is_over();)
+        while (steps_ < options_.steps && !game_->is_over())
             step();
         all_in();
         print_times();
@@ -114,7 +115,7 @@ private:
         wall_ += milliseconds_since(begin);
         if (options_.stop_when_full) {
             all_in(); // before it is asked, which waits
-            refuse_if_full("after step " + std::to_string(steps_), true);
+            refuse_if_full("after step " + std::to_string(steps_));
         }
         const bool compares = steps_ == options_.verify_steps || (options_.verify_steps > steps_ && is_last);
         if (!compares && !record_.is_due(steps_))
@@ -132,9 +133,9 @@ private:
         times_.add(game_->times());
         wall_ += milliseconds_since(begin);
     }
-    void refuse_if_full(const std::string &when, bool is_error)
+    void refuse_if_full(const std::string &when)
     {
-        if (const std::uint64_t refused = is_error ? game_->refused() : 0; refused != 0)
+        if (const std::uint64_t refused = game_->refused(); refused != 0)
             throw kma::Error(when + " " + std::to_string(refused) + " objects were not created for want of memory; give more by --bytes");
     }
     void compare()
@@ -172,7 +173,8 @@ private:
         for (const std::string &fault : game_->faults())
             verdict_.differ(fault);
         verdict_.report(model_.name().c_str());
-        refuse_if_full("in the end", !model_.goes_on_when_full());
+        if (!model_.goes_on_when_full())
+            refuse_if_full("in the end");
         const char *verified = !verdict_.verified() ? "no" : options_.verify_steps == 0 ? "not asked" : compared_ && refused == 0 ? "yes" : "not possible";
         write_json(numbers, refused, verified);
         std::printf("%s: version=%s", model_.name().c_str(), options_.setting.version.c_str());
@@ -195,7 +197,7 @@ private:
             most[name] = value;
         std::ofstream file(options_.json);
         file << nlohmann::json{{"program", model_.name()}, {"version", options_.setting.version}, {"device", device_.name()},
-                               {"driver", device_.device().getInfo<CL_DRIVER_VERSION>()}, {"size", model_.size()}, {"steps", steps_},
+                               {"driver", device_.device().getInfo<CL_DRIVER_VERSION>()}, {"size", size_}, {"steps", steps_},
                                {"wall_ms", wall_ / steps}, {"kernels_ms", times_.total() / steps}, {"enumeration_ms", times_.enumeration() / steps},
                                {"changing_ms", changing() / steps}, {"kernels", kernels}, {"numbers", counts}, {"most", most},
                                {"refused", refused}, {"bytes", game_->bytes()}, {"verified", verified}}
@@ -209,6 +211,7 @@ private:
     const SimulationOptions &options_;
     kma::Device device_;
     Record record_;
+    std::string size_;
     std::unique_ptr<Game> game_;
     std::uint32_t steps_ = 0; // that were taken
     Times times_;

@@ -47,13 +47,6 @@ std::uint64_t WorldGame::bytes()
     return bytes_of(buffers()) + bytes_of({world_.buffer()});
 }
 
-std::uint64_t WorldGame::count(const std::string &cls)
-{
-    const kma::WorldStats now = world_.stats();
-    const auto found = std::find_if(now.classes.begin(), now.classes.end(), [&](const kma::ClassStats &one) { return one.name == cls; });
-    return found == now.classes.end() ? 0 : found->objects;
-}
-
 void WorldGame::note(const std::string &kernel, const kma::DoAllOptions &options)
 {
     if (changes(options) && std::find(changing_.begin(), changing_.end(), kernel) == changing_.end())

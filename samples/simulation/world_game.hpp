@@ -27,8 +27,6 @@ public:
 protected:
     kma::World &world() { return world_; }
     const kma::Device &device() const { return device_; }
-    /// Objects of a class, without its subclasses.
-    std::uint64_t count(const std::string &cls);
     /// The game's own buffers, for bytes().
     virtual std::vector<cl::Buffer> buffers() { return {}; }
     /// A kernel of the program's own.

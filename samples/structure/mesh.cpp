@@ -3,18 +3,18 @@
 
 #include <algorithm>
 
+#include "common/defines.hpp"
 #include "common/mix32.hpp"
 
 namespace structure {
 
 std::string Rules::defines() const
 {
-    const auto one = [](const char *name, std::uint32_t value, const char *suffix) {
-        return std::string(" -D") + name + "=" + std::to_string(value) + suffix;
-    };
-    return one("WIDTH", width, "u") + one("HEIGHT", height, "u") + one("SEED", seed, "u") + one("PULL", unit * pull, "") +
-           one("STRENGTH", unit * strength, "u") + one("MASS", mass, "") + one("FRICTION", friction, "") + one("SPREAD", spread, "u") +
-           one("MISSING", missing_nodes, "u") + one("WEAK", weak_springs, "u");
+    using samples::define;
+    return define("WIDTH", width) + define("HEIGHT", height) + define("SEED", seed) +
+           define("PULL", static_cast<std::int32_t>(unit * pull)) + define("STRENGTH", unit * strength) +
+           define("MASS", static_cast<std::int32_t>(mass)) + define("FRICTION", static_cast<std::int32_t>(friction)) +
+           define("SPREAD", spread) + define("MISSING", missing_nodes) + define("WEAK", weak_springs);
 }
 
 std::uint32_t chance(const Rules &rules, std::uint32_t number, Purpose purpose)

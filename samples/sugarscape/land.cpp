@@ -3,15 +3,18 @@
 
 #include <algorithm>
 
+#include "common/defines.hpp"
+
 namespace sugarscape {
 
 std::string Rules::defines() const
 {
-    const auto one = [](const char *name, std::uint32_t value) { return std::string(" -D") + name + "=" + std::to_string(value) + "u"; };
-    return one("WIDTH", width) + one("HEIGHT", height) + one("SEED", seed) + one("MALE_SHARE", male_share) + one("FEMALE_SHARE", female_share) +
-           one("REGROWTH", regrowth) + one("VISION", vision) + one("METABOLISM", metabolism) + one("METABOLISM_MORE", metabolism_more) +
-           one("ENDOWMENT", endowment) + one("ENDOWMENT_MORE", endowment_more) + one("LIFE", life) + one("LIFE_MORE", life_more) +
-           one("FERTILE_FROM", fertile_from) + one("FERTILE_UNTIL", fertile_until);
+    using samples::define;
+    return define("WIDTH", width) + define("HEIGHT", height) + define("SEED", seed) + define("MALE_SHARE", male_share) +
+           define("FEMALE_SHARE", female_share) + define("REGROWTH", regrowth) + define("VISION", vision) +
+           define("METABOLISM", metabolism) + define("METABOLISM_MORE", metabolism_more) + define("ENDOWMENT", endowment) +
+           define("ENDOWMENT_MORE", endowment_more) + define("LIFE", life) + define("LIFE_MORE", life_more) +
+           define("FERTILE_FROM", fertile_from) + define("FERTILE_UNTIL", fertile_until);
 }
 
 std::vector<std::uint8_t> Rules::capacities() const

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/defines.hpp"
 #include "common/mix32.hpp"
 
 namespace traffic {
@@ -105,9 +106,9 @@ Place Network::place_of(std::uint32_t cell) const
 
 std::string Rules::defines() const
 {
-    const auto one = [](const char *name, std::uint32_t value) { return std::string(" -D") + name + "=" + std::to_string(value) + "u"; };
-    return one("SEED", seed) + one("MAX_SPEED", max_speed) + one("GREEN", green) + one("SOURCE_CHANCE", source_chance) +
-           one("DAWDLE_CHANCE", dawdle_chance);
+    using samples::define;
+    return define("SEED", seed) + define("MAX_SPEED", max_speed) + define("GREEN", green) + define("SOURCE_CHANCE", source_chance) +
+           define("DAWDLE_CHANCE", dawdle_chance);
 }
 
 samples::Numbers numbers_of(std::uint64_t vehicles, std::uint64_t halted, std::uint64_t cells)

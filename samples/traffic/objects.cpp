@@ -36,7 +36,7 @@ public:
     samples::Numbers numbers() override
     {
         const auto speeds = world().snapshot("Vehicle", {"speed"}).column<cl_uchar>("speed");
-        return numbers_of(speeds.size(), static_cast<std::uint64_t>(std::count(speeds.begin(), speeds.end(), 0)), count("Cell"));
+        return numbers_of(speeds.size(), static_cast<std::uint64_t>(std::count(speeds.begin(), speeds.end(), 0)), world().count("Cell"));
     }
     Spots state() override
     {

@@ -1,13 +1,16 @@
 // The rules as the device's program has them, and numbers of a grid.
 #include "ocean.hpp"
 
+#include "common/defines.hpp"
+
 namespace wator {
 
 std::string Rules::defines() const
 {
-    const auto one = [](const char *name, std::uint32_t value) { return std::string(" -D") + name + "=" + std::to_string(value) + "u"; };
-    return one("WIDTH", width) + one("HEIGHT", height) + one("SEED", seed) + one("FISH_SPAWN", fish_spawn) + one("SHARK_SPAWN", shark_spawn) +
-           one("ENERGY_START", energy_start) + one("ENERGY_BOOST", energy_boost) + one("FISH_SHARE", fish_share) + one("SHARK_SHARE", shark_share);
+    using samples::define;
+    return define("WIDTH", width) + define("HEIGHT", height) + define("SEED", seed) + define("FISH_SPAWN", fish_spawn) +
+           define("SHARK_SPAWN", shark_spawn) + define("ENERGY_START", energy_start) + define("ENERGY_BOOST", energy_boost) +
+           define("FISH_SHARE", fish_share) + define("SHARK_SHARE", shark_share);
 }
 
 samples::Numbers population_of(const Grid &grid)

@@ -1,8 +1,8 @@
 // The objects that there were at the last enumeration of their class (kernels/world_kernels.cl), for do-alls, whose work-items share them
 // out, and for loops over all of them in one work-item.
 //
-// A do-all's work-items share the slots of the listed blocks (paper, 3.4, figures 7 and 8; kma_world_share). What is created after the enumeration is not met; of the class that a loop or a do-all goes over, a kernel may delete
-// only the object of the do-all itself.
+// A do-all's work-items share the slots of the listed blocks (paper, 3.4, figures 7 and 8; kma_world_share). What is created after the
+// enumeration is not met; of the class that a loop or a do-all goes over, a kernel may delete only the object of the do-all itself.
 #ifndef KMA_OBJECTS_EACH_CL
 #define KMA_OBJECTS_EACH_CL
 

@@ -42,8 +42,8 @@ public:
     Schema &add_abstract(const std::string &name, const std::vector<std::string> &fields, const std::string &base = {});
 
     /// Declares that `function(w, self, index, parameters…)`, of the user's program, is what World::parallel_new(cls, n, function, …)
-    /// calls for each new object. `parameters` are those behind index, as in a kernel's head; cls itself is always among what it changes. Throws Error if there is no
-    /// such class, or it is abstract, and if a parameter has no name.
+    /// calls for each new object. `parameters` are those behind index, as in a kernel's head; cls itself is always among what it changes.
+    /// Throws Error if there is no such class, or it is abstract, and if a parameter has no name.
     Schema &parallel_new(const std::string &cls, const std::string &function, const std::string &parameters = {}, const DoAllOptions &options = {});
 
     /// Declares that `function(w, self, parameters…)` is what World::parallel_do(cls, function, …) calls for each object. Throws as
