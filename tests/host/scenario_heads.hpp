@@ -6,10 +6,10 @@
 //   both, and
 //           is taken off
 //   mixes   the same, beside a slab of a size of which two blocks in a slab are equal, and no head may have that
-//   again   one has read a head, its slab's header and owners, and sleeps; another takes all of that slab, so that it
-//   is taken
-//           off, ends it, and makes of its lines another one of fewer slots, which comes to the same head, with the
-//           same slot as the head's own and the same owners
+//   again   one lane has read a head, its slab's header and owners, and sleeps; another takes all of that slab, which
+//           takes it off the head, and ends it; then its lines become another slab of fewer slots, which comes to the
+//           same head, with the same slot as the head's own. With threads alone one of them makes that slab, with the
+//           same owners; in a group the lanes do, by one malloc together, and the first of them puts it to the head
 //
 // Checked: as in scenario_heap.hpp.
 #pragma once
@@ -26,7 +26,8 @@ public:
         variant_ = shim::random(shim::chosen.bound != 0 ? 2u : 1u << 16);
         draw_ = variant_ * 0x9e3779b9u + 1;
         mode_ = draw(4);
-        slab_kind::vary(draw(3));
+        is_wide_ = threads > shim::group_lanes;
+        slab_kind::vary(is_wide_ && mode_ >= again ? 2 : draw(3)); // 2: cursors lead to the slab's lines
         heap_.init(shape_);
         if (mode_ >= again)
             make(0, 3, 5, 1u << 2);
@@ -34,7 +35,9 @@ public:
             make(0, 2, 4, draw(14) + 1);
             make_odd();
         }
-        if (mode_ >= again && shim::chosen.bound == 0)
+        if (mode_ >= again && is_wide_)
+            plan_to_sleep();
+        else if (mode_ >= again && shim::chosen.bound == 0)
             shim::plan_nap_of(0, sleeper, shim::random(12), 100 + shim::random(300));
         else if (shim::chosen.bound == 0)
             shim::plan_nap(threads);
@@ -43,6 +46,8 @@ public:
 
     void thread(uint me)
     {
+        if (mode_ >= again && is_wide_ && me < shim::group_lanes)
+            return replace_together(me);
         if (mode_ >= again)
             return me == sleeper ? take_late(me) : me == 1 ? replace(me) : void();
         block_list &mine = held_[me];
@@ -117,15 +122,18 @@ private:
         held_[0].push(heap_.adopt({2 * KMA_SL_LINE, 17, ++prelude_stamp_}));
     }
 
+    uint late() const { return is_wide_ ? 40 + variant_ % 32 : variant_ % 64; }
+
     void take_late(uint me)
     {
-        for (uint operations = variant_ % 64; operations != 0; operations--) // so that the head has the slab by then
+        for (uint operations = late(); operations != 0; operations--) // so that the head has the slab by then
             kma_load_u32(&heap_.in.heap->seekers, KMA_RELAXED);
         if (const block one = heap_.alloc(16, stamp(me)); one.units != 0)
             held_[me].push(one);
     }
 
-    void replace(uint me)
+    // Takes the slab off its head and ends it.
+    void end_slab(uint me)
     {
         block_list &mine = held_[1];
         for (uint taken = 1; taken < 5; taken++)
@@ -133,6 +141,12 @@ private:
                 mine.push(one);
         while (mine.count != 0)
             heap_.free(mine.pop(0));
+    }
+
+    void replace(uint me)
+    {
+        block_list &mine = held_[1];
+        end_slab(me);
         const kma_sl_heap sl = kma_sl_open(heap_.in.heap);
         if (!kma_sl_take_lines(heap_.in.heap, heap_.in.first_line(), 2))
             return;
@@ -144,8 +158,35 @@ private:
                 mine.push(one);
     }
 
+    // A lane of the group: the second one ends the slab, all take one together, and all but the last one free their blocks.
+    void replace_together(uint me)
+    {
+        if (me == 1)
+            end_slab(me);
+        kma_lanes_sync(KMA_LANES_ALL);
+        if (const block one = heap_.alloc(16, stamp(me)); one.units != 0)
+            held_[me].push(one);
+        kma_lanes_sync(KMA_LANES_ALL);
+        if (me != shim::group_lanes - 1 && held_[me].count != 0)
+            heap_.free(held_[me].pop(0));
+        kma_lanes_sync(KMA_LANES_ALL);
+        if (me != 0)
+            return;
+        if (const block one = heap_.alloc(16, stamp(me)); one.units != 0)
+            held_[me].push(one);
+    }
+
+    // Before the slab's owners are set, and before the look at the head that follows.
+    void plan_to_sleep() const
+    {
+        const uint looks = late() + 1 + shim::random(3);
+        shim::plan_nap_of(0, sleeper, looks, 60 + shim::random(100));
+        shim::plan_nap_of(1, sleeper, looks + 1 + shim::random(3), 50 + shim::random(300));
+    }
+
     tiny_heap<slab_kind> heap_;
     block_list held_[max(threads, 3u)];
     uint stamps_[threads] = {}, draws_[threads] = {};
     uint mode_ = 0, variant_ = 0, draw_ = 0, prelude_stamp_ = 0;
+    bool is_wide_ = false;
 };

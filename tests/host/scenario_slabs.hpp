@@ -238,8 +238,8 @@ private:
         block_list mine;
         for (uint slot = 0; slot < 3; slot++)
             mine.push(heap_.adopt({slot * 18, 18, stamp(me)}));
-        kma_store_u32(kma_sl_word(&sl, first), 7u, KMA_RELEASE);
         kma_store_u32(kma_sl_word(&sl, first + 1), kma_sl_equal_header(18, 3), KMA_RELAXED);
+        kma_store_u32(kma_sl_word(&sl, first), 7u, KMA_RELEASE);
         kma_sl_put_mark(&sl, first, KMA_SL_MARK_HEADER);
         while (mine.count != 0) {
             heap_.free(mine.pop(mine.count == 3 ? 1 : 0));

@@ -152,7 +152,8 @@ static inline KMA_COLD void kma_sl_lose(global kma_slab *heap, uint first, uint 
         kma_sl_set_course(&course, goes_home ? course.home : kma_sl_share_ahead(&course, band, ahead));
 }
 
-// The owners of a new slab that lanes took together. Others may take those for a head's slab's whose bit 31 is clear: slab_heads.cl.
+// Stores the owners of a new slab that lanes took together, after its header. A release unless bit 31 is set: another lane that
+// reads them as those of a head's slab then reads this slab's header, too (slab_heads.cl).
 static inline void kma_sl_put_owners(const kma_sl_heap *sl, uint first, uint owners)
 {
     if ((owners & KMA_SL_DATA) != 0)
@@ -164,9 +165,9 @@ static inline void kma_sl_put_owners(const kma_sl_heap *sl, uint first, uint own
 // What tells of a new slab of `many` equal slots, but for the ways back to its first line.
 static inline void kma_sl_write_equal(const kma_sl_heap *sl, uint first, uint units, uint many)
 {
-    kma_sl_put_owners(sl, first, kma_sl_all_slots(many));
     if (units != 1)
         kma_store_u32(kma_sl_word(sl, first + 1), kma_sl_equal_header(units, many), KMA_RELAXED);
+    kma_sl_put_owners(sl, first, kma_sl_all_slots(many));
     kma_sl_put_mark(sl, first, units != 1 ? KMA_SL_MARK_HEADER : KMA_SL_MARK_FINE);
 }
 
@@ -204,9 +205,9 @@ static inline void kma_sl_write_share(const kma_sl_heap *sl, const kma_sl_order 
     if (me == 0 && !order->mixed) {
         kma_sl_write_equal(sl, first, units, many);
     } else if (me == 0) {
-        kma_sl_put_owners(sl, first, order->mates);
         if (order->header != 0)
             kma_store_u32(&words[1], order->header, KMA_RELAXED);
+        kma_sl_put_owners(sl, first, order->mates);
         kma_sl_put_mark(sl, first, order->mark);
     }
     if (order->lines > KMA_SL_BACK)
