@@ -278,6 +278,7 @@ static inline kma_sl_share kma_sl_take_drawn(global kma_slab *heap, kma_lanes gr
     const uint losers = kma_sl_half(kma_lanes_ballot(group, share.part.chunk != KMA_SL_NONE), base);
     share.lost = waits && losers != 0;
     const bool got = waits && first < KMA_SL_LOST && !share.lost;
+    kma_lanes_sync(group); // each acquired the lines that it claimed, and writes words of others
     if (!in_line)
         kma_sl_write_slab(heap, group, &order, got, first, units);
     else if (got)
@@ -321,6 +322,7 @@ static inline kma_sl_share kma_sl_take_equal(global kma_slab *heap, uint units)
     share.block = KMA_NULL;
     if (share.first >= KMA_SL_LOST || share.lost)
         return share;
+    kma_lanes_sync(KMA_LANES_ALL); // as in kma_sl_take_drawn
     if (share.me == 0)
         kma_sl_write_equal(&sl, share.first, units, share.many);
     if (share.lines > KMA_SL_BACK)

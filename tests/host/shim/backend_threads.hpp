@@ -117,6 +117,8 @@ public:
     void store(T value, kma_order order, location where)
     {
         check((order & KMA_ACQUIRE) == 0, "a store cannot acquire", where);
+        if (on_store)
+            on_store();
         linger();
         value_.store(value, to_std_store(order));
     }

@@ -264,8 +264,9 @@ inline ulong kma_lanes_ballot(ulong group, bool mine, shim::location site = shim
 inline void kma_lanes_sync(ulong group, shim::location site = shim::location::current())
 {
     const shim::place me = shim::self();
-    if (me.company)
+    if (me.company) {
         me.company->meet(group, 0, kma_lane_id(), site);
-    else if (me.group)
+        shim::lockstep::syncs++;
+    } else if (me.group)
         me.group->sync(shim::inside(group), me.slot, site);
 }

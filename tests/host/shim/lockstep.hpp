@@ -13,6 +13,7 @@ class lockstep {
 public:
     static constexpr uint most = 64;
     static inline uint operations = 0; // atomic ones of all lanes
+    static inline uint syncs = 0;      // lanes that came through kma_lanes_sync
     static inline uint longest = 0;    // those of the last run that came one after the other, as lanes that meet wait
 
     // Lanes 0 to `count` - 1 of one group, the first of which is work-item `id`, each call `body` with their number.

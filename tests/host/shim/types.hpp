@@ -63,4 +63,7 @@ struct place {
 
 inline std::size_t work_items = 1;
 
+// Threads only: called before each plain store to a word, if a test set it.
+inline void (*on_store)() = nullptr;
+
 } // namespace shim
