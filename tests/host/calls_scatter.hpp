@@ -249,6 +249,37 @@ inline void check_scatter_stale(kma_scatter *heap, uint pages, scatter_log &log)
     shim::self().operations = 0;
 }
 
+// Each super block counts as nearly full by its own pages, the short last one and that of a small heap too; and a place
+// whose active one is nearly full goes on in another.
+inline void check_scatter_full_supers(kma_scatter *heap, uint pages, scatter_log &log)
+{
+    const kma_sc_heap sc = kma_sc_open(heap);
+    for (uint page = 0; page < pages; page++)
+        log.works(!kma_sc_is_nearly_full(&sc, page));
+    for (uint super = 0; super < heap->plan.supers; super++) {
+        const uint first = super * 4, own = min(4u, pages - first);
+        block_list blocks;
+        log.works(kma_sc_super_pages(&sc, pages - 1) == pages - (heap->plan.supers - 1) * 4);
+        log.works(take_all(heap, 32, blocks, log) == pages);
+        for (uint n = blocks.count; n-- != 0;)
+            if (blocks.blocks[n].first / 128 != super)
+                kma_scatter_free(heap, scatter_unit(heap, blocks.pop(n).first));
+        for (uint full = own;; full--) { // of its pages
+            for (uint page = first; page < first + own; page++)
+                log.works(kma_sc_is_nearly_full(&sc, page) == (full * 4 >= own * 3));
+            kma_store_u32(&heap->active[0], super, KMA_RELAXED);
+            kma_store_u32(&heap->emptier[0], (super + 1) % heap->plan.supers, KMA_RELAXED);
+            kma_sc_move_on(&sc, 0, first);
+            const bool moves = full * 4 >= own * 3 && heap->plan.supers != 1;
+            log.works((kma_load_u32(kma_sc_active(&sc, 0), KMA_RELAXED) != super) == moves);
+            if (full == 0)
+                break;
+            kma_scatter_free(heap, scatter_unit(heap, blocks.pop(0).first));
+        }
+        free_all(heap, blocks);
+    }
+}
+
 // Without lanes' company, as those of another heap than the leader's.
 inline void check_scatter_alone(kma_scatter *heap, uint pages, scatter_log &log)
 {
@@ -386,6 +417,11 @@ inline void check_scatter()
             check_scatter_alone(heap, pages, log);
             check_scatter_damaged(heap, pages, log);
         }
+    for (const uint pages : {1u, 2u, 3u, 6u, 7u, 8u, 9u}) {
+        kma_scatter *const heap = new_scatter(scatter_bytes(pages), 0, 1);
+        scatter_log log{heap};
+        check_scatter_full_supers(heap, pages, log);
+    }
     check_scatter_search();
     check_scatter_empty();
     check_scatter_growth();

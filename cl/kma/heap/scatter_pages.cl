@@ -47,6 +47,18 @@ static inline global kma_atomic_u32 *kma_sc_full(const kma_sc_heap *sc, uint pag
     return kma_sc_words(sc->heap, sc->plan.full) + (page >> sc->plan.super_shift);
 }
 
+// Behind the last page of a page's super block.
+static inline uint kma_sc_super_end(const kma_sc_heap *sc, uint page)
+{
+    return min(((page >> sc->plan.super_shift) + 1) << sc->plan.super_shift, sc->plan.pages);
+}
+
+// Pages of a page's super block: the last one of a heap may have fewer than the others.
+static inline uint kma_sc_super_pages(const kma_sc_heap *sc, uint page)
+{
+    return kma_sc_super_end(sc, page) - (page >> sc->plan.super_shift << sc->plan.super_shift);
+}
+
 // The size that the caller wants or frees, which the page may be split for.
 typedef struct kma_sc_own {
     uint size_class; // KMA_SC_CLASSES: none
@@ -121,7 +133,7 @@ static inline uint kma_sc_occupy(const kma_sc_heap *sc, uint page, uint word, ui
 static inline bool kma_sc_goes_out(const kma_sc_heap *sc, uint page, uint spots)
 {
     return spots < KMA_SC_MANY ||
-           kma_load_u32(kma_sc_full(sc, page), KMA_RELAXED) * KMA_SC_ROOMY >= 1u << sc->plan.super_shift;
+           kma_load_u32(kma_sc_full(sc, page), KMA_RELAXED) * KMA_SC_ROOMY >= kma_sc_super_pages(sc, page);
 }
 
 // A page became full by reservations that the caller has still; `word` is the page's since then. `at_once`: by the caller

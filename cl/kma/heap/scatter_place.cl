@@ -72,7 +72,7 @@ static inline uint kma_sc_hash(const kma_sc_heap *sc, kma_sc_own own, uint place
 
 static inline bool kma_sc_is_nearly_full(const kma_sc_heap *sc, uint page)
 {
-    return kma_load_u32(kma_sc_full(sc, page), KMA_RELAXED) * 4 >= 3u << sc->plan.super_shift;
+    return kma_load_u32(kma_sc_full(sc, page), KMA_RELAXED) * 4 >= kma_sc_super_pages(sc, page) * 3;
 }
 
 // The caller found no room where it was led to, and looks on from `page`. If three of four pages of that super block
@@ -107,7 +107,7 @@ static inline void kma_sc_places_init(global kma_scatter *heap, kma_sc_plan plan
 // super block is, that is where the place goes on when its active one is nearly full.
 static inline void kma_sc_reactivate(const kma_sc_heap *sc, uint page)
 {
-    const uint pages = 1u << sc->plan.super_shift;
+    const uint pages = kma_sc_super_pages(sc, page);
     const uint full = min(kma_load_u32(kma_sc_full(sc, page), KMA_RELAXED), pages);
     if (kma_mix32(page ^ kma_mix32(full)) % (KMA_SC_REACTIVATE * pages) < pages - full)
         kma_store_u32(&sc->heap->emptier[kma_place() % sc->plan.places], page >> sc->plan.super_shift, KMA_RELAXED);

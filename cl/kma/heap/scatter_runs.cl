@@ -30,12 +30,6 @@
 #endif
 #define KMA_SC_RUN_WALKS 8u // over all pages, the second and later ones only if others got in the way
 
-// Behind the last page of a page's super block.
-static inline uint kma_sc_super_end(const kma_sc_heap *sc, uint page)
-{
-    return min(((page >> sc->plan.super_shift) + 1) << sc->plan.super_shift, sc->plan.pages);
-}
-
 // The bits of the pages from `page` to in front of `behind` that are in the same word as `page`.
 static inline uint kma_sc_bits_of(uint page, uint behind)
 {
