@@ -122,14 +122,9 @@ private:
     void free_pages()
     {
         for (std::uint32_t page = 0; page < plan_.room; page++) {
-            if (!kma_sc_stays(books_.table[page]) || has(tree(0), page))
-                continue;
-            if (is_free(page))
+            if (is_free(page) && !has(tree(0), page))
                 findings_.add("the tree of free pages", "page ", page,
                               " is free, and is not in the tree of free pages");
-            else
-                findings_.add("the tree of free pages", "page ", page,
-                              " was not sent out, and is not in the tree of free pages");
         }
         words_of(0, "the free pages");
     }
@@ -138,7 +133,7 @@ private:
     {
         for (std::uint32_t page = 0; page < plan_.pages; page++)
             if (kma_sc_split(books_.table[page]) == size_class && kma_sc_has_room(books_.table[page], plan_.shift) &&
-                !kma_sc_stays(books_.table[page]) && !has(tree(size_class + 1), page))
+                !has(tree(size_class + 1), page))
                 findings_.add("the lists of pages with room", "page ", page, " has room for size class ", size_class,
                               ", and is not in its list");
         words_of(size_class + 1, "size class " + std::to_string(size_class));

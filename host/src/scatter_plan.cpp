@@ -15,7 +15,7 @@ static_assert(7 + 24 <= KMA_SC_CLASSES, "pages of 16 KiB have 24 classes up to a
 static_assert(KMA_SC_CLASSES < KMA_SC_SIZES, "each class has an entry in the tables, and no class has one");
 static_assert(KMA_SC_CLASSES <= KMA_SC_HEAD, "no class looks like a page of a run");
 static_assert(KMA_SC_UNUSED < 1u << (31 - KMA_SC_SPLIT_SHIFT), "all fit between the count and the mark for free");
-static_assert(KMA_SC_COUNT + 1 == KMA_SC_OUT && KMA_SC_OUT << 1 == 1u << KMA_SC_SPLIT_SHIFT);
+static_assert(KMA_SC_COUNT + 1 == 1u << KMA_SC_SPLIT_SHIFT);
 
 namespace {
 

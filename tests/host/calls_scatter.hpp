@@ -123,6 +123,23 @@ inline void check_scatter_pointers(kma_scatter *heap, scatter_log &log)
     log.works(true);
 }
 
+// After calls of a lone caller no page is in a tree where it is of no use: neither in that of free pages while it is split,
+// nor in the list of a size for which it has no room, or was not split last.
+inline void check_scatter_trees(kma_scatter *heap)
+{
+    const kma_sc_heap sc = kma_sc_open(heap);
+    for (uint page = 0; page < heap->plan.pages; page++) {
+        const uint word = kma_load_u32(kma_sc_page(&sc, page), KMA_RELAXED);
+        const bool is_free = (word & KMA_SC_FREE) != 0;
+        shim::check(kma_bit_tree_has(kma_sc_free_pages(&sc), page) == is_free, "the tree of free pages");
+        for (uint c = 0; c < kma_sc_classes(heap->plan.shift); c++) {
+            const bool is_listed = kma_bit_tree_has(kma_sc_list_of(&sc, c), page);
+            const bool has_room = kma_sc_split(word) == c && kma_sc_has_room(word, heap->plan.shift);
+            shim::check(is_listed ? has_room || (is_free && kma_sc_split(word) == c) : !has_room, "the list of a size");
+        }
+    }
+}
+
 // All that there is in every size, one after the other: no page keeps a size, none ends beyond the heap, and what is
 // free in pages of another size is not lost.
 inline void check_scatter_exhaustion(kma_scatter *heap, uint pages, scatter_log &log)
@@ -130,11 +147,14 @@ inline void check_scatter_exhaustion(kma_scatter *heap, uint pages, scatter_log 
     block_list blocks;
     for (const uint units : {1u, 32u, 2u, 5u, 16u, 3u, 10u, 11u, 8u, 6u, 4u, 1u}) {
         log.works(take_all(heap, units, blocks, log) == pages * (32 / units));
+        check_scatter_trees(heap);
         free_all(heap, blocks);
+        check_scatter_trees(heap);
     }
     for (const uint units : {64u, 96u, 128u}) {
         const uint length = units / 32, last = pages % 4;
         const uint runs = take_all(heap, units, blocks, log);
+        check_scatter_trees(heap);
         log.works(runs <= pages / 4 * (4 / length) + last / length && runs >= pages / 4 + (last >= length ? 1 : 0));
         free_all(heap, blocks);
     }
@@ -157,8 +177,10 @@ inline void check_scatter_exhaustion(kma_scatter *heap, uint pages, scatter_log 
                                                                               : units == 9 ? 10
                                                                                            : units)) +
                                                           in_eights);
+        check_scatter_trees(heap);
         while (kept.count != before)
             kma_scatter_free(heap, scatter_unit(heap, kept.pop(kept.count - 1).first));
+        check_scatter_trees(heap);
     }
     free_all(heap, kept);
     log.works(true);

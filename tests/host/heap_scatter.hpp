@@ -12,8 +12,6 @@
 #endif
 #define KMA_SC_PLACES 2u
 #define KMA_SC_RUN_DRAWS 3u
-#define KMA_SC_MANY 3u
-#define KMA_SC_ROOMY 2u
 #define KMA_SC_RUN_WINDOW 2u
 #include "kma/heap/scatter.cl"
 
@@ -263,15 +261,13 @@ private:
         }
     }
 
-    // A page is in the tree of free pages if it is free, or split and not sent out, and in its size's list if it was sent
-    // out and has room; and all words above say so.
+    // A page is in the tree of free pages if it is free, and in its size's list if it has room; and all words above say so.
     void check_lists(uint page) const
     {
         const uint word = page_word(page);
         const bool in_first = is_listed(0, page);
         shim::check(in_first || (word & KMA_SC_FREE) == 0, "a free page is not in the tree of free pages");
-        shim::check(in_first || !kma_sc_stays(word), "a page that was not sent out is not in the tree of free pages");
-        if (kma_sc_has_room(word, shift_) && (word & KMA_SC_OUT) != 0)
+        if (kma_sc_has_room(word, shift_))
             shim::check(is_listed(kma_sc_split(word) + 1, page), "a page with room is in no tree");
     }
 

@@ -98,9 +98,11 @@ std::vector<Provocation> scatter_check_provocations()
                 [](const Village &village) { village.write_page(village.plan().pages, kma_sc_word(of_64, 1)); }),
         damaged("free pages",
                 [](const Village &village) { village.write(village.plan().trees, village.free_page() / 32, 0); }),
-        damaged("tree where a page is that is split",
-                [](const Village &village) { village.write(village.plan().trees, village.chunk_page() / 32, 0); }),
-        page_word("page: that it was sent out", &Village::chunk_page, kma_sc_word(of_64, 1) | KMA_SC_OUT),
+        damaged("list of pages with room",
+                [](const Village &village) {
+                    const std::uint32_t list = village.plan().tree_words * (of_64 + 1);
+                    village.write(village.plan().trees, list + village.chunk_page() / 32, 0);
+                }),
         damaged("root of the free pages",
                 [](const Village &village) { village.write(village.plan().trees, village.plan().tree_words - 1, 0); }),
         damaged("free pages: a bit beyond the last page",

@@ -36,16 +36,15 @@
 
 // A page's word in the usage table. While it is not free: chunks reserved, and for which size the page is split.
 //
-//   31     30 … 25   24    23 … 0
-//   | free | split | out | count |
+//   31     30 … 25   24 … 0
+//   | free | split | count |
 //
 // The count also has reservations that will be taken back at once because they came too late, at most one for each
 // work-item that runs; those may come while the page is free, or of a run, as well. A free page's `split` says what it
-// was before. What `out` is for stands in scatter_regions.cl.
+// was before.
 #define KMA_SC_FREE        0x80000000u
 #define KMA_SC_SPLIT_SHIFT 25u
-#define KMA_SC_OUT         0x01000000u // of a page that is split: it is not in the tree of free pages
-#define KMA_SC_COUNT       0x00ffffffu
+#define KMA_SC_COUNT       0x01ffffffu
 // Values of `split` beside the classes:
 #define KMA_SC_CLASSES 31u // at most; see kma_sc_class_of
 #define KMA_SC_HEAD    60u // the first page of a run, which is one block; its length is in the first word of its bitmap
@@ -151,12 +150,6 @@ static inline bool kma_sc_has_room(uint word, uint shift)
 {
     const uint split = kma_sc_split(word);
     return (word & KMA_SC_FREE) == 0 && split < KMA_SC_CLASSES && (word & KMA_SC_COUNT) < kma_sc_spots(split, shift);
-}
-
-// Whether a page belongs in the tree of free pages by its word.
-static inline bool kma_sc_stays(uint word)
-{
-    return (word & KMA_SC_FREE) != 0 || ((word & KMA_SC_OUT) == 0 && kma_sc_split(word) < KMA_SC_CLASSES);
 }
 
 static inline kma_sc_size kma_sc_size_of(uint size_class, uint shift)

@@ -122,33 +122,11 @@ static inline uint kma_sc_occupy(const kma_sc_heap *sc, uint page, uint word, ui
     return word;
 }
 
-// Who fills a page sends it out at once if that is rarely in vain: a page of few chunks is full soon after it was split,
-// and in a super block many pages of which are full it would be met soon.
-#ifndef KMA_SC_MANY
-#define KMA_SC_MANY 32u // chunks
-#endif
-#ifndef KMA_SC_ROOMY
-#define KMA_SC_ROOMY 8u // a super block has room while less than one in so many of its pages is full
-#endif
-static inline bool kma_sc_goes_out(const kma_sc_heap *sc, uint page, uint spots)
+// A page became full by reservations that the caller has still; `split` is its class.
+static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, uint page, uint split)
 {
-    return spots < KMA_SC_MANY ||
-           kma_load_u32(kma_sc_full(sc, page), KMA_RELAXED) * KMA_SC_ROOMY >= kma_sc_super_pages(sc, page);
-}
-
-// A page became full by reservations that the caller has still; `word` is the page's since then. `at_once`: by the caller
-// alone, who split it with KMA_SC_OUT.
-static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, kma_sc_own own, uint page, uint word, bool at_once)
-{
-    const uint split = kma_sc_split(word);
-    const bool goes_out = !at_once && kma_sc_goes_out(sc, page, kma_sc_spots_of(sc, own, split));
     kma_fetch_add_u32(kma_sc_full(sc, page), 1, KMA_RELAXED);
-    if (!at_once && (word & KMA_SC_OUT) != 0)
-        kma_sc_unlist(sc, split, page);
-    // Only while nothing changes, else it stays there until somebody meets it.
-    else if (at_once ||
-             (goes_out && kma_cas_u32(kma_sc_page(sc, page), word, word | KMA_SC_OUT, KMA_RELAXED) == word))
-        kma_sc_leave(sc, page);
+    kma_sc_unlist(sc, split, page);
 }
 
 // Makes a page free if nobody has a reservation there; `*word` is the page's as it was, and becomes what it was just
@@ -156,10 +134,9 @@ static inline KMA_OUTLINE void kma_sc_filled(const kma_sc_heap *sc, kma_sc_own o
 // page acquires that by its word.
 static inline bool kma_sc_set_free(const kma_sc_heap *sc, uint page, uint *word)
 {
-    // Once more only if the page was sent out meanwhile, or came back.
+    // Once more only if others made the page free meanwhile, split it and emptied it.
     while ((*word & KMA_SC_COUNT) == 0 && (*word & KMA_SC_FREE) == 0 && kma_sc_split(*word) < KMA_SC_CLASSES) {
-        const uint now = (*word & ~KMA_SC_OUT) | KMA_SC_FREE;
-        const uint seen = kma_cas_u32(kma_sc_page(sc, page), *word, now, KMA_RELAXED);
+        const uint seen = kma_cas_u32(kma_sc_page(sc, page), *word, *word | KMA_SC_FREE, KMA_RELAXED);
         if (seen == *word)
             return true;
         *word = seen;
@@ -176,15 +153,10 @@ static inline KMA_OUTLINE bool kma_sc_give(const kma_sc_heap *sc, kma_sc_own own
     if (was_full)
         kma_fetch_add_u32(kma_sc_full(sc, page), ~0u, KMA_RELAXED);
     uint word = before - count;
-    const bool is_free = kma_sc_set_free(sc, page, &word);
-    const bool was_out = ((is_free ? word : before) & KMA_SC_OUT) != 0;
-    if (!was_out || (!is_free && !was_full))
-        return was_full;
-    if (!is_free)
-        kma_fetch_and_u32(kma_sc_page(sc, page), ~KMA_SC_OUT, KMA_RELAXED);
-    kma_bit_tree_put(kma_sc_free_pages(sc), sc->plan.room, page);
-    if (is_free)
-        kma_sc_unlist(sc, kma_sc_split(word), page);
+    if (kma_sc_set_free(sc, page, &word))
+        kma_sc_enter(sc, page);
+    else if (was_full)
+        kma_sc_list(sc, kma_sc_split(before), page);
     return was_full;
 }
 
@@ -205,15 +177,18 @@ static inline KMA_OUTLINE kma_sc_share kma_sc_try(const kma_sc_heap *sc, kma_sc_
     share.first = 0;
     share.count = min(count, own.size.spots);
     const uint seen = kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED);
-    const bool goes_out = share.count == own.size.spots && kma_sc_goes_out(sc, page, own.size.spots);
-    const uint state = kma_sc_word(own.size_class, 0) | (goes_out ? KMA_SC_OUT : 0);
+    const uint state = kma_sc_word(own.size_class, 0);
     uint word = kma_sc_occupy(sc, page, seen, state, share.count);
     const bool split_it = (word & KMA_SC_FREE) != 0;
     uint back = 0; // reservations to give back
     bool is_full;  // since mine
     if (split_it) {
-        word = state | ((word & KMA_SC_COUNT) + share.count); // with those that came too late
-        is_full = (word & KMA_SC_COUNT) >= own.size.spots;
+        is_full = (word & KMA_SC_COUNT) + share.count >= own.size.spots; // with those that came too late
+        if (!is_full)
+            kma_sc_list(sc, own.size_class, page);
+        kma_sc_leave(sc, page);
+        kma_sc_unlist_former(sc, word, page); // not if that is the caller's and there is room
+        word = state;
     } else {
         share.count = 0;
         if (kma_sc_split(word) != own.size_class || (word & KMA_SC_COUNT) >= own.size.spots)
@@ -224,10 +199,9 @@ static inline KMA_OUTLINE kma_sc_share kma_sc_try(const kma_sc_heap *sc, kma_sc_
             share.count = min(count, own.size.spots - share.first);
         is_full = kma_sc_passed_full(sc, own, word, share.first, share.first + count);
         back = count - share.count;
-        word += count;
     }
     if (is_full)
-        kma_sc_filled(sc, own, page, word, split_it && goes_out);
+        kma_sc_filled(sc, page, kma_sc_split(word));
     if (back != 0)
         kma_sc_give(sc, own, page, back);
     return share;

@@ -4,35 +4,29 @@
 // request that nothing fits any more has to look at each page. Here a region, 32 pages, has a bit for each page in each
 // of several trees (lockfree/bit_tree.cl), whose upper words stand for 32 regions, and so on up to the whole heap:
 //
-//   free pages   a page that is free is in it, and so is one that is split and not KMA_SC_OUT
-//   of class c   a page that is split for c, KMA_SC_OUT, and has a chunk that nobody reserved, is in it
+//   free pages   a page that is free is in it
+//   of class c   a page that is split for c and has a chunk that nobody reserved is in it: the list of c
 //
-// or somebody is about to put it there. The reverse need not hold: who meets a page where it does not belong takes it
-// out.
+// or another work-item is about to put it there. The reverse need not hold: a work-item that meets a page where it does
+// not belong takes it out. Each step of a page costs a bounded number of atomics here, and no list keeps pages that are
+// of no use to its class: what a request costs that finds nothing does not depend on the heap's size.
 //
-// So a page that is split, filled, emptied and free again may stay in the tree of free pages all the time, and costs no
-// atomic there, until somebody meets it who has no use for it, because it is full or split for another size: he sends
-// it out. Who fills a page may do so himself (kma_sc_goes_out), lest a single one who comes late has to send out many.
-// Only those who look around put pages into lists: when much is freed at once most pages have room for a moment only,
-// until they are free, and in the sparse tree of a list each put and each take goes up to its root.
+//   step                        word of the page                then the trees
+//   a free page is split        free -> class c, with room      into list c; out of the free pages; out of the list of
+//                                                               the class that it had before, if that was another
+//   a page becomes full         count reaches the chunks        out of list c
+//   a full page has room again  count falls below the chunks    into list c
+//   a page becomes free         class c -> free                 into the free pages. It stays in list c, for it serves
+//                                                               c as before, and is split for c again as a rule
+//   pages become a run          free -> run                     out of the free pages first, see scatter_runs.cl; out of
+//                                                               the lists of the classes that they had before
 //
-// Those who might miss each other:
-//   who makes a page free      takes KMA_SC_OUT off by the same compare-and-swap; if it was set, he puts the page in the
-//                              tree of free pages;
-//   who makes room in a full   sees KMA_SC_OUT by the same subtraction; if it is set, he takes it off, then puts the page
-//   page                       in that tree, too;
-//   who sends a page out       sets KMA_SC_OUT by a compare-and-swap, and if the page had room then puts it in its list;
-//                              then he takes it out of the tree of free pages and looks at its word once more: if that
-//                              is not KMA_SC_OUT any more, he puts it back;
-//   who fills a page that is   takes it out of its list, then looks at its word once more: if there is room now, he puts
-//   KMA_SC_OUT, or meets it    it back.
-//   there without room
-//
-// Who puts in releases, who takes out acquires: if the page was put in before it was taken out, the second look sees
-// why; else it is in now. Who sends a page out puts it into its list before he takes it out of the tree, lest who looks
-// through both meanwhile finds it in neither.
-//
-// So a full heap is known by a few words, and nobody walks past pages that are full but once.
+// Two may do that to one page at a time, in any order, and the page may take several steps between two of one of them. So
+//   a work-item that puts in    changes the word first, then puts the page in, by a read-modify-write even if it is there;
+//   a work-item that takes out  looks at the page's word again afterwards, and puts the page back if it belongs there now.
+// Putting in releases and taking out acquires: if the page was put in before it was taken out, the second look sees why;
+// else it is in now. A page that is split goes into its list before it leaves the free pages, lest a search through both
+// finds it in neither.
 #ifndef KMA_HEAP_SCATTER_REGIONS_CL
 #define KMA_HEAP_SCATTER_REGIONS_CL
 
@@ -87,30 +81,44 @@ static inline bool kma_sc_serves(const kma_sc_heap *sc, uint page, uint size_cla
 static inline KMA_OUTLINE void kma_sc_unlist(const kma_sc_heap *sc, uint size_class, uint page)
 {
     global kma_atomic_u32 *const list = kma_sc_list_of(sc, size_class);
-    if (!kma_sc_serves(sc, page, size_class) && kma_bit_tree_take(list, sc->plan.room, page) &&
-        kma_sc_serves(sc, page, size_class))
+    if (!kma_sc_serves(sc, page, size_class) && kma_bit_tree_has(list, page) &&
+        kma_bit_tree_take(list, sc->plan.room, page) && kma_sc_serves(sc, page, size_class))
         kma_bit_tree_put(list, sc->plan.room, page);
 }
 
-// Takes a page out of the tree of free pages, whose word the caller saw to be that of one that does not belong there.
-static inline void kma_sc_leave(const kma_sc_heap *sc, uint page)
+static inline bool kma_sc_is_free(const kma_sc_heap *sc, uint page)
+{
+    return (kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED) & KMA_SC_FREE) != 0;
+}
+
+// Takes a page out of the tree of free pages if it is not free.
+static inline KMA_OUTLINE void kma_sc_leave(const kma_sc_heap *sc, uint page)
 {
     global kma_atomic_u32 *const tree = kma_sc_free_pages(sc);
-    if (kma_bit_tree_take(tree, sc->plan.room, page) && kma_sc_stays(kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED)))
+    if (!kma_sc_is_free(sc, page) && kma_bit_tree_take(tree, sc->plan.room, page) && kma_sc_is_free(sc, page))
         kma_bit_tree_put(tree, sc->plan.room, page);
 }
 
-// Takes a page out of the tree of free pages if it is not free; `word` was the page's.
-static inline KMA_OUTLINE void kma_sc_send_out(const kma_sc_heap *sc, uint page, uint word)
+// Puts a page into the list of a class, for which the caller has just made room there; out again if others filled it
+// meanwhile, and found nothing to take out.
+static inline void kma_sc_list(const kma_sc_heap *sc, uint size_class, uint page)
 {
-    while ((word & KMA_SC_FREE) == 0 && kma_sc_stays(word)) { // once more only if a reservation came, or went
-        const uint seen = kma_cas_u32(kma_sc_page(sc, page), word, word | KMA_SC_OUT, KMA_RELAXED);
-        if (seen == word && kma_sc_has_room(word, sc->plan.shift))
-            kma_bit_tree_put(kma_sc_list_of(sc, kma_sc_split(word)), sc->plan.room, page);
-        word = seen == word ? word | KMA_SC_OUT : seen;
-    }
-    if ((word & KMA_SC_FREE) == 0)
-        kma_sc_leave(sc, page);
+    kma_bit_tree_put(kma_sc_list_of(sc, size_class), sc->plan.room, page);
+    kma_sc_unlist(sc, size_class, page);
+}
+
+// Puts a page that the caller has just made free into the tree of free pages; out again if others split it meanwhile.
+static inline void kma_sc_enter(const kma_sc_heap *sc, uint page)
+{
+    kma_bit_tree_put(kma_sc_free_pages(sc), sc->plan.room, page);
+    kma_sc_leave(sc, page);
+}
+
+// Takes a page that was free with the word `before`, and is not now, out of the list of the class that it had.
+static inline void kma_sc_unlist_former(const kma_sc_heap *sc, uint before, uint page)
+{
+    if (kma_sc_split(before) < KMA_SC_CLASSES)
+        kma_sc_unlist(sc, kma_sc_split(before), page);
 }
 
 #endif

@@ -86,10 +86,12 @@ static inline uint kma_sc_take_pages(const kma_sc_heap *sc, uint first, uint cou
         const uint page = first + i;
         const uint seen = kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED);
         const uint state = kma_sc_word(i == 0 ? KMA_SC_HEAD : KMA_SC_REST, 0);
-        if ((kma_sc_occupy(sc, page, seen, state, 0) & KMA_SC_FREE) != 0)
-            continue;
-        kma_sc_give_pages(sc, first, i, count);
-        return i;
+        const uint before = kma_sc_occupy(sc, page, seen, state, 0);
+        if ((before & KMA_SC_FREE) == 0) {
+            kma_sc_give_pages(sc, first, i, count);
+            return i;
+        }
+        kma_sc_unlist_former(sc, before, page);
     }
     return count;
 }
@@ -146,7 +148,7 @@ static inline uint kma_sc_seek_run(const kma_sc_heap *sc, uint page, uint end, u
             *lost = true;
         }
         page += there;
-        kma_sc_send_out(sc, page, kma_load_u32(kma_sc_page(sc, page), KMA_RELAXED)); // unless it is free
+        kma_sc_leave(sc, page); // unless it is free
         page++;
     }
 }

@@ -39,7 +39,7 @@ static inline kma_sc_share kma_sc_from(const kma_sc_heap *sc, bool in_list, kma_
     if (share.count == 0 && in_list)
         kma_sc_unlist(sc, own.size_class, found);
     else if (share.count == 0)
-        kma_sc_send_out(sc, found, kma_load_u32(kma_sc_page(sc, found), KMA_RELAXED));
+        kma_sc_leave(sc, found);
     return share;
 }
 
