@@ -71,12 +71,17 @@ std::uint64_t SuperblockModel::block_bytes(std::uint64_t asked, int debug)
 
 Verdict SuperblockModel::fits(std::uint64_t bytes) const
 {
-    const std::uint64_t size = block_bytes(bytes, debug_);
-    const auto has_room = [&](const Superblock &superblock) {
-        return superblock.blocks.empty() ||
-               (superblock.class_bytes == size && superblock.blocks.size() < room_.superblock_bytes / size);
-    };
-    return verdict(size <= room_.superblock_bytes && std::ranges::any_of(superblocks_, has_room));
+    return verdict(has_room(block_bytes(bytes, debug_), true));
+}
+
+// Whether there is a block of a class or, with `of_larger`, of a larger one.
+bool SuperblockModel::has_room(std::uint64_t size, bool of_larger) const
+{
+    return size <= room_.superblock_bytes && std::ranges::any_of(superblocks_, [&](const Superblock &superblock) {
+               return superblock.blocks.empty() ||
+                      ((superblock.class_bytes == size || (of_larger && superblock.class_bytes > size)) &&
+                       superblock.blocks.size() < room_.superblock_bytes / superblock.class_bytes);
+           });
 }
 
 std::optional<std::size_t> SuperblockModel::index_of(std::uint64_t offset) const
@@ -89,17 +94,20 @@ std::optional<std::size_t> SuperblockModel::index_of(std::uint64_t offset) const
 
 std::optional<std::string> SuperblockModel::take(kma::Ref ref, std::uint64_t bytes)
 {
-    const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_), size = block_bytes(bytes, debug_);
-    const std::string block = "a block of " + std::to_string(size) + " at " + std::to_string(offset);
+    const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_), wanted = block_bytes(bytes, debug_);
+    const std::string block = "a block of " + std::to_string(wanted) + " at " + std::to_string(offset);
     const auto index = index_of(offset);
     if (!index)
         return block + " in no superblock";
     Superblock &superblock = superblocks_[*index];
     const std::uint64_t within = offset - room_.superblocks[*index];
+    const std::uint64_t size = superblock.blocks.empty() ? wanted : superblock.class_bytes;
     if (within + size > room_.superblock_bytes)
         return block + " that leaves its superblock";
-    if (!superblock.blocks.empty() && superblock.class_bytes != size)
-        return block + " in a superblock of class " + std::to_string(superblock.class_bytes);
+    if (size < wanted || (size > wanted && has_room(wanted, false)))
+        return block + " in a superblock of class " + std::to_string(size);
+    if (within % size != 0)
+        return block + " that is no block of its superblock";
     const auto next = superblock.blocks.lower_bound(offset);
     const bool overlaps = (next != superblock.blocks.end() && next->first < offset + size) ||
                           (next != superblock.blocks.begin() && std::prev(next)->first + size > offset);

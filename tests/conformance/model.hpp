@@ -80,7 +80,7 @@ private:
     std::uint64_t used_ = 0;
 };
 
-/// Superblocks of one size, each either free or with blocks of one class.
+/// Superblocks of one size, each either free or with blocks of one class, which serve smaller requests if nothing else does.
 class SuperblockModel : public Model {
 public:
     SuperblockModel(const Room &room, int debug) : room_(room), debug_(debug), superblocks_(room.superblocks.size()) {}
@@ -100,6 +100,7 @@ private:
         std::map<std::uint64_t, std::uint64_t> blocks; // offset of each living block, and its class size
     };
     std::optional<std::size_t> index_of(std::uint64_t offset) const;
+    bool has_room(std::uint64_t size, bool of_larger) const;
 
     Room room_;
     int debug_;

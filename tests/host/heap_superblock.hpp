@@ -89,12 +89,14 @@ struct superblock_kind {
     uint units() const { return heap->plan.limit - heap->plan.begin; }
     void took(uint, uint) const {}
 
-    uint room_of(const block &mine) const { return mine.units; }
+    // Of the class of its superblock, which may be a larger one.
+    uint room_of(const block &mine) const { return kma_class_units(content(superblock_of(mine))); }
 
     void check_block(const block &mine) const
     {
-        const uint within = mine.first & ((1u << shift_) - 1);
-        shim::check(within % mine.units == 0 && within + mine.units <= 1u << shift_, "a block at an odd place");
+        const uint within = mine.first & ((1u << shift_) - 1), room = room_of(mine);
+        shim::check(mine.units <= room && within % room == 0 && within + room <= 1u << shift_,
+                    "a block at an odd place");
     }
 
     uint classes() const { return heap->plan.size_classes; }
@@ -125,7 +127,7 @@ struct superblock_kind {
         }
     }
 
-    // Blocks lie in superblocks of their size, and in one without blocks there may be any.
+    // Blocks lie in superblocks of their size or a larger one, and in one without blocks there may be any.
     uint capacity(uint units_of_block, const block_list &living) const { return count(units_of_block, living, 0, 0); }
 
     // A group that stops costs the blocks that its lanes have or ask for, which keep a superblock each from other
@@ -148,11 +150,13 @@ private:
     {
         uint blocks = 0;
         for (uint sb = 0; sb < superblocks_; sb++) {
-            uint mine = 0, of_others = 0;
+            uint taken = 0, room = units_of_block;
             for (const block &each : used)
-                if (superblock_of(each) == sb)
-                    (each.units == units_of_block ? mine : of_others)++;
-            blocks += of_others != 0 ? 0 : slots_of(units_of_block) - mine;
+                if (superblock_of(each) == sb) {
+                    taken++;
+                    room = room_of(each);
+                }
+            blocks += room < units_of_block ? 0 : slots_of(room) - taken;
         }
         const uint less = superblocks_less * slots_of(units_of_block) + blocks_less;
         return blocks > less ? blocks - less : 0;
@@ -210,11 +214,11 @@ private:
             if (superblock_of(each) != sb)
                 continue;
             mine++;
-            shim::check(kma_class_of(each.units) == what, "a block of another class than its superblock");
-            const uint slot = (each.first & ((1u << shift_) - 1)) / each.units;
+            check_block(each);
+            const uint slot = (each.first & ((1u << shift_) - 1)) / room_of(each);
             shim::check(kma_sb_is_set(kma_sb_bitmap(heap, sb), slot), "a block that is held is not taken");
             shim::check(kma_superblock_usable_size(heap, kma_superblock_deref(heap, begin() + each.first)) ==
-                            each.units * KMA_UNIT,
+                            room_of(each) * KMA_UNIT,
                         "usable size");
         }
         shim::check(taken(sb) == mine, "a block is taken that nobody holds");

@@ -200,6 +200,54 @@ private:
         log_of<kma_superblock> log{heap};
         log.fails(!kma_superblock_aligned_alloc(heap, 64, 16), KMA_ERROR_TOO_LARGE); // aligned beyond a superblock
         check_empty(heap);
+        check_larger_classes(heap);
+    }
+
+    // Three superblocks of blocks of eight units, one of which is left in each: the others serve smaller requests, of sizes
+    // that do not fit aligned ones those that are, and their own size first.
+    static void check_larger_classes(kma_superblock *heap)
+    {
+        for (const uint kept : {0u, 1u}) // of them on offer still: of the last superblock, none or all that is free
+            for (const uint units : {1u, 3u, 7u, 8u})
+                for (const uint align : {1u, 2u, 4u}) {
+                    shim::self().operations = 0; // which are limited
+                    init_superblock(heap, bytes_for(3, 4), 4, false, 1);
+                    log_of<kma_superblock> log{heap};
+                    void *blocks[6];
+                    for (void *&block : blocks)
+                        log.works(block = kma_superblock_malloc(heap, 8 * KMA_UNIT));
+                    if (kept == 0)
+                        log.fails(!kma_superblock_malloc(heap, 8 * KMA_UNIT), KMA_ERROR_OUT_OF_MEMORY);
+                    for (uint n = 0; n < 6; n += 2)
+                        kma_superblock_free(heap, blocks[n]);
+                    log.fails(!kma_superblock_malloc(heap, 9 * KMA_UNIT), KMA_ERROR_OUT_OF_MEMORY);
+                    log.fails(!kma_superblock_malloc(heap, 16 * KMA_UNIT), KMA_ERROR_OUT_OF_MEMORY);
+                    bool given[6] = {};
+                    for (uint n = 0; n < 3; n++) {
+                        void *const block = kma_superblock_aligned_alloc(heap, align * KMA_UNIT, units * KMA_UNIT);
+                        const auto which = static_cast<size_t>(std::find(blocks, blocks + 6, block) - blocks);
+                        log.works(which < 6 && which % 2 == 0 && !given[which]);
+                        log.works(kma_superblock_usable_size(heap, block) == 8 * KMA_UNIT);
+                        log.works(kma_superblock_realloc(heap, block, 8 * KMA_UNIT) == block);
+                        given[which] = true;
+                    }
+                    log.fails(!kma_superblock_malloc(heap, units * KMA_UNIT), KMA_ERROR_OUT_OF_MEMORY);
+                    for (void *const block : blocks)
+                        kma_superblock_free(heap, block);
+                    kma_superblock_free(heap, blocks[0]);
+                    log.fails(true, KMA_ERROR_DOUBLE_FREE);
+                    for (uint n = 0; n < 3; n++)
+                        log.works(kma_superblock_malloc(heap, 16 * KMA_UNIT));
+                }
+        // Of sizes that are no multiple of the alignment none is taken for one, and the smallest that will do.
+        init_superblock(heap, bytes_for(3, 4), 4, false, 1);
+        log_of<kma_superblock> log{heap};
+        void *const five = kma_superblock_malloc(heap, 5 * KMA_UNIT), *const whole = kma_superblock_malloc(heap, 16 * KMA_UNIT);
+        void *const eight = kma_superblock_malloc(heap, 8 * KMA_UNIT);
+        void *const two = kma_superblock_malloc(heap, 2 * KMA_UNIT);
+        log.works(five && whole && eight && kma_superblock_usable_size(heap, two) == 5 * KMA_UNIT);
+        void *const pair = kma_superblock_aligned_alloc(heap, 2 * KMA_UNIT, 3 * KMA_UNIT);
+        log.works(kma_superblock_usable_size(heap, pair) == 8 * KMA_UNIT);
     }
 
     static void check_superblock_requests(kma_superblock *heap, log_of<kma_superblock> &log)

@@ -1,9 +1,10 @@
 // What a NULL costs, by the size of the heap: how many atomic operations the first malloc takes that finds no block, on heaps
-// of 1 to 64 MiB that are nearly free but have a living block in each page. With a device's numbers; threads
+// of 1 to 64 MiB that are nearly free but have a living block in each page or superblock. With a device's numbers; threads
 // only.
 //
-// Checked: each such malloc gets NULL within a few hundred operations, and takes no more on the largest heap than on the
-// smallest and some; and blocks that are smaller than the living ones get memory.
+// Checked: each such malloc gets NULL within a few hundred operations, and takes at most twice as many on the largest heap
+// as on the smallest, and some, for more levels of trees and more sizes; and requests that are smaller than the living
+// blocks get memory.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wvolatile" // the device files are C
 #include "kma/heap/scatter.cl"
+#include "kma/heap/superblock.cl"
 #pragma GCC diagnostic pop
 
 template <uint threads> class scenario {
@@ -27,6 +29,8 @@ public:
         for (const bool was_full : {true, false})
             compare("scatter", {{16, 4096}, {16, 160}, {4096, 4096}, {16, 8192}},
                     [&](uint mib, size_t align, size_t bytes) { return scatter(mib, was_full, align, bytes); });
+        compare("superblock", {{16, 144}, {16, 4096}, {4096, 4096}},
+                [](uint mib, size_t align, size_t bytes) { return superblock(mib, align, bytes); });
     }
 
 private:
@@ -47,7 +51,7 @@ private:
                 most = std::max(most, steps);
             }
             shim::check(most <= most_steps, "a NULL takes too many steps");
-            shim::check(most <= least + least / 2 + 40, "a NULL takes more steps on a larger heap");
+            shim::check(most <= 2 * least + 40, "a NULL takes more steps on a larger heap");
         }
     }
 
@@ -104,6 +108,40 @@ private:
         const uint steps = steps_of([&] { shim::check(!kma_scatter_aligned_alloc(heap, align, bytes), "a block"); });
         for (const size_t less : {16, 112, 128})
             shim::check(kma_scatter_malloc(heap, less), "no block though nearly all memory is free");
+        munmap(static_cast<void *>(heap), heap_bytes);
+        return steps;
+    }
+
+    // The same of superblocks, of which there are 128 at most.
+    static uint superblock(uint mib, size_t align, size_t bytes)
+    {
+        const size_t heap_bytes = size_t{mib} << 20;
+        const uint shift = kma_highest_bit(heap_bytes / 128 / KMA_UNIT);
+        kma_superblock *const heap = map<kma_superblock>(heap_bytes);
+        init([&](size_t me, size_t all) { kma_superblock_init(heap, heap_bytes, 0, shift, false, me, all); });
+        std::vector<bool> has_block(heap->plan.superblocks);
+        std::vector<kma_ref> refs;
+        bool is_full = false;
+        while (!is_full)
+            steps_of([&] {
+                void *const block = kma_superblock_malloc(heap, 128);
+                is_full = !block;
+                if (block)
+                    refs.push_back(kma_superblock_ref_of(heap, block));
+            });
+        for (const kma_ref ref : refs) {
+            const uint sb = (ref - heap->plan.begin) >> shift;
+            if (has_block[sb])
+                steps_of([&] { kma_superblock_free(heap, kma_superblock_deref(heap, ref)); });
+            has_block[sb] = true;
+        }
+        const uint steps = steps_of([&] { shim::check(!kma_superblock_aligned_alloc(heap, align, bytes), "a block"); });
+        for (const size_t less : {16, 96, 112, 128})
+            steps_of([&] {
+                void *const block = kma_superblock_malloc(heap, less);
+                shim::check(block, "no block though nearly all memory is free");
+                shim::check(kma_superblock_usable_size(heap, block) == 128, "a block of another size");
+            });
         munmap(static_cast<void *>(heap), heap_bytes);
         return steps;
     }

@@ -97,6 +97,12 @@ static inline void kma_superblock_grow(global kma_superblock *heap, ulong bytes)
     heap->header.limit = plan.limit;
 }
 
+// The units of which a block's size must be a multiple; from KMA_DEBUG 2 on there is an aligned place in any.
+static inline uint kma_superblock_align(size_t align)
+{
+    return KMA_DEBUG >= 2 || align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT;
+}
+
 // The class for `bytes` at a multiple of `align`; KMA_CLASSES for no bytes and, with a report, for what cannot be.
 static inline uint kma_superblock_class(global kma_superblock *heap, size_t align, size_t bytes)
 {
@@ -110,14 +116,13 @@ static inline uint kma_superblock_class(global kma_superblock *heap, size_t alig
     ulong room = bytes;
 #if KMA_DEBUG >= 2
     room = kma_guarded_bytes(align, bytes); // in which there is a place so aligned
-    align = KMA_UNIT;
 #endif
-    if (room > most || align > most) {
+    if (room > most || kma_superblock_align(align) > most / KMA_UNIT) {
         kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
         return KMA_CLASSES;
     }
     const uint units = (uint)kma_whole_units(room);
-    return align <= KMA_UNIT ? kma_class_of(units) : kma_class_of_aligned(units, (uint)align / KMA_UNIT);
+    return kma_class_of_aligned(units, kma_superblock_align(align));
 }
 
 // A place in the heap as its bitmaps see it. `error` is KMA_ERROR_CODES if a block may start there, else what a free of
@@ -199,6 +204,10 @@ static inline global void *kma_superblock_aligned_alloc(global kma_superblock *h
         kma_superblock_empty_quarantine(heap); // what others took out before me they may be about to free: not once only
         block = kma_sb_take_alone(heap, size_class);
     }
+#endif
+    if (block == KMA_NULL && size_class < KMA_CLASSES)
+        block = kma_sb_take_larger(heap, size_class, kma_superblock_align(align));
+#if KMA_DEBUG >= 2
     if (block != KMA_NULL && block != KMA_SB_DAMAGED)
         block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT, bytes);
 #endif

@@ -80,4 +80,29 @@ static inline kma_ref kma_sb_take(global kma_superblock *heap, kma_lanes group, 
     }
 }
 
+// ------ what larger classes have, when there is nothing else ---------------------------------------------------------
+
+// Whether a class has free blocks in superblocks of its own, as far as a look tells: on offer, in the partial set, or
+// freed since in the superblock whose offer is spent.
+static inline bool kma_sb_has_room(global kma_superblock *heap, uint size_class)
+{
+    global kma_sb_class *cls = &heap->classes[size_class];
+    const kma_sb_offer offer = kma_sb_look(heap, size_class);
+    if (kma_sb_left(offer, cls->slots) != 0 || kma_load_u32(&cls->partial.count, KMA_RELAXED) != 0)
+        return true;
+    return offer.superblock != KMA_SB_NONE &&
+           kma_sb_count(kma_load_u32(&kma_sb_state_of(heap, offer.superblock)->credit, KMA_RELAXED)) != 0;
+}
+
+// A block for the caller alone, of the smallest larger class that has one and whose size is a multiple of `align` units;
+// KMA_NULL if there is none. One look at each class, and a draw where that told of room.
+static inline KMA_OUTLINE kma_ref kma_sb_take_larger(global kma_superblock *heap, uint size_class, uint align)
+{
+    kma_ref block = KMA_NULL;
+    while (block == KMA_NULL && ++size_class < heap->plan.size_classes)
+        if (kma_class_units(size_class) % align == 0 && kma_sb_has_room(heap, size_class))
+            block = kma_sb_take_alone(heap, size_class);
+    return block;
+}
+
 #endif
