@@ -12,24 +12,24 @@ foreach(version IN ITEMS objects arrays)
     ARGS --version ${version} --graph grid)
   sample_runs(bfs ${version}_odd LAST "${bfs} nodes=5 edges=6 reached=3 farthest=2 steps=3 verified=yes"
     ARGS --version ${version} --graph ${here}/odd.txt --reverse 0 --from 1)
-  sample_runs(bfs ${version}_not_to_the_end LONG LAST "${bfs} nodes=63597 edges=279232 reached=44995 farthest=3 steps=3 verified=yes"
+  sample_runs(bfs ${version}_not_to_the_end RELEASE LAST "${bfs} nodes=63597 edges=279232 reached=44995 farthest=3 steps=3 verified=yes"
     ARGS --version ${version} --steps 3)
-  sample_runs(bfs ${version}_no_step LONG LAST "${bfs} nodes=63597 edges=279232 reached=1 farthest=0 steps=0 verified=yes"
+  sample_runs(bfs ${version}_no_step RELEASE LAST "${bfs} nodes=63597 edges=279232 reached=1 farthest=0 steps=0 verified=yes"
     ARGS --version ${version} --steps 0)
-  sample_runs(bfs ${version}_part_1 LONG LAST "${bfs} nodes=63597 edges=279232 reached=48658 farthest=9 steps=10 verified=yes"
+  sample_runs(bfs ${version}_part_1 RELEASE LAST "${bfs} nodes=63597 edges=279232 reached=48658 farthest=9 steps=10 verified=yes"
     ARGS --version ${version} --part 1)
-  sample_runs(bfs ${version}_part_1024 LONG LAST "${bfs} nodes=63597 edges=279232 reached=48658 farthest=9 steps=10 verified=yes"
+  sample_runs(bfs ${version}_part_1024 RELEASE LAST "${bfs} nodes=63597 edges=279232 reached=48658 farthest=9 steps=10 verified=yes"
     ARGS --version ${version} --part 1024)
-  sample_runs(bfs ${version}_without_edges LONG LAST "${bfs} nodes=4096 edges=0 reached=1 farthest=0 steps=1 verified=yes"
+  sample_runs(bfs ${version}_without_edges RELEASE LAST "${bfs} nodes=4096 edges=0 reached=1 farthest=0 steps=1 verified=yes"
     ARGS --version ${version} --graph grid --edge-share 0)
-  sample_runs(bfs ${version}_two_nodes LONG LAST "${bfs} nodes=2 edges=2 reached=2 farthest=1 steps=2 verified=yes"
+  sample_runs(bfs ${version}_two_nodes RELEASE LAST "${bfs} nodes=2 edges=2 reached=2 farthest=1 steps=2 verified=yes"
     ARGS --version ${version} --graph grid --scale 1)
-  sample_runs(bfs ${version}_end LONG LAST "${bfs} nodes=5 edges=6 reached=1 farthest=0 steps=1 verified=yes" # no edge leads on
+  sample_runs(bfs ${version}_end RELEASE LAST "${bfs} nodes=5 edges=6 reached=1 farthest=0 steps=1 verified=yes" # no edge leads on
     ARGS --version ${version} --graph ${here}/odd.txt --reverse 0 --from 4294967295)
 endforeach()
-sample_runs(bfs no_atomics64 LONG LAST "bfs: version=objects nodes=4096 edges=65536 reached=2951 farthest=4 steps=5 verified=yes"
+sample_runs(bfs no_atomics64 RELEASE LAST "bfs: version=objects nodes=4096 edges=65536 reached=2951 farthest=4 steps=5 verified=yes"
   ARGS --graph scale-free --part 5 "--build-options=-DKMA_HAS_ATOMIC64=0")
-sample_runs(bfs debug LONG LAST "bfs: version=objects nodes=4096 edges=65536 reached=2951 farthest=4 steps=5 verified=yes"
+sample_runs(bfs debug RELEASE LAST "bfs: version=objects nodes=4096 edges=65536 reached=2951 farthest=4 steps=5 verified=yes"
   ARGS --graph scale-free --part 5 --debug)
 sample_runs(bfs pictures LONG LAST "bfs: version=objects nodes=4096 edges=11152 reached=4006 farthest=124 steps=125 verified=yes"
   ARGS --graph grid --frames ${here}/frames --frame-steps 50 --curve ${here}/curve.csv)

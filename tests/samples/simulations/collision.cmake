@@ -3,18 +3,18 @@ set(collapse --bodies 600 --seed 23 --merge-distance 0.02 --gravity 1e-6 --steps
 foreach(version IN ITEMS objects arrays pointers)
   sample_runs(collision ${version} LAST "collision: version=${version} bodies=320 steps=45 verified=yes"
     ARGS --version ${version} ${collapse})
-  sample_runs(collision one_${version} LONG LAST "collision: version=${version} bodies=1 steps=3 verified=yes"
+  sample_runs(collision one_${version} RELEASE LAST "collision: version=${version} bodies=1 steps=3 verified=yes"
     ARGS --version ${version} --bodies 1 --steps 3)
-  sample_runs(collision two_${version} LONG LAST "collision: version=${version} bodies=1 steps=3 verified=yes"
+  sample_runs(collision two_${version} RELEASE LAST "collision: version=${version} bodies=1 steps=3 verified=yes"
     ARGS --version ${version} --bodies 2 --merge-distance 1 --steps 3)
-  sample_runs(collision crowd_${version} LONG LAST "collision: version=${version} bodies=10 steps=20 verified=yes"
+  sample_runs(collision crowd_${version} RELEASE LAST "collision: version=${version} bodies=10 steps=20 verified=yes"
     ARGS --version ${version} --bodies 65 --seed 1 --merge-distance 0.5 --steps 20 --verify-steps 20)
-  sample_runs(collision walls_${version} LONG LAST "collision: version=${version} bodies=126 steps=30 verified=yes"
+  sample_runs(collision walls_${version} RELEASE LAST "collision: version=${version} bodies=126 steps=30 verified=yes"
     ARGS --version ${version} --bodies 300 --merge-distance 0.02 --speed 2 --time-step 0.2 --steps 30 --verify-steps 30)
 endforeach()
-sample_runs(collision no_atomics64 LONG LAST "collision: version=objects bodies=320 steps=45 verified=yes"
+sample_runs(collision no_atomics64 RELEASE LAST "collision: version=objects bodies=320 steps=45 verified=yes"
   ARGS ${collapse} "--build-options=-DKMA_HAS_ATOMIC64=0")
-sample_runs(collision debug LONG LAST "collision: version=objects bodies=320 steps=45 verified=yes" ARGS ${collapse} --debug)
+sample_runs(collision debug RELEASE LAST "collision: version=objects bodies=320 steps=45 verified=yes" ARGS ${collapse} --debug)
 sample_runs(collision pictures LONG LAST "collision: version=objects bodies=320 steps=45 verified=yes"
   ARGS ${collapse} --frames ${CMAKE_CURRENT_BINARY_DIR}/collision_frames --frame-steps 15)
 sample_fails(collision too_small MATCH "^collision: a world of 1000 bytes is too small" ARGS --bytes 1000)

@@ -14,21 +14,21 @@ foreach(version IN ITEMS objects cells)
     ARGS --version ${version} ${small} --pattern guns --guns 3)
   sample_runs(game_of_life ${version}_glider LAST "${life} alive=4 candidates=8 steps=240 verified=yes" # a block at the edge in the end
     ARGS --version ${version} ${small} --steps 240 --pattern ${here}/glider.rle)
-  sample_runs(game_of_life ${version}_r_pentomino LONG LAST "${life} alive=168 candidates=510 steps=300 verified=yes"
+  sample_runs(game_of_life ${version}_r_pentomino RELEASE LAST "${life} alive=168 candidates=510 steps=300 verified=yes"
     ARGS --version ${version} --steps 300 --pattern ${here}/r-pentomino.cells)
-  sample_runs(game_of_life ${version}_narrow LONG LAST "${life} alive=110 candidates=235 steps=100 verified=yes"
+  sample_runs(game_of_life ${version}_narrow RELEASE LAST "${life} alive=110 candidates=235 steps=100 verified=yes"
     ARGS --version ${version} --width 3 --height 500)
-  sample_runs(game_of_life ${version}_one_cell LONG LAST "${life} alive=0 candidates=0 steps=3 verified=yes"
+  sample_runs(game_of_life ${version}_one_cell RELEASE LAST "${life} alive=0 candidates=0 steps=3 verified=yes"
     ARGS --version ${version} --width 1 --height 1 --steps 3 --soup-share 256)
-  sample_runs(game_of_life ${version}_one_row LONG LAST "${life} alive=0 candidates=0 steps=50 verified=yes"
+  sample_runs(game_of_life ${version}_one_row RELEASE LAST "${life} alive=0 candidates=0 steps=50 verified=yes"
     ARGS --version ${version} --width 70 --height 1 --steps 50)
-  sample_runs(game_of_life ${version}_nobody LONG LAST "${life} alive=0 candidates=0 steps=3 verified=yes"
+  sample_runs(game_of_life ${version}_nobody RELEASE LAST "${life} alive=0 candidates=0 steps=3 verified=yes"
     ARGS --version ${version} --steps 3 --soup-share 0)
-  sample_runs(game_of_life ${version}_no_step LONG LAST "${life} alive=24507 candidates=40017 steps=0 verified=yes" ARGS --version ${version} --steps 0)
+  sample_runs(game_of_life ${version}_no_step RELEASE LAST "${life} alive=24507 candidates=40017 steps=0 verified=yes" ARGS --version ${version} --steps 0)
 endforeach()
-sample_runs(game_of_life no_atomics64 LONG LAST "game_of_life: version=objects alive=2074 candidates=5921 steps=40 verified=yes"
+sample_runs(game_of_life no_atomics64 RELEASE LAST "game_of_life: version=objects alive=2074 candidates=5921 steps=40 verified=yes"
   ARGS ${small} --steps 40 "--build-options=-DKMA_HAS_ATOMIC64=0")
-sample_runs(game_of_life debug LONG LAST "game_of_life: version=objects alive=2074 candidates=5921 steps=40 verified=yes"
+sample_runs(game_of_life debug RELEASE LAST "game_of_life: version=objects alive=2074 candidates=5921 steps=40 verified=yes"
   ARGS ${small} --steps 40 --debug)
 sample_runs(game_of_life pictures LONG LAST "game_of_life: version=objects alive=174 candidates=621 steps=60 verified=yes"
   ARGS ${small} --pattern guns --guns 3 --steps 60 --frames ${here}/frames --frame-steps 30 --curve ${here}/curve.csv)

@@ -3,8 +3,8 @@ foreach(version IN ITEMS objects cells pointers)
   sample_runs(wator ${version} LAST "wator: version=${version} fish=13169 sharks=1180 steps=50 verified=yes"
     ARGS --version ${version} --width 200 --height 120 --steps 50)
 endforeach()
-sample_runs(wator narrow LONG LAST "wator: version=objects fish=136 sharks=11 steps=30 verified=yes" ARGS --width 3 --height 500 --steps 30 --seed 7)
-sample_runs(wator no_sharks LONG LAST "wator: version=objects fish=4096 sharks=0 steps=20 verified=yes" ARGS --width 64 --height 64 --steps 20 --shark-share 0)
+sample_runs(wator narrow RELEASE LAST "wator: version=objects fish=136 sharks=11 steps=30 verified=yes" ARGS --width 3 --height 500 --steps 30 --seed 7)
+sample_runs(wator no_sharks RELEASE LAST "wator: version=objects fish=4096 sharks=0 steps=20 verified=yes" ARGS --width 64 --height 64 --steps 20 --shark-share 0)
 sample_runs(wator no_atomics64 LONG LAST "wator: version=objects fish=13169 sharks=1180 steps=50 verified=yes"
   ARGS --width 200 --height 120 --steps 50 "--build-options=-DKMA_HAS_ATOMIC64=0")
 sample_runs(wator debug LONG LAST "wator: version=objects fish=13169 sharks=1180 steps=50 verified=yes" ARGS --width 200 --height 120 --steps 50 --debug)
