@@ -28,6 +28,7 @@ function(kma_mutants_finder tool scenario form)
   target_compile_definitions(${target} PRIVATE KMA_SHIM_MUTANTS)
   target_compile_options(${target} PRIVATE -w)
   add_dependencies(${target} host_mutants_files)
+  kma_host_build_late(${target})
   list(JOIN arg_ITERATIONS ", " iterations)
   foreach(width IN LISTS arg_WIDTHS)
     list(APPEND mutants_finders "{\"name\": \"${tool}.${scenario}.${form}.w${width}\",
@@ -80,12 +81,13 @@ file(GENERATE OUTPUT ${mutants_dir}/finders.json CONTENT "[${mutants_finders}]\n
 function(kma_mutants_test name only label timeout)
   add_test(NAME host.mutants.${name} COMMAND ${KMA_PYTHON} -B ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/mutants/run.py
     ${mutants_dir}/mutants.json ${mutants_dir}/finders.json --only ${only} --document ${PROJECT_SOURCE_DIR}/docs/mutants.md ${ARGN})
-  set_tests_properties(host.mutants.${name} PROPERTIES LABELS "mutants;${label}" TIMEOUT ${timeout} PROCESSORS 2)
+  set_tests_properties(host.mutants.${name} PROPERTIES LABELS "mutants;${label}" TIMEOUT ${timeout} PROCESSORS 2
+    FIXTURES_REQUIRED host_long)
 endfunction()
-kma_mutants_test(by_hand hand quick 600)
-# Of .ci/run every tenth, always the same ones; all before a release. Excuses are tried when docs/mutants.md is written, which
-# takes most of the time.
-kma_mutants_test(generated generated long 1800 --excused-levels 0 --every 10)
+kma_mutants_test(by_hand hand long 600)
+# Of .ci/run every fifth of the files that changed, and every fortieth of the others, always the same ones; all before a
+# release. Excuses are tried when docs/mutants.md is written, which takes most of the time.
+kma_mutants_test(generated generated long 1800 --excused-levels 0 --every 40 --every-changed 5)
 kma_mutants_test(all generated release 5400 --excused-levels 0)
 add_test(NAME host.mutants.script COMMAND ${KMA_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/mutants/script_test.py)
 set_tests_properties(host.mutants.script PROPERTIES LABELS "mutants;quick" TIMEOUT 120)

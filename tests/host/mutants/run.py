@@ -11,6 +11,7 @@ import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 import tomllib
 import zlib
@@ -23,24 +24,32 @@ EXCUSED_PART = 25  # of these schedules, so small a part tries those in equivale
 
 
 class Finder:
-    def __init__(self, entry):
+    def __init__(self, entry, stamp):
+        self.stamp = stamp
         self.name = entry["name"]
         self.command = entry["command"]
         self.to_reach, *self.iterations = entry["iterations"]
-        self.reaches = set()
+        self.exploring = threading.Lock()
+        self.reached = None
 
     def run(self, *options, timeout=600):
         return subprocess.run([*self.command, *options], capture_output=True, text=True, timeout=timeout)
 
-    def explore(self, stamp):
-        """What it reaches, without any mutant awake: then it must find nothing."""
+    def reaches(self, mutant):
+        """Whether it comes to the mutant. The first question runs it without any mutant awake: then it must find nothing."""
+        with self.exploring:
+            if self.reached is None:
+                self.reached = self.explore()
+        return mutant["number"] in self.reached
+
+    def explore(self):
         done = self.run("--reached", *(["--iterations", str(self.to_reach)] if self.to_reach else []))
         if done.returncode != 0:
             raise SystemExit(f"{self.name} finds a defect though no mutant is awake:\n{done.stdout}{done.stderr}")
         its_stamp, numbers = re.search("mutants (.*) reached:(.*)", done.stdout).groups()
-        if its_stamp != stamp:
+        if its_stamp != self.stamp:
             raise SystemExit(f"{self.name} was built for another list of mutants: build the target of {self.command[0]}")
-        self.reaches = {int(number) for number in numbers.split()}
+        return {int(number) for number in numbers.split()}
 
     def finds(self, mutant, iterations):
         """What it says of the mutant, or None."""
@@ -69,9 +78,9 @@ class Search:
     def find(self, mutant, levels, part=1):
         """Sets mutant["found"]: (finder, what it said, iteration), or None. `part` of the schedules of each level."""
         start = time.monotonic()
-        able = [finder for finder in self.finders if mutant["number"] in finder.reaches]
+        mutant["found"] = self.find_as_before(mutant)
+        able = [] if mutant["found"] else [finder for finder in self.finders if finder.reaches(mutant)]
         mutant["reached"] = [finder.name for finder in able]
-        mutant["found"] = self.find_as_before(mutant, able)
         for level, finder in itertools.product(range(levels), able):
             if mutant["found"]:
                 break
@@ -81,11 +90,11 @@ class Search:
         mutant["seconds"] = time.monotonic() - start
         return mutant
 
-    def find_as_before(self, mutant, able):
+    def find_as_before(self, mutant):
         """The same again if the schedules are repeatable, as Relacy's are; on threads with a little luck."""
         name, iteration = self.before.get(mutant["name"], ("", 0))
-        for finder in able:
-            if finder.name == name and (found := finder.finds(mutant, iteration + 20)):
+        for finder in self.finders:
+            if finder.name == name and finder.reaches(mutant) and (found := finder.finds(mutant, iteration + 20)):
                 return (name, *found)
         return None
 
@@ -126,6 +135,38 @@ def read_equivalent():
     return names
 
 
+def changed_files(source):
+    """The device files of git's checkout `source` that differ from the branch they are to go into: origin's main one, else
+    the tenth commit before this one. None where git cannot tell: no checkout, or one without history."""
+    def git(*arguments):
+        try:
+            done = subprocess.run(["git", "-C", source, *arguments], capture_output=True, text=True)
+        except FileNotFoundError:
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    head = git("rev-parse", "HEAD")
+    bases = (git("merge-base", "HEAD", "origin/HEAD"), git("rev-parse", "--verify", "--quiet", "HEAD~10"))
+    base = next((base for base in bases if base and base != head), None)
+    names = git("diff", "--name-only", base) if base else None
+    if names is None:
+        return None
+    return {re.sub("^(cl|samples/graph)/", "", name) for name in names.splitlines() if name.endswith(".cl")}
+
+
+def sampler(every, every_changed, source):
+    """Whether a mutant is in the sample. It goes by names, which makes it the same one each time."""
+    changed = changed_files(source) if every_changed else None
+    if every_changed:
+        print("no history: no file counts as changed" if changed is None else f"changed: {', '.join(sorted(changed)) or 'none'}")
+
+    def is_sampled(mutant):
+        one_of = every_changed if changed and mutant["file"] in changed else every
+        return zlib.crc32(mutant["name"].encode()) % one_of == 0
+
+    return is_sampled
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("mutants", type=pathlib.Path)
@@ -133,6 +174,7 @@ def arguments():
     parser.add_argument("--only", choices=["hand", "generated"])
     parser.add_argument("--match", default="", help="only mutants whose name contains this")
     parser.add_argument("--every", type=int, default=1, help="only one mutant of so many, chosen by their names")
+    parser.add_argument("--every-changed", type=int, help="the same for files that git says were changed")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--levels", type=int, default=LEVELS, help="how thoroughly to search, 1 to 3")
     parser.add_argument("--excused-levels", type=int, default=1, help="the same for those in equivalent.toml")
@@ -146,16 +188,15 @@ def main():
     listed = json.loads(options.mutants.read_text())
     mutants = listed["mutants"]
     equivalent = read_equivalent()
-    finders = [Finder(entry) for entry in json.loads(options.finders.read_text())]
+    finders = [Finder(entry, listed["stamp"]) for entry in json.loads(options.finders.read_text())]
     if options.document and not options.write:
         document.check(options.document, mutants)
     before = document.read(options.document) if options.document and options.document.exists() else {}
-    chosen = [mutant for mutant in mutants if options.match in mutant["name"] and
-              zlib.crc32(mutant["name"].encode()) % options.every == 0 and
+    is_sampled = sampler(options.every, options.every_changed, HERE)
+    chosen = [mutant for mutant in mutants if options.match in mutant["name"] and is_sampled(mutant) and
               options.only in (None, "hand" if mutant["hand"] else "generated")]
     start = time.monotonic()
-    list(in_parallel(options.jobs, lambda finder: finder.explore(listed["stamp"]), finders))
-    print(f"{len(chosen)} mutants of {len(mutants)}, {len(finders)} finders; explored in {time.monotonic() - start:.0f} s")
+    print(f"{len(chosen)} mutants of {len(mutants)}, {len(finders)} finders")
     search = Search(finders, before)
 
     def find(mutant):

@@ -121,6 +121,22 @@ class RunTest(unittest.TestCase):
             self.assertEqual(status, 1)
             self.assertIn("STALE", said)
 
+    def test_sample(self):
+        mutants = [{"name": f"m{n}", "file": file} for n in range(50) for file in ("x.cl", "y.cl")]
+
+        def sampled(changed):
+            with mock.patch.object(run, "changed_files", lambda source: changed), contextlib.redirect_stdout(io.StringIO()):
+                is_sampled = run.sampler(10, 1, ".")
+            return [sum(is_sampled(one) for one in mutants if one["file"] == file) for file in ("x.cl", "y.cl")]
+
+        self.assertEqual(sampled({"x.cl"})[0], 50)
+        self.assertLess(sampled({"x.cl"})[1], 15)
+        self.assertEqual(len(set(sampled(None) + sampled(set()))), 1)
+
+    def test_no_history(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIsNone(run.changed_files(folder))
+
     def test_other_build(self):
         with self.assertRaisesRegex(SystemExit, "another list of mutants"):
             self.run_with([1], stamp="other")
