@@ -2,6 +2,8 @@
 #include "kma/program.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "debug_flavour.hpp"
 #include "kma/error.hpp"
@@ -50,6 +52,19 @@ cl::Program build_with_arg_info(const Device &device, const std::string &text, c
     }
 }
 
+// Whether a line of an expanded text is an #include: the compiler reads a file then, which may change.
+bool includes_a_file(std::string_view text)
+{
+    constexpr std::string_view include = "include";
+    for (std::size_t at = text.find(include); at != std::string_view::npos; at = text.find(include, at + 1)) {
+        const std::string_view before = text.substr(0, text.find_last_not_of(" \t\\\r\n", at - 1) + 1);
+        const std::string_view line = before.substr(before.rfind('\n') + 1);
+        if ((line.ends_with('#') || line.ends_with("%:")) && line.find("//") == std::string_view::npos)
+            return true;
+    }
+    return false;
+}
+
 std::string log_of(const cl::Program &program, const cl::Device &device)
 {
     return program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device);
@@ -62,9 +77,11 @@ cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &devi
 {
     // Held while building, so that two threads that ask for the same program build it once.
     const std::lock_guard lock(mutex_);
-    const std::string key = options + '\n' + text;
-    if (const auto known = programs_.find(key); known != programs_.end())
-        return known->second;
+    std::string key = options + '\n' + text;
+    if (const auto known = std::ranges::find(programs_, key, &Built::key); known != programs_.end()) {
+        programs_.splice(programs_.begin(), programs_, known);
+        return known->program;
+    }
     cl::Program program(context, text);
     try {
         program.build(device, options.c_str());
@@ -77,7 +94,11 @@ cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &devi
         throw BuildError(
             "the OpenCL program does not compile with options \"" + options + "\"; mend what its compiler names:", log);
     }
-    programs_.emplace(key, program);
+    if (includes_a_file(text))
+        return program;
+    programs_.push_front({std::move(key), program});
+    if (programs_.size() > capacity_)
+        programs_.pop_back();
     return program;
 }
 

@@ -1,4 +1,6 @@
 // Building programs: errors that name the user's lines, the cache, and programs that kma did not build.
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "catch.hpp"
@@ -125,6 +127,39 @@ TEST_CASE("the same text with the same options is built once per device", "[prog
     CHECK_FALSE(kma::Program(kma::Device::select(), {unit}).program() == first.program());
     // A failure is not remembered as a program.
     CHECK(build_error({{"user.cl", "wrong;\n"}}) == build_error({{"user.cl", "wrong;\n"}}));
+}
+
+TEST_CASE("a program with kma's files is kept, one with a file of the compiler's is not", "[program]")
+{
+    const std::string folder = KMA_SCRATCH_DIR "/headers";
+    std::filesystem::create_directories(folder);
+    kma::ProgramOptions options;
+    options.options = "-I" + folder;
+    // Each way to write it; what a comment has is no #include.
+    for (const std::string include : {"#include \"number.h\"", "  #\tinclude <number.h>", "%:include \"number.h\"",
+                                      "/* */ #include \"number.h\"", "# \\\n include \"number.h\""}) {
+        const kma::Source unit = {"user.cl", include + "\nkernel void f(global uint *out) { *out = NUMBER; }\n"};
+        for (const cl_uint number : {1, 2}) {
+            std::ofstream(folder + "/number.h") << "#define NUMBER " << number << '\n';
+            INFO(include);
+            CHECK(run(kma::Program(device(), {unit}, options).kernel("f")) == number);
+        }
+    }
+    const kma::Source unit = {"user.cl", "#define KMA_HEAP bump\n#include \"kma/kma.cl\"\n// #include \"number.h\"\n"};
+    CHECK(kma::Program(device(), {unit}).program() == kma::Program(device(), {unit}).program());
+}
+
+TEST_CASE("the programs used last are kept, and no more", "[program]")
+{
+    kma::ProgramCache cache(2);
+    const auto build = [&](const std::string &name) {
+        return cache.get(device().context(), device().device(), "kernel void " + name + "() {}\n", "");
+    };
+    const cl::Program first = build("first"), second = build("second");
+    CHECK(build("first") == first);
+    build("third"); // in the place of the second, which is not used for the longest time
+    CHECK(build("first") == first);
+    CHECK_FALSE(build("second") == second);
 }
 
 TEST_CASE("threads may build on one device", "[program]")

@@ -1,7 +1,8 @@
 // User kernels built together with kma's device code.
 #pragma once
 
-#include <map>
+#include <cstddef>
+#include <list>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ struct ProgramOptions {
     bool std_names = false;
 };
 
-/// A built program. Building the same text with the same options again on copies of one Device costs nothing.
+/// A built program. Building one of the last 32 texts again, with the same options on copies of one Device, costs
+/// nothing. A text with an #include that only the compiler can follow (-I) is built each time.
 class Program {
 public:
     /// Builds `units` as one translation unit in which `#include "kma/…"` finds kma.
@@ -49,16 +51,24 @@ private:
     cl::Program program_;
 };
 
-/// Programs built for one Device, by text and options. Part of Device; of no use by itself.
+/// The programs last built for one Device, by text and options. Part of Device; of no use by itself.
 class ProgramCache {
 public:
-    /// The program with this text and these options; built by this call if it is the first.
+    /// Keeps that many programs. Others live on where they are used, such as in a heap.
+    explicit ProgramCache(std::size_t capacity = 32) : capacity_(capacity) {}
+
+    /// The program with this text and these options; built by this call if it is not kept.
     cl::Program get(const cl::Context &context, const cl::Device &device, const std::string &text,
                     const std::string &options);
 
 private:
     std::mutex mutex_;
-    std::map<std::string, cl::Program> programs_;
+    struct Built {
+        std::string key;
+        cl::Program program;
+    };
+    std::size_t capacity_;
+    std::list<Built> programs_; // the last used one first
 };
 
 } // namespace kma
