@@ -150,10 +150,10 @@ bool SlabModel::has_lines(std::uint64_t count, bool without_idle, bool in_one_ch
     return false;
 }
 
-bool SlabModel::has_slot(std::uint64_t least_units, std::uint64_t most_units) const
+bool SlabModel::has_slot(std::uint64_t units) const
 {
     return std::ranges::any_of(slabs_, [&](const Slab &slab) {
-        return slab.units >= least_units && slab.units <= most_units && slab.has_room();
+        return slab.units >= units && slab.has_room();
     });
 }
 
@@ -195,9 +195,7 @@ Verdict SlabModel::fits(std::uint64_t bytes) const
     const Want wanted = want(bytes, debug_);
     if (debug_ >= 2)
         return fits_guarded(units_of(bytes, debug_));
-    const bool may_share = wanted.units <= most_shared;
-    return has_lines(wanted.lines, true) || (may_share && has_slot(wanted.units, most_shared)) ? Verdict::yes
-                                                                                               : Verdict::no;
+    return has_lines(wanted.lines, true) || has_slot(units_of(bytes, debug_)) ? Verdict::yes : Verdict::no;
 }
 
 std::optional<std::string> SlabModel::take(kma::Ref ref, std::uint64_t bytes)
@@ -217,7 +215,7 @@ std::optional<std::string> SlabModel::take(kma::Ref ref, std::uint64_t bytes)
     });
     if (slab == slabs_.end())
         return take_new(offset, wanted, block);
-    if (slab->units < wanted.units || wanted.units > most_shared)
+    if (slab->units < units_of(bytes, debug_))
         return block + " in a slab of " + std::to_string(slab->units * unit);
     if (slab->units > wanted.units && has_lines(wanted.lines, true))
         return block + " in a slab of " + std::to_string(slab->units * unit) + " though there are free lines";

@@ -59,7 +59,7 @@ private:
     std::uint64_t lines() const { return room_.capacity / 512; }
     bool has_lines(std::uint64_t count, bool without_idle, bool in_one_chunk = false) const;
     bool are_free(std::uint64_t first, std::uint64_t count) const;
-    bool has_slot(std::uint64_t least_units, std::uint64_t most_units) const;
+    bool has_slot(std::uint64_t units) const;
     bool has_sure_slot(std::uint64_t units) const;
     void end_idle();
     static void keep(Slab &slab);

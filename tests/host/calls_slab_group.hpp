@@ -282,6 +282,29 @@ inline void free_in_turn(group_heap &in, uint way)
     }
 }
 
+// What lanes took together and gave back serves a lone caller, whatever its size, before it gets NULL.
+inline void check_group_holes()
+{
+    for (const uint units : {100u, 256u, 257u, 300u, 512u}) {
+        group_heap in;
+        in.take(group_sizes(8, units));
+        std::vector<void *> freed(8, nullptr);
+        std::swap_ranges(freed.begin() + 1, freed.end(), in.blocks.begin() + 1);
+        in.free(freed);
+        for (bool fits = true; fits;) {
+            fits = slab_books(in.heap).has_room(units);
+            shim::self().operations = 0;
+            void *const block = kma_slab_malloc(in.heap, size_t{units} * KMA_UNIT);
+            shim::check((block != nullptr) == fits, "a lone caller gets NULL though a block fits, or has one too many");
+            if (block)
+                in.others.push_back(block);
+        }
+        in.log.expected[KMA_ERROR_OUT_OF_MEMORY]++;
+        shim::check(in.others.size() >= 7, "holes that lanes left");
+        in.check_books();
+    }
+}
+
 inline void check_group_blocks()
 {
     static constexpr uint group_lanes[] = {32, 64, 32, 8};

@@ -386,20 +386,33 @@ inline void check_lone_steps()
 
 // ------ step by step ------------------------------------------------------------------------------------------------
 
+// The classes in which a search of that class, or of a run (KMA_SL_CLASSES), looks for holes, as long as it steps on.
+inline void check_lone_classes_of(uint units, uint own, uint listed)
+{
+    lone_heap lone;
+    for (uint size_class = 0; size_class < KMA_SL_CLASSES; size_class += listed)
+        kma_sl_tree_put(lone.heap, size_class, size_class % 3);
+    kma_sl_search search = lone.search(units, 1, own);
+    const uint first = search.size_class = kma_sl_first_class(&search);
+    shim::check(first == (own == KMA_SL_CLASSES ? own - 1 : own), "the first class");
+    for (uint next = first + 1; next < KMA_SL_CLASSES; next++)
+        if (next % listed == 0)
+            shim::check(kma_sl_step_class(&search) && search.size_class == next, "the next class up");
+    for (uint next = class_that_fits(units); next < first; next++)
+        if (next % listed == 0)
+            shim::check(kma_sl_step_class(&search) && search.size_class == next, "a class below");
+    shim::check(!kma_sl_step_class(&search) && search.size_class == first, "a class behind the last");
+}
+
 inline void check_lone_classes()
 {
+    for (const uint listed : {1u, 3u, 64u}) // classes with holes: each, every third, none but class 0
+        for (const uint units : {1u, 40u, 300u})
+            check_lone_classes_of(units, KMA_SL_CLASSES, listed);
     for (uint own = 0; own < KMA_SL_CLASSES; own++) {
-        for (const uint listed : {1u, 3u, 64u}) { // classes with holes: each, every third, none but class 0
-            lone_heap lone;
-            for (uint size_class = 0; size_class < KMA_SL_CLASSES; size_class += listed)
-                kma_sl_tree_put(lone.heap, size_class, size_class % 3);
-            kma_sl_search search = lone.search(1, 1, own);
-            for (uint next = own + 1; next < KMA_SL_CLASSES; next++)
-                if (next % listed == 0)
-                    shim::check(kma_sl_step_class(&search) && search.size_class == next, "the next class up");
-            if (own != 0 && (own - 1) % listed == 0)
-                shim::check(kma_sl_step_class(&search) && search.size_class == own - 1, "the class below");
-            shim::check(!kma_sl_step_class(&search), "a class behind the last");
+        for (const uint listed : {1u, 3u, 64u}) {
+            check_lone_classes_of(kma_sl_units(own), own, listed);
+            check_lone_classes_of(own != 0 ? kma_sl_units(own) - 1 : 1, own, listed);
         }
         const uint units = kma_sl_units(own);
         uint lines = own == 0 ? 1 : 2;
@@ -533,6 +546,55 @@ inline void check_lone_order()
     }
 }
 
+// With no line free: a hole that only its place in a slab aligns, and one that is larger than those of any class.
+inline void check_lone_last_holes()
+{
+    struct {
+        uint units, align, size_class; // of the request; KMA_SL_CLASSES: a run
+        uint first, slot_units, slots, slot; // line of a slab, and its hole
+    } constexpr cases[] = {
+        {190, 32, 43, 32, 208, 4, 2},
+        {190, 32, 43, 32, 208, 4, 0},
+        {24, 64, KMA_SL_CLASSES, 32, 25, 4, 0},
+        {24, 64, KMA_SL_CLASSES, 34, 24, 9, 8},
+        {1, 256, KMA_SL_CLASSES, 32, 300, 2, 0},
+        {257, 1, KMA_SL_CLASSES, 3, 512, 4, 3},
+        {512, 1, KMA_SL_CLASSES, 3, 512, 4, 1},
+        {512, 32, KMA_SL_CLASSES, 3, 512, 4, 1},
+        {300, 128, KMA_SL_CLASSES, 4, 384, 3, 1},
+    };
+    for (const auto &each : cases)
+        for (const uint scarce : {0u, 1u}) {
+            lone_heap lone;
+            const uint lines = kma_sl_lines_for(each.slot_units, each.slots);
+            lone.use_all_but(each.first, lines);
+            lone.make_holes(each.first, lines, each.slot_units, each.slots, 1u << each.slot);
+            kma_sl_set_scarce(lone.heap, scarce);
+            const auto take = [&](uint units) {
+                shim::self().operations = 0;
+                return kma_sl_take_alone(lone.heap, units, each.align, each.size_class, true);
+            };
+            if (each.size_class == KMA_SL_CLASSES)
+                shim::check(take(each.slot_units + 1) == KMA_NULL, "a hole that is too small");
+            const uint within = each.slot * each.slot_units;
+            const bool fits = (each.first * KMA_SL_LINE + within) % each.align == 0;
+            shim::check(take(each.units) == (fits ? lone.unit(each.first, within) : KMA_NULL), "the only hole that fits");
+            shim::check(has_seekers(lone, 0) && !lone.has_pins(), "somebody still looks");
+        }
+}
+
+// A run takes lines, unless they were looked for in vain a short while ago: then a hole that is large enough.
+inline void check_lone_soon()
+{
+    for (const uint scarce : {0u, 1u}) {
+        lone_heap lone;
+        lone.make_holes(0, 64, 512, 4, 2u);
+        kma_sl_set_scarce(lone.heap, scarce);
+        const kma_ref block = kma_sl_take_alone(lone.heap, 300, 1, KMA_SL_CLASSES, true);
+        shim::check(scarce != 0 ? block == lone.unit(0, 512) : block >= lone.unit(64), "lines or a hole for a run");
+    }
+}
+
 inline void check_slab_lone()
 {
     slab_kind::vary(1); // each number is a place
@@ -551,6 +613,8 @@ inline void check_slab_lone()
     check_lone_heads_of_a_full_heap();
     check_lone_anew();
     check_lone_order();
+    check_lone_last_holes();
+    check_lone_soon();
     shim::self().operations = 0;
 }
 

@@ -53,8 +53,8 @@ public:
         shim::check(now(&heap_->seekers) == 0, "somebody still goes through the heap");
     }
 
-    // Whether a lone caller must get a block of so many units: there is a hole, or a head's slab, of its class or a
-    // larger one; or there are free lines enough, those of slabs among them that only a head owns.
+    // Whether a lone caller must get a block of so many units: there is a hole that is large enough, or a head's slab of its
+    // class or a larger one; or there are free lines enough, those of slabs among them that only a head owns.
     bool has_room(uint units) const
     {
         const uint size_class = units <= KMA_SL_MOST_MIXED ? kma_sl_class_of(units) : KMA_SL_CLASSES;
@@ -69,7 +69,7 @@ public:
                 std::fill_n(free + in.first, in.form.lines, in.owners == in.own);
                 continue;
             }
-            for (uint slot = 0; slot < KMA_SL_SLOTS && size_class != KMA_SL_CLASSES; slot++)
+            for (uint slot = 0; slot < KMA_SL_SLOTS; slot++)
                 if (((in.form.slots & ~in.owners) >> slot & 1u) != 0 && kma_sl_room(&in.form, slot) >= units)
                     return true;
         }

@@ -61,7 +61,7 @@ static inline KMA_COLD kma_ref kma_sl_make_few(global kma_slab *heap, uint size_
 #define KMA_SL_STEP_LINES 3u // the fewest lines for a block of the class, or those of a run
 #define KMA_SL_STEP_IDLE  4u // slabs at heads that nobody else uses end
 #define KMA_SL_STEP_AGAIN 5u // lines
-#define KMA_SL_STEP_HOLES 6u // of the class, or a larger one, or of the one below if large enough
+#define KMA_SL_STEP_HOLES 6u // of each class that may have one so large, from the block's own on
 #define KMA_SL_STEP_OFF   7u // all slabs are taken off heads
 #define KMA_SL_STEP_LAST  8u // lines: slabs may have ended that only heads owned, more than one
 #define KMA_SL_STEP_THESE 9u // holes, as before
@@ -139,19 +139,23 @@ static inline KMA_COLD void kma_sl_step_run(kma_sl_search *search)
         search->block = kma_sl_make_run(search->heap, first, count);
 }
 
-// After a look at the holes of a class: the next one up that has some, and behind the last one the class below the caller's. Whether
-// there is one.
+// Where holes for a block are looked for first: in its class, or for a run in the last one, which has all larger slots.
+static inline uint kma_sl_first_class(const kma_sl_search *search)
+{
+    return min(search->own_class, KMA_SL_CLASSES - 1);
+}
+
+// After a look at the holes of a class: the next one that has some, up to the last, then from the lowest in which a slot may be large
+// enough up to the first. Whether there is one.
 static inline bool kma_sl_step_class(kma_sl_search *search)
 {
     const kma_sl_heap sl = kma_sl_open(search->heap);
-    for (bool is_next = true; is_next;) { // no more often than there are classes
-        const uint last = search->size_class;
-        search->size_class = last < search->own_class ? KMA_SL_CLASSES : last + 1;
-        if (search->size_class == KMA_SL_CLASSES && last >= search->own_class && search->own_class != 0)
-            search->size_class = search->own_class - 1;
-        is_next = search->size_class != KMA_SL_CLASSES && !kma_sl_has_holes(&sl, search->size_class);
-    }
-    return search->size_class != KMA_SL_CLASSES;
+    do { // once for each class at most
+        search->size_class++;
+        if (search->size_class == KMA_SL_CLASSES)
+            search->size_class = kma_sl_class_within(search->units);
+    } while (search->size_class != kma_sl_first_class(search) && !kma_sl_has_holes(&sl, search->size_class));
+    return search->size_class != kma_sl_first_class(search);
 }
 
 // Whether the caller may go through the whole heap.
@@ -203,12 +207,13 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
     search.own_class = size_class;
     search.align = align;
     search.block = KMA_NULL;
-    search.size_class = size_class;
+    search.size_class = kma_sl_first_class(&search);
     search.count = 1;
     search.for_head = false;
     search.tries = KMA_SL_ENTERS;
     search.step = KMA_SL_STEP_HOLE;
     const uint end = any_size ? KMA_SL_STEP_END : KMA_SL_STEP_HOLES;
+    const bool is_run = size_class == KMA_SL_CLASSES, may_share = units <= KMA_SL_MOST_EQUAL; // the largest slot of several
     while (search.block == KMA_NULL && search.step < end) { // a step further each time, or a class
         const bool all_holes = kma_sl_step_looks_for_holes(search.step);
         if (search.step == KMA_SL_STEP_ENTER && !kma_sl_enter(search.heap)) {
@@ -217,7 +222,7 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
             search.step = KMA_SL_STEP_HOLE;
             continue;
         }
-        if (search.step == KMA_SL_STEP_NEAR && search.own_class != KMA_SL_CLASSES)
+        if (search.step == KMA_SL_STEP_NEAR && !is_run)
             search.block =
                 kma_sl_block_of(heap->plan.begin, kma_sl_from_heads(search.heap, search.own_class, search.align, 1, true), 0);
         else if (search.step == KMA_SL_STEP_NEAR)
@@ -226,15 +231,14 @@ static inline KMA_COLD kma_ref kma_sl_take_alone(global kma_slab *heap, uint uni
             kma_sl_take_off(search.heap, search.step == KMA_SL_STEP_IDLE);
         if (kma_sl_step_looks_for_lines(search.step))
             kma_sl_step_lines(&search);
-        if (search.step == KMA_SL_STEP_HOLE && search.own_class != KMA_SL_CLASSES)
+        if (search.step == KMA_SL_STEP_HOLE && !is_run)
             kma_sl_fill_soon(&search, KMA_SL_ALONE_LOOKS);
-        if (all_holes && search.own_class != KMA_SL_CLASSES) {
-            if (kma_sl_is_aligned(search.size_class, search.align) || search.size_class < search.own_class)
-                kma_sl_fill(&search, KMA_SL_ALL_LOOKS);
-            if (search.block == KMA_NULL && kma_sl_step_class(&search))
-                continue;
-            search.size_class = search.own_class;
-        }
+        // A run looks for lines first, unless there are none.
+        const bool soon = search.step == KMA_SL_STEP_HOLE && is_run && kma_sl_is_scarce(heap, kma_sl_step_count(&search));
+        if (may_share && (all_holes || soon))
+            kma_sl_fill(&search, all_holes ? KMA_SL_ALL_LOOKS : KMA_SL_ALONE_LOOKS);
+        if (may_share && all_holes && search.block == KMA_NULL && kma_sl_step_class(&search))
+            continue;
         search.step++;
     }
     if (search.step > KMA_SL_STEP_ENTER)
