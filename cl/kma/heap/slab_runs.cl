@@ -150,11 +150,12 @@ static inline uint kma_sl_first_class(const kma_sl_search *search)
 static inline bool kma_sl_step_class(kma_sl_search *search)
 {
     const kma_sl_heap sl = kma_sl_open(search->heap);
-    do { // once for each class at most
+    for (bool goes_on = true; goes_on;) { // once for each class at most
         search->size_class++;
         if (search->size_class == KMA_SL_CLASSES)
             search->size_class = kma_sl_class_within(search->units);
-    } while (search->size_class != kma_sl_first_class(search) && !kma_sl_has_holes(&sl, search->size_class));
+        goes_on = search->size_class != kma_sl_first_class(search) && !kma_sl_has_holes(&sl, search->size_class);
+    }
     return search->size_class != kma_sl_first_class(search);
 }
 
