@@ -8,6 +8,7 @@
 #define KMA_SL_LOOKS 6u       // near, anywhere, and a last one
 
 #include "calls.hpp"
+#include "calls_aligned.hpp"
 #include "calls_scatter.hpp"
 #include "calls_slab.hpp"
 #include "heap_bump.hpp"
@@ -31,6 +32,8 @@ public:
         check_bump_growth();
         check_superblock_growth();
         calls::check_scatter();
+        calls::check_aligned_spots();
+        calls::check_aligned_requests();
         calls::check_slab();
     }
 

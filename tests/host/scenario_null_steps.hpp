@@ -29,6 +29,8 @@ public:
         for (const bool was_full : {true, false})
             compare("scatter", {{16, 4096}, {16, 160}, {4096, 4096}, {16, 8192}},
                     [&](uint mib, size_t align, size_t bytes) { return scatter(mib, was_full, align, bytes); });
+        for (const uint mib : sizes) // of pages whose only aligned chunk is taken, of which it looks at some
+            shim::check(scatter(mib, true, 4096, 100) <= 6 * KMA_ALIGNED_LOOKS, "an aligned NULL takes too many steps");
         compare("superblock", {{16, 144}, {16, 4096}, {4096, 4096}},
                 [](uint mib, size_t align, size_t bytes) { return superblock(mib, align, bytes); });
     }

@@ -39,6 +39,7 @@
 typedef struct kma_sc_need {
     kma_sc_own own; // KMA_SC_CLASSES: no chunk
     uint align;     // in units
+    uint least;     // the class of the smallest chunk with room, whatever its alignment
     uint pages;     // of a run, 0: none
 } kma_sc_need;
 
@@ -48,6 +49,7 @@ static inline kma_sc_need kma_scatter_need(const kma_sc_heap *sc, size_t align, 
     kma_sc_need need;
     need.own = kma_sc_own_of(sc, KMA_SC_CLASSES);
     need.align = 1;
+    need.least = KMA_SC_CLASSES;
     need.pages = 0;
     if (bytes == 0)
         return need;
@@ -72,6 +74,7 @@ static inline kma_sc_need kma_scatter_need(const kma_sc_heap *sc, size_t align, 
         need.pages = ((units - 1) >> shift) + 1;
         return need;
     }
+    need.least = kma_sc_class_of(units, shift);
     uint size_class = kma_sc_class_of(max(units, need.align), shift);
     while (need.align != 1 && kma_sc_units(size_class, shift) % need.align != 0) // a whole page is a multiple
         size_class++;
@@ -101,6 +104,9 @@ static inline global void *kma_scatter_aligned_alloc(global kma_scatter *heap, s
         block = kma_sc_take(&sc, together, need.own);
     if (block == KMA_NULL && need.own.size_class < KMA_SC_CLASSES)
         block = kma_sc_take_anywhere(&sc, need.own, need.align, any_size);
+    if (block == KMA_NULL && need.least < KMA_SC_CLASSES && need.align != 1)
+        block = kma_sc_take_aligned(&sc, need.least, need.align,
+                                    kma_load_u32(kma_sc_cursor(&sc, kma_place(), need.own.size_class), KMA_RELAXED));
     if (need.pages != 0)
         block = kma_sc_take_run(&sc, need.pages);
 #if KMA_DEBUG >= 2

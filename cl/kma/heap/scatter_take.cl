@@ -8,6 +8,7 @@
 #define KMA_HEAP_SCATTER_TAKE_CL
 
 #include "kma/platform/lanes.cl"
+#include "kma/heap/aligned_spots.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/scatter_place.cl"
 
@@ -84,6 +85,43 @@ static inline kma_ref kma_sc_take_anywhere(const kma_sc_heap *sc, kma_sc_own own
     const kma_sc_size size = sc->heap->sizes[share.size_class];
     return kma_sc_chunk(sc, share.page, size,
                         kma_sc_search_bit(kma_sc_bitmap(sc, share.page), size.spots, share.first));
+}
+
+// A chunk for the caller alone at a multiple of `align` units, of a page that is split for class `size_class` or a larger
+// one whose size is no multiple of it; KMA_NULL if there is none among those that the search looks at (aligned_spots.cl).
+// `ticket`: any number, which says where it begins.
+static inline KMA_OUTLINE kma_ref kma_sc_take_aligned(const kma_sc_heap *sc, uint size_class, uint align, uint ticket)
+{
+    const uint start = kma_mix32(ticket) % sc->plan.pages;
+    uint looks = KMA_ALIGNED_LOOKS;
+    for (; size_class < kma_sc_classes(sc->plan.shift); size_class++) {
+        const kma_sc_own own = kma_sc_own_of(sc, size_class);
+        if (own.size.units % align == 0)
+            continue;
+        global kma_atomic_u32 *const list = kma_sc_list_of(sc, size_class);
+        const uint step = kma_aligned_step(own.size.units, align);
+        bool is_rest = false; // of the pages: those in front of `start`
+        for (uint page = start; looks != 0; page++) {
+            page = kma_bit_tree_next(list, sc->plan.room, page);
+            if (page == KMA_BIT_TREE_NONE && !is_rest) {
+                is_rest = true;
+                page = kma_bit_tree_next(list, sc->plan.room, 0);
+            }
+            if (page == KMA_BIT_TREE_NONE || (is_rest && page >= start))
+                break;
+            global kma_atomic_u32 *const bitmap = kma_sc_bitmap(sc, page);
+            looks--;
+            if (!kma_sc_serves(sc, page, size_class) ||
+                kma_aligned_find(bitmap, own.size.spots, step, 0, &looks) == KMA_NO_SPOT ||
+                kma_sc_try(sc, own, page, 1).count == 0)
+                continue;
+            const uint spot = kma_aligned_claim(bitmap, own.size.spots, step);
+            if (spot != KMA_NO_SPOT)
+                return kma_sc_chunk(sc, page, own.size, spot);
+            kma_sc_give(sc, own, page, 1); // others were quicker
+        }
+    }
+    return KMA_NULL;
 }
 
 // ------ lanes together --------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 //   superblock_slots.cl    the bit, one atomic for each block
 //   superblock_renew.cl    what happens when an offer is spent
 //   superblock_credit.cl   freed blocks, and the states of a superblock
-//   superblock_take.cl     the lanes
+//   superblock_take.cl     the lanes, and what larger sizes have when there is nothing else
 //   superblock_guard.cl    red zones and quarantine of KMA_DEBUG 2, in the middle of this file
 //
 // What this heap cannot do: requests above one superblock (NULL and a record); alignments above 4,096.
@@ -207,6 +207,8 @@ static inline global void *kma_superblock_aligned_alloc(global kma_superblock *h
 #endif
     if (block == KMA_NULL && size_class < KMA_CLASSES)
         block = kma_sb_take_larger(heap, size_class, kma_superblock_align(align));
+    if (block == KMA_NULL && size_class < KMA_CLASSES && kma_superblock_align(align) != 1)
+        block = kma_sb_take_aligned(heap, kma_class_of((uint)kma_whole_units(bytes)), kma_superblock_align(align));
 #if KMA_DEBUG >= 2
     if (block != KMA_NULL && block != KMA_SB_DAMAGED)
         block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT, bytes);

@@ -3,6 +3,7 @@
 #define KMA_HEAP_SUPERBLOCK_TAKE_CL
 
 #include "kma/platform/lanes.cl"
+#include "kma/heap/aligned_spots.cl"
 #include "kma/heap/ref.cl"
 #include "kma/heap/superblock_renew.cl"
 #include "kma/heap/superblock_slots.cl"
@@ -102,6 +103,51 @@ static inline KMA_OUTLINE kma_ref kma_sb_take_larger(global kma_superblock *heap
     while (block == KMA_NULL && ++size_class < heap->plan.size_classes)
         if (kma_class_units(size_class) % align == 0 && kma_sb_has_room(heap, size_class))
             block = kma_sb_take_alone(heap, size_class);
+    return block;
+}
+
+// ------ aligned blocks of sizes that are no multiple of the alignment ------------------------------------------------
+
+// Takes a block at an aligned slot of `sb` if one is free, else KMA_NULL. The caller is the superblock's keeper, and has
+// `blocks` of it in hand; gives back what is left of them, and the superblock.
+static inline kma_ref kma_sb_take_slot(global kma_superblock *heap, kma_sb_shape shape, uint sb, uint blocks, uint step)
+{
+    kma_sb_pick_up(heap);
+    blocks += kma_sb_take_credit(heap, sb);
+    const uint slot = blocks != 0 ? kma_aligned_claim(kma_sb_bitmap(heap, sb), shape.slots, step) : KMA_NO_SPOT;
+    kma_sb_return(heap, sb, slot != KMA_NO_SPOT ? blocks - 1 : blocks);
+    kma_sb_put_down(heap);
+    return slot != KMA_NO_SPOT ? shape.begin + (sb << shape.shift) + slot * shape.units : KMA_NULL;
+}
+
+// A block for the caller alone at a multiple of `align` units, of class `size_class` or a larger one whose size is no
+// multiple of it; KMA_NULL if there is none among those that the search looks at (aligned_spots.cl).
+static inline KMA_OUTLINE kma_ref kma_sb_take_aligned(global kma_superblock *heap, uint size_class, uint align)
+{
+    uint looks = KMA_ALIGNED_LOOKS;
+    kma_ref block = KMA_NULL;
+    for (; size_class < heap->plan.size_classes && block == KMA_NULL; size_class++) {
+        const kma_sb_shape shape = kma_sb_shape_of(heap, size_class);
+        if (shape.units % align == 0 || !kma_sb_has_room(heap, size_class))
+            continue;
+        const uint step = kma_aligned_step(shape.units, align);
+        const kma_sb_offer offer = kma_sb_look(heap, size_class);
+        if (offer.superblock != KMA_SB_NONE &&
+            kma_aligned_find(kma_sb_bitmap(heap, offer.superblock), shape.slots, step, 0, &looks) != KMA_NO_SPOT &&
+            kma_sb_replace(heap, size_class, offer, kma_sb_offer_of(KMA_SB_NONE, shape.slots)))
+            block = kma_sb_take_slot(heap, shape, offer.superblock, kma_sb_left(offer, shape.slots), step);
+        global kma_bitmap *const partial = &heap->classes[size_class].partial;
+        global kma_atomic_u32 *const bits = kma_sb_set(heap, size_class);
+        kma_bitmap_walk walk = kma_bitmap_begin(partial, bits, heap->plan.set_words);
+        while (block == KMA_NULL && looks != 0) {
+            const uint sb = kma_bitmap_next(&walk, bits, heap->plan.set_words);
+            if (sb == KMA_BITMAP_NONE)
+                break;
+            if (kma_aligned_find(kma_sb_bitmap(heap, sb), shape.slots, step, 0, &looks) != KMA_NO_SPOT &&
+                kma_bitmap_take(partial, bits, sb))
+                block = kma_sb_take_slot(heap, shape, sb, 0, step);
+        }
+    }
     return block;
 }
 
