@@ -1,5 +1,5 @@
-# Where kma is installed, and what other projects find it by: find_package's and pkg-config's files. Targets, headers and
-# samples are installed where they are defined; the folders that they share are named here.
+# Where kma is installed, and what other projects find it by: find_package's and pkg-config's files. Targets and headers
+# are installed where they are defined; the folders that they share are named here.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -19,6 +19,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/cl/kma DESTINATION ${KMA_INSTALL_CLDIR} 
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${KMA_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${KMA_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
+
+# The examples that need no library of kma's, so whoever installs has them.
+install(FILES ${PROJECT_SOURCE_DIR}/samples/c/list.c DESTINATION ${KMA_INSTALL_EXAMPLESDIR}/c)
+install(FILES ${PROJECT_SOURCE_DIR}/samples/python/list.py DESTINATION ${KMA_INSTALL_EXAMPLESDIR}/python)
 
 # find_package(kma). While the major version is 0, each minor version may change anything.
 install(EXPORT kma NAMESPACE kma:: FILE kma-targets.cmake DESTINATION ${KMA_INSTALL_CMAKEDIR})

@@ -1,7 +1,7 @@
 /* 1,000 work-items push onto a list in a heap; the host walks it. C and OpenCL only: no C++ library.
  *
- * Usage: list KMA_CL [PLATFORM], where KMA_CL is the file that `kma emit` writes, whose head explains the steps, and
- * PLATFORM a part of the platform's name. */
+ * Usage: list KMA_CL [PLATFORM [OPTIONS]], where KMA_CL is the file that `kma emit` writes, whose head explains the
+ * steps, PLATFORM a part of the platform's name, and OPTIONS are the compiler's. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
@@ -74,13 +74,13 @@ static cl_device_id choose_device(const char *wanted)
     return NULL;
 }
 
-static cl_program build(cl_context context, cl_device_id device, const char *heap)
+static cl_program build(cl_context context, cl_device_id device, const char *heap, const char *options)
 {
     const char *texts[] = {heap, push};
     cl_int status;
     const cl_program program = clCreateProgramWithSource(context, 2, texts, NULL, &status);
     check(status, "clCreateProgramWithSource");
-    status = clBuildProgram(program, 1, &device, "", NULL, NULL);
+    status = clBuildProgram(program, 1, &device, options, NULL, NULL);
     if (status != CL_SUCCESS) {
         static char log[1 << 16];
         clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
@@ -113,8 +113,8 @@ static cl_mem buffer(cl_context context, size_t bytes)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2 || argc > 3)
-        fail("usage: list KMA_CL [PLATFORM]", 0);
+    if (argc < 2 || argc > 4)
+        fail("usage: list KMA_CL [PLATFORM [OPTIONS]]", 0);
     const cl_device_id device = choose_device(argc > 2 ? argv[2] : "");
     cl_int status;
     const cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     const cl_command_queue queue = clCreateCommandQueue(context, device, 0, &status);
     check(status, "clCreateCommandQueue");
     char *kma = read_text(argv[1]);
-    const cl_program program = build(context, device, kma);
+    const cl_program program = build(context, device, kma, argc > 3 ? argv[3] : "");
     free(kma);
 
     /* Prepare the heap. */
@@ -157,9 +157,9 @@ int main(int argc, char **argv)
     check(clEnqueueReadBuffer(queue, first, CL_TRUE, 0, sizeof ref, &ref, 0, NULL, NULL), "reading");
     unsigned items = 0;
     unsigned long sum = 0;
-    for (; ref != 0; ref = words[4 * ref]) {
+    for (size_t at = ref; at != 0; at = words[4 * at]) { /* a size_t, since 4 * ref wraps at 16 GiB */
         items++;
-        sum += words[4 * ref + 1];
+        sum += words[4 * at + 1];
     }
     unsigned long errors = 0;
     for (int code = 0; code < 7; code++)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""1,000 work-items push onto a list in a heap; numpy walks it. Usage: list.py KMA_CL, which is the file that
-`kma emit` writes; its head explains the steps. The environment variable PYOPENCL_CTX picks a device."""
+"""1,000 work-items push onto a list in a heap; numpy walks it. Usage: list.py KMA_CL [OPTION…], the file that `kma emit`
+writes, whose head explains the steps, and the compiler's options. The environment variable PYOPENCL_CTX picks a device."""
 import sys
 import numpy as np
 import pyopencl as cl
@@ -27,7 +27,7 @@ BYTES = CHUNKS * 16548 + 65536  # the size rule
 
 context = cl.create_some_context(interactive=False)
 queue = cl.CommandQueue(context)
-program = cl.Program(context, open(sys.argv[1], encoding="utf-8").read() + PUSH).build()
+program = cl.Program(context, open(sys.argv[1], encoding="utf-8").read() + PUSH).build(options=sys.argv[2:])
 heap = cl.Buffer(context, cl.mem_flags.READ_WRITE, BYTES)
 program.kma_slab_init_kernel(queue, (64,), (64,), heap, np.uint64(BYTES), np.uint32(0))
 
@@ -39,10 +39,10 @@ program.kma_slab_stats_kernel(queue, (64,), (64,), heap, stats_buffer)
 for array, buffer in (first, first_buffer), (stats, stats_buffer), (words, heap):
     cl.enqueue_copy(queue, array, buffer)
 
-ref, values = first[0], []
+ref, values = int(first[0]), []  # Python's integers: 4 times a numpy.uint32 wraps
 while ref != 0:  # a ref counts units of 16 bytes from the heap's start, which are four words
-    ref, value = words[4 * ref:4 * ref + 2]
-    values.append(int(value))
+    ref, value = words[4 * ref:4 * ref + 2].tolist()
+    values.append(value)
 print(f"{len(values)} items, sum {sum(values)}; {stats['blocks'][0]} blocks, {stats['used'][0]} bytes, "
       f"{stats['errors'].sum()} errors")
 sys.exit("the heap is too small for the list: raise CHUNKS" if len(values) < 1000 else 0)

@@ -14,6 +14,13 @@ if(NOT link STREQUAL "libkma.so.${minor}" OR NOT minor_link STREQUAL "libkma.so.
   message(FATAL_ERROR "libkma.so leads to ${link}, libkma.so.${minor} to ${minor_link}")
 endif()
 
+# What needs no library is there, though neither tool nor samples were built.
+foreach(example IN ITEMS c/list.c python/list.py)
+  if(NOT EXISTS ${WORK}/prefix/share/doc/kma/examples/${example})
+    message(FATAL_ERROR "an install of the library alone has no ${example}")
+  endif()
+endforeach()
+
 consume(${WORK}/prefix ${WORK}/build)
 file(RENAME ${WORK}/prefix ${WORK}/moved)
 pkg_config(flags ${WORK}/moved --cflags --libs)
