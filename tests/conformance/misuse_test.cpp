@@ -26,12 +26,7 @@ constexpr cl_ulong culprit(std::size_t call)
 
 kma::Program misuse_program(const Subject &subject)
 {
-    // It has every call there is, which takes PoCL twice as long to optimise as all of these tests take to run. Where
-    // lanes run together they may exist only when optimised: Intel's runtime runs such a kernel without any effect.
-    const bool is_cpu = device().device().getInfo<CL_DEVICE_TYPE>() == CL_DEVICE_TYPE_CPU;
-    const bool is_quick = is_cpu && path().lanes == kma::LanesPath::single;
-    const std::string known = subject.can(Ability::know_blocks) ? "-DKMA_KNOWS_BLOCKS" : "";
-    return subject.program("misuse.cl", known + (is_quick ? " -cl-opt-disable" : ""));
+    return subject.program("misuse.cl", subject.can(Ability::know_blocks) ? "-DKMA_KNOWS_BLOCKS" : "");
 }
 
 // The calls in parts of at_once.
