@@ -265,7 +265,7 @@ static inline bool kma_sl_may_fit(const kma_sl_search *search, const kma_sl_heap
     if (form == KMA_SL_MARK_SMALL || (header & KMA_SL_MIXED) != 0)
         return owners != 0xffffffffu;
     const uint units = (header & KMA_SL_VALUE) >> 6;
-    return (header & KMA_SL_RUN) == 0 && (kma_sl_all_slots(header & 63u) & ~owners) != 0 && units != 0 &&
+    return (header & KMA_SL_RUN) == 0 && (kma_sl_all_slots(header & 63u) & ~owners) != 0 && units >= search->units &&
            kma_sl_class_within(units) == search->size_class;
 }
 
