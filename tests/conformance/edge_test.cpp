@@ -12,16 +12,15 @@ namespace {
 constexpr std::size_t crowd = 256;
 constexpr cl_uchar paint = 0xa5;
 
-// Of the blocks that the empty heap has, how many it owes: if the model knows no number, its least. Else blocks of n
-// pages may lie so that n - 1 free ones are between any two of them, and nothing fits there. `heap` is one of pages if
-// it may give more than was asked for.
+// Of the blocks that the empty heap has, how many it owes: if the model knows no number, its least. Else, in a scatter heap,
+// blocks of n pages may lie so that n - 1 free ones are between any two of them, and nothing fits there.
 std::uint64_t owed(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::uint64_t superblock_bytes,
                    Range expected)
 {
     if (expected.least != expected.most)
         return expected.least;
     const std::uint64_t page = subject.superblock(4096), n = subject.block_bytes(bytes) / page;
-    if (!subject.type->may_give_more || n < 2)
+    if (subject.type->kind != kma::HeapKind::scatter || n < 2)
         return expected.most;
     const std::uint64_t pages = heap.stats().capacity / page, in_one = superblock_bytes / page;
     std::uint64_t sum = 0;

@@ -66,7 +66,7 @@ std::vector<HeapType> make_types()
         .largest_alignment = 4096,
         .block_bytes = SuperblockModel::block_bytes,
         .lone_bytes = SuperblockModel::block_bytes,
-        .may_give_more = false,
+        .may_give_more = true,
         .together = 1,
         .has_widths = true,
         .lists_asked_from = 2,

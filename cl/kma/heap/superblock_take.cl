@@ -100,7 +100,7 @@ static inline bool kma_sb_has_room(global kma_superblock *heap, uint size_class)
 static inline KMA_OUTLINE kma_ref kma_sb_take_larger(global kma_superblock *heap, uint size_class, uint align)
 {
     kma_ref block = KMA_NULL;
-    while (block == KMA_NULL && ++size_class < heap->plan.size_classes)
+    for (size_class++; size_class < heap->plan.size_classes && block == KMA_NULL; size_class++)
         if (kma_class_units(size_class) % align == 0 && kma_sb_has_room(heap, size_class))
             block = kma_sb_take_alone(heap, size_class);
     return block;
@@ -139,7 +139,7 @@ static inline KMA_OUTLINE kma_ref kma_sb_take_aligned(global kma_superblock *hea
         global kma_bitmap *const partial = &heap->classes[size_class].partial;
         global kma_atomic_u32 *const bits = kma_sb_set(heap, size_class);
         kma_bitmap_walk walk = kma_bitmap_begin(partial, bits, heap->plan.set_words);
-        while (block == KMA_NULL && looks != 0) {
+        while (block == KMA_NULL && looks != 0) { // a superblock further each time
             const uint sb = kma_bitmap_next(&walk, bits, heap->plan.set_words);
             if (sb == KMA_BITMAP_NONE)
                 break;
