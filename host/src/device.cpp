@@ -2,9 +2,9 @@
 #include "kma/device.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <locale>
 
 #include "device_facts.hpp"
 #include "kma/error.hpp"
@@ -23,7 +23,7 @@ std::string environment(const char *name)
 
 std::string lower(std::string text)
 {
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::ranges::transform(text, text.begin(), [](char c) { return std::tolower(c, std::locale::classic()); });
     return text;
 }
 
@@ -31,7 +31,7 @@ std::string lower(std::string text)
 std::string trimmed(std::string text)
 {
     text.erase(std::find(text.begin(), text.end(), '\0'), text.end());
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    while (!text.empty() && std::isspace(text.back(), std::locale::classic()))
         text.pop_back();
     text.erase(0, std::min(text.find_first_not_of(' '), text.size()));
     return text;

@@ -25,9 +25,7 @@ template <class Belongs> std::uint64_t set_of(const Members &members, const Belo
 
 std::string wrong_set(const char *what, std::uint32_t lane, std::uint64_t is, std::uint64_t right)
 {
-    std::ostringstream text;
-    text << what << " gave lane " << lane << " the lanes " << std::hex << "0x" << is << " instead of 0x" << right;
-    return text.str();
+    return say(what, " gave lane ", lane, " the lanes 0x", std::hex, is, " instead of 0x", right);
 }
 
 std::string wrong_number(const char *what, std::uint32_t lane, std::uint64_t is, std::uint64_t right)

@@ -18,9 +18,7 @@ constexpr std::array<const char *, 4> orders = {"relaxed", "acquire", "release",
 
 std::string hex(std::uint64_t value)
 {
-    std::ostringstream text;
-    text << "0x" << std::hex << value;
-    return text.str();
+    return say("0x", std::hex, value);
 }
 
 class Judge {
