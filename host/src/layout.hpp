@@ -57,7 +57,7 @@ static_assert(sizeof(kma_array_list) == 36 + 2 * sizeof(kma_array_list_page) && 
 static_assert(sizeof(kma_sl_plan) == 80 && sizeof(kma_sl_size) == 16);
 static_assert(offsetof(kma_slab, cursors) % 128 == 0 && sizeof(kma_slab) % 128 == 0);
 static_assert(sizeof(kma_world_block) == 32 && sizeof(kma_world_class) == 128);
-static_assert(sizeof(kma_world) % 128 == 0);
+static_assert(sizeof(kma_world) % 128 == 0 && offsetof(kma_world, nowhere) % 128 == 0);
 static_assert(offsetof(kma_superblock, plan) == sizeof(kma_heap_header));
 static_assert(offsetof(kma_superblock, classes) % 128 == 0);
 static_assert(sizeof(kma_superblock) == offsetof(kma_superblock, classes) + KMA_CLASSES * sizeof(kma_sb_class));

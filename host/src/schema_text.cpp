@@ -36,14 +36,14 @@ std::string place_of(const Schema::Layout &layout, Schema::Range range, const Sc
         const Schema::Concrete &cls = layout.classes[i];
         const std::uint32_t begin = find(cls, column.name)->begin;
         alike = alike && begin == find(first, column.name)->begin && (!column.is_array || cls.objects == first.objects);
-        begins += i < range.last ? say("T == ", i + 1, "u ? ", begin, "u : ") : say(begin, "u");
-        objects += i < range.last ? say("T == ", i + 1, "u ? ", cls.objects, "u : ") : say(cls.objects, "u");
+        begins += i < range.last ? say("type == ", i + 1, "u ? ", begin, "u : ") : say(begin, "u");
+        objects += i < range.last ? say("type == ", i + 1, "u ? ", cls.objects, "u : ") : say(cls.objects, "u");
     }
     if (alike) {
         begins = say(find(first, column.name)->begin, "u");
         objects = say(first.objects, "u");
     }
-    std::string text = alike ? "" : "    const uint T = kma_world_type(w, self);\n";
+    std::string text = alike ? "" : "    const uint type = kma_world_type_of_living(w, self);\n";
     text += say("    const uint begin = ", begins, ";\n");
     if (column.is_array)
         text += say("    const uint objects = ", objects, ";\n");
@@ -55,7 +55,8 @@ std::string accessor(const std::string &cls, const Schema::Layout &layout, Schem
     const std::string at = say(cls, "_", column.name, "_at"), type = column.target.empty() ? column.type : column.target;
     const char *index = column.is_array ? ", i" : "";
     std::string text = say("static inline global ", type, " *", at, "(global kma_world *w, ", cls, " self", column.is_array ? ", uint i" : "", ")\n{\n",
-                           place_of(layout, range, column), "    return (global ", type, " *)kma_world_field(w, self, begin",
+                           "    KMA_WORLD_RETURN_NOWHERE_UNLESS(w, ", range.first, "u, ", range.last, "u, self);\n", place_of(layout, range, column),
+                           "    return (global ", type, " *)kma_world_field(w, self, begin",
                            column.is_array ? say(" + i * objects * ", column.bytes, "u") : "", ", ", column.bytes, "u);\n}\n");
     if (!column.type.starts_with("kma_atomic"))
         text += say("#define ", cls, "_", column.name, "(w, self", index, ") (*", at, "(w, self", index, "))\n");
@@ -70,12 +71,11 @@ std::string functions(const std::string &cls, Schema::Range range, bool is_abstr
         text += say("static inline ", cls, " ", cls, "_new(global kma_world *w)\n{\n    return kma_world_new(w, ", first, "u);\n}\n");
     text += say("static inline void ", cls, "_delete(global kma_world *w, ", cls, " self)\n{\n");
     if (first != last)
-        text += say("    const uint T = self != 0 ? kma_world_type(w, self) - 1 : ", first, "u;\n");
+        text += "    const uint type = kma_world_type(w, self);\n";
     for (std::uint32_t i = first; i <= last; i++)
         text += i == last ? say("    ", first != last ? "else\n        " : "", "kma_world_delete(w, ", i, "u, self);\n}\n")
-                          : say("    ", i == first ? "" : "else ", "if (T == ", i, "u)\n        kma_world_delete(w, ", i, "u, self);\n");
-    text += say("static inline bool ", cls, "_is(global kma_world *w, uint ref)\n{\n    return ref != 0 && kma_world_type(w, ref) - ", first + 1,
-                "u <= ", last - first, "u;\n}\n");
+                          : say("    ", i == first ? "" : "else ", "if (type == ", i + 1, "u)\n        kma_world_delete(w, ", i, "u, self);\n");
+    text += say("static inline bool ", cls, "_is(global kma_world *w, uint ref)\n{\n    return kma_world_is(w, ", first, "u, ", last, "u, ref);\n}\n");
     text += say("static inline ", cls, " ", cls, "_as(global kma_world *w, uint ref)\n{\n    return ", cls, "_is(w, ref) ? ref : 0;\n}\n");
     text += say("#define ", cls, "_for_each(w, object) KMA_WORLD_FOR_EACH(w, ", first, "u, ", last, "u, object)\n");
     text += say("#define ", cls, "_for_each_run(w, run) KMA_WORLD_FOR_EACH_RUN(w, ", first, "u, ", last, "u, run)\n");
@@ -146,14 +146,14 @@ std::string Schema::kernels() const
         text += say("\nkernel void ", launch.kernel_name(), "(global kma_world *kma_w", launch.is_new ? ", uint kma_n" : "", parameters, ")\n{\n");
         if (launch.is_new) {
             text += say("    const kma_world_share kma_share = KMA_WORLD_SHARE(kma_n);\n"
-                        "    for (uint kma_i = kma_share.at; kma_i < kma_share.end; kma_i += kma_share.step) {\n        const ", launch.cls,
-                        " self = ", launch.cls, "_new(kma_w);\n        if (self != 0)\n            ", launch.function, "(kma_w, self, kma_i", arguments, ");\n    }\n");
+                        "    for (uint kma_i = kma_share.kma_at; kma_i < kma_share.kma_end; kma_i += kma_share.kma_step) {\n        const ", launch.cls,
+                        " kma_self = ", launch.cls, "_new(kma_w);\n        if (kma_self != 0)\n            ", launch.function, "(kma_w, kma_self, kma_i", arguments, ");\n    }\n");
         } else {
             for (std::uint32_t i = its.first; i <= (launch.options.subclasses ? its.last : its.first) && its.first <= its.last; i++)
                 text += say("    const kma_world_share kma_share_", i, " = KMA_WORLD_SHARE(kma_world_listed(kma_w, ", i, "u) * KMA_WORLD_SLOTS(", i,
-                            "u));\n    for (uint kma_i = kma_share_", i, ".at; kma_i < kma_share_", i, ".end; kma_i += kma_share_", i,
-                            ".step) {\n        const uint self = kma_world_listed_object(kma_w, ", i, "u, KMA_WORLD_SLOTS(", i,
-                            "u), kma_i);\n        if (self != 0)\n            ", launch.function, "(kma_w, self", arguments, ");\n    }\n");
+                            "u));\n    for (uint kma_i = kma_share_", i, ".kma_at; kma_i < kma_share_", i, ".kma_end; kma_i += kma_share_", i,
+                            ".kma_step) {\n        const uint kma_self = kma_world_listed_object(kma_w, ", i, "u, KMA_WORLD_SLOTS(", i,
+                            "u), kma_i);\n        if (kma_self != 0)\n            ", launch.function, "(kma_w, kma_self", arguments, ");\n    }\n");
         }
         text += "}\n";
     }

@@ -60,8 +60,8 @@ const char *explain_object(ErrorCode code)
     case ErrorCode::out_of_memory:
         return "out of memory: an object was not created, and its reference is 0; make the world larger, or delete objects";
     case ErrorCode::invalid_free:
-        return "invalid deletion: the reference is to no object of that class in this world; delete by the function of its own class, or of a "
-               "base";
+        return "invalid reference: it is to no object of that class in this world; use and delete an object while it lives, by the functions of "
+               "its own class, or of a base";
     case ErrorCode::double_free:
         return "double deletion: there is no such object any more; let one work-item delete it, once";
     case ErrorCode::damaged:

@@ -124,7 +124,7 @@ inline void check_world_shares()
                 std::vector<uint> met(n), its(items);
                 for (uint me = 0; me < items; me++) {
                     const kma_world_share share = kma_world_share_of(n, me, items, in_ranges);
-                    for (uint i = share.at; i < share.end; i += share.step) {
+                    for (uint i = share.kma_at; i < share.kma_end; i += share.kma_step) {
                         shim::check(i < n, "a share has more numbers than there are");
                         met[i]++;
                         its[me]++;

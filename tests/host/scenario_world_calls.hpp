@@ -75,6 +75,8 @@ private:
         };
         it.changes_nothing([&] { kma_world_delete(it.w, three, 0); });
         it.check();
+        for (const uint wild : {1u, kma_world_ref(4, 0), ~0u})
+            shim::check(kma_world_type(it.w, wild) == 0, "a block that there is not has a class");
         refuses(three, gone, KMA_ERROR_DOUBLE_FREE);
         refuses(one, lone, KMA_ERROR_DOUBLE_FREE);
         refuses(all, lone, KMA_ERROR_DOUBLE_FREE);

@@ -99,6 +99,6 @@ TEST_CASE("the text has what was declared", "[schema]")
     CHECK(has(text, "static inline global Fish *Shark_prey_at(global kma_world *w, Shark self)"));
     CHECK(has(text, "static inline Shark Shark_as(global kma_world *w, uint ref)"));
     CHECK(has(kernels, "kernel void kma_do_Agent_go(global kma_world *kma_w, global const float *x, uint step)"));
-    CHECK(has(kernels, "go(kma_w, self, x, step);"));
+    CHECK(has(kernels, "go(kma_w, kma_self, x, step);"));
     CHECK(has(kernels, "kernel void kma_new_Fish_fish_init(global kma_world *kma_w, uint kma_n)"));
 }

@@ -99,6 +99,26 @@ kernel void delete_one(global kma_world *w, uint cls, uint reference)
         Huge_delete(w, reference);
 }
 
+// One work-item: every generated function that takes a reference, with one that is no object's. told: what they say it is, four fields of it
+// (with KMA_DEBUG only, else they are the caller's to check).
+kernel void use_wild(global kma_world *w, uint wild, global uint *told)
+{
+    if (get_global_id(0) != 0)
+        return;
+    told[0] = (uint)Thing_is(w, wild) + (uint)Small_is(w, wild) + (uint)Large_is(w, wild) + (uint)Huge_is(w, wild);
+    told[1] = Thing_as(w, wild) | Small_as(w, wild) | Large_as(w, wild) | Huge_as(w, wild);
+#if KMA_DEBUG
+    Thing_owner(w, wild) = 7;
+    Large_weight(w, wild) += 7;
+    Large_place(w, wild, 2) = (float4)(7);
+    Huge_more(w, wild, 39) = 7;
+#endif
+    Thing_delete(w, wild);
+    Small_delete(w, wild);
+    Large_delete(w, wild);
+    Huge_delete(w, wild);
+}
+
 // ------ do-alls ---------------------------------------------------------------------------------------------------------
 
 static inline void init_small(global kma_world *w, Small self, uint i, uint first)

@@ -180,6 +180,41 @@ TEST_CASE("a world gives all its slots, one after the other gets one that is fre
     }
 }
 
+TEST_CASE("a reference that is no object's is recorded, and nothing is written", "[world]")
+{
+    for (const int debug : {0, 1}) {
+        INFO("KMA_DEBUG " << debug);
+        kma::World w = world(ways().front(), 1 << 20, debug);
+        w.parallel_new("Small", 70, "init_small", cl_uint{0});
+        w.parallel_new("Huge", 5, "init_huge");
+        const cl_uint gone = w.snapshot("Small").references()[3], first_beyond = (w.blocks() + 1) << 6, last_free = w.blocks() << 6;
+        w.run("delete_one", 1, any, cl_uint{0}, gone);
+        const Array<cl_uint> told(2, 7);
+        for (const cl_uint wild : {1u, 5u, 63u, 64u + 63, gone, last_free, first_beyond, 0x7fffffffu, 0x80000000u, 0xffffffc0u, 0xffffffffu}) {
+            INFO("reference " << wild);
+            if (w.snapshot("Thing").row(wild) != w.count("Thing"))
+                continue;
+            w.clear_errors();
+            w.run("use_wild", 1, any, wild, told.buffer());
+            const bool is_in_a_block = wild >= 64 && wild < first_beyond; // whose class is told without KMA_DEBUG
+            CHECK(((debug == 0 && is_in_a_block) || told.read() == std::vector<cl_uint>{0, 0}));
+            const std::uint64_t twice = w.error_count(kma::ErrorCode::double_free), bad = w.error_count(kma::ErrorCode::invalid_free);
+            CHECK(twice + bad == (debug == 0 ? 4 : 4 + 8 + 4));
+            CHECK(w.error_text().find("reference " + std::to_string(wild) + ",") != std::string::npos);
+            CHECK(w.check() == nothing);
+            CHECK(w.count("Small") == 69);
+            for (const cl_uint owner : w.snapshot("Thing").column<cl_uint>("owner"))
+                CHECK(owner < 70);
+            for (const cl_ulong weight : w.snapshot("Huge").column<cl_ulong>("weight"))
+                CHECK((weight >= 1000 && weight < 1005));
+        }
+        w.clear_errors();
+        w.run("use_wild", 1, any, cl_uint{0}, told.buffer()); // none: only fields need an object
+        CHECK(told.read() == std::vector<cl_uint>{0, 0});
+        CHECK(w.error_count(kma::ErrorCode::invalid_free) == (debug == 0 ? 0 : 4));
+    }
+}
+
 TEST_CASE("a do-all meets each object that there was, once, and none that was created meanwhile", "[world]")
 {
     for (const Flavour &flavour : ways()) {

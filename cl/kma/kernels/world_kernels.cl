@@ -25,15 +25,15 @@ kernel void kma_world_init_kernel(global kma_world *w, ulong bytes, uint blocks)
         kma_store_u32(&w->searching, 0, KMA_RELAXED);
     }
     kma_error_log_init(&w->head.errors, me, items);
-    for (uint T = 0; T < KMA_WORLD_CLASSES; T++) {
-        global kma_world_class *of = kma_world_class_at(w, T);
+    for (uint cls = 0; cls < KMA_WORLD_CLASSES; cls++) {
+        global kma_world_class *of = kma_world_class_at(w, cls);
         if (me == 0) {
             kma_store_u32(&of->listed[0], 0, KMA_RELAXED);
             kma_store_u32(&of->listed[1], 0, KMA_RELAXED);
             of->turn = 0;
         }
         for (size_t i = me; i < KMA_WORLD_HINTS; i += items)
-            kma_store_u32(&kma_world_hints(w, T)[i], 0, KMA_RELAXED);
+            kma_store_u32(&kma_world_hints(w, cls)[i], 0, KMA_RELAXED);
     }
     // Not by w->states and w->trees, which only the first work-item has written.
     global kma_world_block *states = (global kma_world_block *)((global uchar *)w + plan.states);
@@ -51,13 +51,13 @@ kernel void kma_world_init_kernel(global kma_world *w, ulong bytes, uint blocks)
         kma_bit_tree_init(trees + (size_t)tree * plan.tree_words, blocks, tree == 0 ? blocks : 0, me, items);
 }
 
-// Lists the blocks that have objects of class T, and notes these, for the do-alls that follow. `turn` is 1 the first time, then 0, and so
+// Lists the blocks that have objects of class cls, and notes these, for the do-alls that follow. `turn` is 1 the first time, then 0, and so
 // on by turns. While nothing else runs; any number of whole groups.
-kernel void kma_world_list_kernel(global kma_world *w, uint T, uint turn)
+kernel void kma_world_list_kernel(global kma_world *w, uint cls, uint turn)
 {
     local kma_group_words words;
-    global kma_world_class *of = kma_world_class_at(w, T);
-    const uint blocks = w->blocks, slots = KMA_WORLD_SLOTS(T);
+    global kma_world_class *of = kma_world_class_at(w, cls);
+    const uint blocks = w->blocks, slots = KMA_WORLD_SLOTS(cls);
     if (get_global_id(0) == 0) {
         kma_store_u32(&of->listed[turn ^ 1u], 0, KMA_RELAXED); // for the next enumeration
         of->turn = turn;
@@ -68,7 +68,7 @@ kernel void kma_world_list_kernel(global kma_world *w, uint T, uint turn)
         kma_slots objects = 0;
         if (block < blocks && !kma_bit_tree_has(kma_world_free(w), block)) {
             global kma_world_block *b = kma_world_block_at(w, block);
-            if (kma_load_u32(&b->type, KMA_RELAXED) == T + 1) {
+            if (kma_load_u32(&b->type, KMA_RELAXED) == cls + 1) {
                 objects = kma_slots_load(&b->state, KMA_RELAXED) & ~kma_slots_pad(slots);
                 b->iterated = objects;
             }
@@ -82,39 +82,39 @@ kernel void kma_world_list_kernel(global kma_world *w, uint T, uint turn)
         }
         first = kma_group_tell(&words, first);
         if (objects != 0)
-            kma_world_list(w, T)[first + kma_group_before(&words, place)] = block;
+            kma_world_list(w, cls)[first + kma_group_before(&words, place)] = block;
     }
 }
 
-// Adds to counts[3 * T] the objects of class T, to the next its blocks, to the one behind that those of them that have room. While nothing
+// Adds to counts[3 * cls] the objects of class cls, to the next its blocks, to the one behind that those of them that have room. While nothing
 // else runs.
 kernel void kma_world_count_kernel(global kma_world *w, global kma_atomic_u32 *counts)
 {
-    for (uint T = 0; T < KMA_WORLD_CLASSES; T++) {
+    for (uint cls = 0; cls < KMA_WORLD_CLASSES; cls++) {
         uint objects = 0, its = 0, room = 0;
         for (size_t block = get_global_id(0); block < w->blocks; block += get_global_size(0)) {
             global kma_world_block *b = kma_world_block_at(w, (uint)block);
-            if (kma_load_u32(&b->type, KMA_RELAXED) != T + 1)
+            if (kma_load_u32(&b->type, KMA_RELAXED) != cls + 1)
                 continue;
             const kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
-            objects += kma_slots_count(state & ~kma_slots_pad(KMA_WORLD_SLOTS(T)));
+            objects += kma_slots_count(state & ~kma_slots_pad(KMA_WORLD_SLOTS(cls)));
             its++;
             room += state != KMA_SLOTS_ALL ? 1 : 0;
         }
         if (its == 0)
             continue;
-        kma_fetch_add_u32(&counts[3 * T], objects, KMA_RELAXED);
-        kma_fetch_add_u32(&counts[3 * T + 1], its, KMA_RELAXED);
-        kma_fetch_add_u32(&counts[3 * T + 2], room, KMA_RELAXED);
+        kma_fetch_add_u32(&counts[3 * cls], objects, KMA_RELAXED);
+        kma_fetch_add_u32(&counts[3 * cls + 1], its, KMA_RELAXED);
+        kma_fetch_add_u32(&counts[3 * cls + 2], room, KMA_RELAXED);
     }
 }
 
-// Copies a field of all objects of some blocks of class T to a dense column. places[i]: a block and the row of its first object; the field
+// Copies a field of all objects of some blocks of class cls to a dense column. places[i]: a block and the row of its first object; the field
 // begins at `begin` in a block and has `elements` of `bytes` bytes for each object. While nothing else runs.
-kernel void kma_world_column_kernel(global kma_world *w, uint T, uint begin, uint bytes, uint elements, const global uint2 *places,
+kernel void kma_world_column_kernel(global kma_world *w, uint cls, uint begin, uint bytes, uint elements, const global uint2 *places,
                                     uint blocks, global uchar *column)
 {
-    const uint slots = KMA_WORLD_SLOTS(T);
+    const uint slots = KMA_WORLD_SLOTS(cls);
     for (size_t i = get_global_id(0); i < (size_t)blocks * slots; i += get_global_size(0)) {
         const uint2 place = places[i / slots];
         const uint slot = (uint)(i % slots);

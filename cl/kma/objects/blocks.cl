@@ -1,11 +1,11 @@
 // Blocks of a world: what tells of them, how they begin for a class and end, and the tree of those with room.
 //
-// A block is free, or of one class T; `type` says which, and `state` which of its slots are objects. At rest
+// A block is free, or of one class cls; `type` says which, and `state` which of its slots are objects. At rest
 //
 //   for each block: it is in the tree of free ones  ==  type is 0  ==  state is all ones by nobody's objects
-//   type is T and state is not all ones  =>  it is in active[T]
+//   type is cls and state is not all ones  =>  it is in active[cls]
 //
-// A bit in active[T] that should not be there is a stale hint: who comes by it mends that. One that is missing would hide room, so:
+// A bit in active[cls] that should not be there is a stale hint: who comes by it mends that. One that is missing would hide room, so:
 //   - who clears a slot of a word that was all ones puts it in (kma_world_settle);
 //   - who takes it out looks at the word afterwards, by a read-modify-write, and puts it in again if there is room (kma_world_mend).
 //     Of him and the one above, whoever comes second to the word sees what the other did.
@@ -14,7 +14,7 @@
 // Type is stable while somebody holds a slot of the block, or the block itself. Who takes a slot by a stale hint therefore reads the type
 // behind that, and if it is not what he wants, first takes out the hint, then gives the slot back as the block's class.
 //
-// A block ends by a compare-and-swap of its word from pad(T), no object, to all ones. By then others may have ended it and begun it
+// A block ends by a compare-and-swap of its word from pad(cls), no object, to all ones. By then others may have ended it and begun it
 // for another class, of which such a word may have objects: who succeeds has slots, so he asks for the type, which is
 // stable now, and gives back what he took if it was not empty for that class.
 //
@@ -68,14 +68,14 @@ static inline global kma_world_block *kma_world_block_at(global kma_world *w, ui
     return (global kma_world_block *)((global uchar *)w + w->states) + block;
 }
 
-static inline global kma_world_class *kma_world_class_at(global kma_world *w, uint T)
+static inline global kma_world_class *kma_world_class_at(global kma_world *w, uint cls)
 {
-    return (global kma_world_class *)(w + 1) + T;
+    return (global kma_world_class *)(w + 1) + cls;
 }
 
-static inline global kma_atomic_u32 *kma_world_hints(global kma_world *w, uint T)
+static inline global kma_atomic_u32 *kma_world_hints(global kma_world *w, uint cls)
 {
-    return (global kma_atomic_u32 *)((global kma_world_class *)(w + 1) + KMA_WORLD_CLASSES) + (size_t)T * KMA_WORLD_HINTS;
+    return (global kma_atomic_u32 *)((global kma_world_class *)(w + 1) + KMA_WORLD_CLASSES) + (size_t)cls * KMA_WORLD_HINTS;
 }
 
 static inline global kma_atomic_u32 *kma_world_free(global kma_world *w)
@@ -83,51 +83,58 @@ static inline global kma_atomic_u32 *kma_world_free(global kma_world *w)
     return (global kma_atomic_u32 *)((global uchar *)w + w->trees);
 }
 
-static inline global kma_atomic_u32 *kma_world_active(global kma_world *w, uint T)
+static inline global kma_atomic_u32 *kma_world_active(global kma_world *w, uint cls)
 {
-    return kma_world_free(w) + (size_t)(T + 1) * w->tree_words;
+    return kma_world_free(w) + (size_t)(cls + 1) * w->tree_words;
 }
 
-// 1 + the number of the object's class, which lives.
+// 1 + the number of the class that the block of `self` has; 0 if it has none, or there is no such block.
 static inline uint kma_world_type(global kma_world *w, uint self)
+{
+    const uint block = kma_world_block_of(self); // of reference 0 beyond all blocks
+    return block < w->blocks ? kma_load_u32(&kma_world_block_at(w, block)->type, KMA_RELAXED) : 0;
+}
+
+// The same for an object that lives.
+static inline uint kma_world_type_of_living(global kma_world *w, uint self)
 {
     global kma_world_block *b = kma_world_block_at(w, kma_world_block_of(self));
     return kma_load_u32(&b->type, KMA_RELAXED);
 }
 
-// Takes a block that was seen without room out of the hints of class T, unless it has room after all.
-static inline KMA_COLD void kma_world_mend(global kma_world *w, uint T, uint block)
+// Takes a block that was seen without room out of the hints of class cls, unless it has room after all.
+static inline KMA_COLD void kma_world_mend(global kma_world *w, uint cls, uint block)
 {
-    global kma_atomic_u32 *active = kma_world_active(w, T);
+    global kma_atomic_u32 *active = kma_world_active(w, cls);
     if (!kma_bit_tree_has(active, block) || !kma_bit_tree_take(active, w->blocks, block))
         return;
     global kma_world_block *b = kma_world_block_at(w, block);
-    if (kma_slots_fetch_or(&b->state, 0, KMA_ACQ_REL) != KMA_SLOTS_ALL && kma_load_u32(&b->type, KMA_RELAXED) == T + 1)
+    if (kma_slots_fetch_or(&b->state, 0, KMA_ACQ_REL) != KMA_SLOTS_ALL && kma_load_u32(&b->type, KMA_RELAXED) == cls + 1)
         kma_bit_tree_put(active, w->blocks, block);
 }
 
-// What follows when slots of a block of class T were given back, by whom its word was made `after` from `before`: a block without objects
+// What follows when slots of a block of class cls were given back, by whom its word was made `after` from `before`: a block without objects
 // ends, one that was full is put among those with room.
-static inline KMA_COLD void kma_world_settle(global kma_world *w, uint T, uint block, kma_slots before, kma_slots after)
+static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint block, kma_slots before, kma_slots after)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
     for (;;) { // once more only if others have ended the block and begun it for another class
-        const kma_slots pad = kma_slots_pad(KMA_WORLD_SLOTS(T));
+        const kma_slots pad = kma_slots_pad(KMA_WORLD_SLOTS(cls));
         if (after != pad || kma_slots_cas(&b->state, pad, KMA_SLOTS_ALL, KMA_ACQUIRE) != pad) {
             // Also if another was quicker to take a slot of the empty block: he found it by a hint of his own, or an old one.
-            if (before == KMA_SLOTS_ALL && !kma_bit_tree_has(kma_world_active(w, T), block))
-                kma_bit_tree_put(kma_world_active(w, T), w->blocks, block);
+            if (before == KMA_SLOTS_ALL && !kma_bit_tree_has(kma_world_active(w, cls), block))
+                kma_bit_tree_put(kma_world_active(w, cls), w->blocks, block);
             return;
         }
         const uint type = kma_load_u32(&b->type, KMA_RELAXED); // stable: all slots that were clear are the caller's
         if (type == 0) { // an object was deleted twice, and its block ended between; the word is as it should be again
-            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(T));
+            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(cls));
             return;
         }
-        T = type - 1;
-        if (kma_slots_pad(KMA_WORLD_SLOTS(T)) == pad) {
+        cls = type - 1;
+        if (kma_slots_pad(KMA_WORLD_SLOTS(cls)) == pad) {
             kma_store_u32(&b->type, 0, KMA_RELAXED);
-            kma_bit_tree_take(kma_world_active(w, T), w->blocks, block);
+            kma_bit_tree_take(kma_world_active(w, cls), w->blocks, block);
             kma_bit_tree_put(kma_world_free(w), w->blocks, block);
             return;
         }
@@ -136,27 +143,27 @@ static inline KMA_COLD void kma_world_settle(global kma_world *w, uint T, uint b
     }
 }
 
-// Gives slots back, which are the caller's, of a block of class T.
-static inline void kma_world_give(global kma_world *w, uint T, uint block, kma_slots slots)
+// Gives slots back, which are the caller's, of a block of class cls.
+static inline void kma_world_give(global kma_world *w, uint cls, uint block, kma_slots slots)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
     const kma_slots before = kma_slots_fetch_and(&b->state, (kma_slots)~slots, KMA_ACQ_REL), after = before & ~slots;
-    if (before == KMA_SLOTS_ALL || after == kma_slots_pad(KMA_WORLD_SLOTS(T)))
-        kma_world_settle(w, T, block, before, after);
+    if (before == KMA_SLOTS_ALL || after == kma_slots_pad(KMA_WORLD_SLOTS(cls)))
+        kma_world_settle(w, cls, block, before, after);
 }
 
-// Begins a block, which the caller took out of the free ones, for class T: returns its first slots, `want` of them or all, for the caller.
+// Begins a block, which the caller took out of the free ones, for class cls: returns its first slots, `want` of them or all, for the caller.
 // His slots keep it alive until others may find it.
-static inline kma_slots kma_world_begin_at(global kma_world *w, uint T, uint block, uint want)
+static inline kma_slots kma_world_begin_at(global kma_world *w, uint cls, uint block, uint want)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
-    const uint slots = KMA_WORLD_SLOTS(T);
+    const uint slots = KMA_WORLD_SLOTS(cls);
     const kma_slots own = kma_slots_below(min(want, slots)), state = kma_slots_pad(slots) | own;
-    kma_store_u32(&b->type, T + 1, KMA_RELAXED);
+    kma_store_u32(&b->type, cls + 1, KMA_RELAXED);
     if (kma_slots_exchange(&b->state, state, KMA_ACQ_REL) != KMA_SLOTS_ALL) // also tells who mends a stale hint of the block
-        kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(T));
+        kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(cls));
     if (state != KMA_SLOTS_ALL)
-        kma_bit_tree_put(kma_world_active(w, T), w->blocks, block);
+        kma_bit_tree_put(kma_world_active(w, cls), w->blocks, block);
     return own;
 }
 

@@ -8,97 +8,98 @@
 
 #include "kma/objects/blocks.cl"
 
-// Blocks that had objects of class T.
-static inline uint kma_world_listed(global kma_world *w, uint T)
+// Blocks that had objects of class cls.
+static inline uint kma_world_listed(global kma_world *w, uint cls)
 {
-    global kma_world_class *of = kma_world_class_at(w, T);
+    global kma_world_class *of = kma_world_class_at(w, cls);
     return kma_load_u32(&of->listed[of->turn], KMA_RELAXED);
 }
 
-static inline global uint *kma_world_list(global kma_world *w, uint T)
+static inline global uint *kma_world_list(global kma_world *w, uint cls)
 {
-    return (global uint *)((global uchar *)w + w->lists + kma_world_list_bytes(w->blocks) * T);
+    return (global uint *)((global uchar *)w + w->lists + kma_world_list_bytes(w->blocks) * cls);
 }
 
 // A work-item's numbers below `n`, 2^31 at most, as a loop has them. Neighbours have neighbouring ones, for they are lanes that load together; but
 // where each work-item runs alone through all its numbers before the next one begins, they have ranges, so that memory is gone through once and
 // not by each again.
 typedef struct kma_world_share {
-    uint at, end, step;
+    uint kma_at, kma_end, kma_step; // with the prefix, for a schema's kernels come behind the macros of the user's text
 } kma_world_share;
 
 static inline kma_world_share kma_world_share_of(uint n, uint me, uint items, bool in_ranges)
 {
     const uint each = (n + items - 1) / items;
     kma_world_share share;
-    share.at = in_ranges ? me * each : me; // behind the end of the last ones
-    share.end = in_ranges ? min(share.at + each, n) : n;
-    share.step = in_ranges ? 1 : items;
+    share.kma_at = in_ranges ? me * each : me; // behind the end of the last ones
+    share.kma_end = in_ranges ? min(share.kma_at + each, n) : n;
+    share.kma_step = in_ranges ? 1 : items;
     return share;
 }
 
 #define KMA_WORLD_SHARE(n)                                                                                             \
     kma_world_share_of(n, (uint)get_global_id(0), (uint)get_global_size(0), KMA_IS_CPU && KMA_LANES == KMA_LANES_SINGLE)
 
-// Number `i` of kma_world_listed(w, T) * slots: the object there, or 0; `slots` is KMA_WORLD_SLOTS(T).
-static inline uint kma_world_listed_object(global kma_world *w, uint T, uint slots, uint i)
+// Number `i` of kma_world_listed(w, cls) * slots: the object there, or 0; `slots` is KMA_WORLD_SLOTS(cls).
+static inline uint kma_world_listed_object(global kma_world *w, uint cls, uint slots, uint i)
 {
-    const uint block = kma_world_list(w, T)[i / slots], slot = i % slots;
+    const uint block = kma_world_list(w, cls)[i / slots], slot = i % slots;
     const kma_slots objects = kma_world_block_at(w, block)->iterated;
     return (objects & kma_slots_bit(slot)) != 0 ? kma_world_ref(block, slot) : 0;
 }
 
 // Neighbouring objects: `count` references from `first` on, of one block, so that element k of a field's array from the first one's on is that of
-// object first + k. And the way to the next ones, through all of the classes T to a last one.
+// object first + k. And the way to the next ones, through all of the classes cls to a last one.
 typedef struct kma_world_run {
-    uint first, count;  // count 0: behind the last run
-    uint block;         // the block's slot 0, as a reference
-    uint begin, behind; // slots of the run
-    kma_slots objects;  // of the block, those behind the run
-    uint T;
-    uint at, end;       // of the list: the next block's place
-    uint is_left;       // whether a loop over the run was left by `break`
+    uint first, count;          // count 0: behind the last run
+    uint kma_block;             // the block's slot 0, as a reference
+    uint kma_begin, kma_behind; // slots of the run; kma_behind 0: behind the last run
+    kma_slots objects;          // of the block, those behind the run
+    uint cls;
+    uint at, end;               // of the list: the next block's place
+    uint kma_is_left;           // whether a loop over the run was left by `break`
 } kma_world_run;
 
 static inline kma_world_run kma_world_run_next(global kma_world *w, kma_world_run run, uint last)
 {
     run.count = 0;
+    run.kma_behind = 0;
     if (run.objects == 0) {
         while (run.at == run.end) { // a class further each time
-            if (run.T >= last)
+            if (run.cls >= last)
                 return run;
-            run.T++;
+            run.cls++;
             run.at = 0;
-            run.end = kma_world_listed(w, run.T);
+            run.end = kma_world_listed(w, run.cls);
         }
-        const uint block = kma_world_list(w, run.T)[run.at++];
-        run.block = kma_world_ref(block, 0);
+        const uint block = kma_world_list(w, run.cls)[run.at++];
+        run.kma_block = kma_world_ref(block, 0);
         run.objects = kma_world_block_at(w, block)->iterated; // has objects, or it would not be listed
     }
     const kma_slots lowest = run.objects & (~run.objects + 1), above = run.objects + lowest; // the sum carries through the run
-    run.begin = kma_slots_count(lowest - 1);
-    run.first = run.block | run.begin;
+    run.kma_begin = kma_slots_count(lowest - 1);
+    run.first = run.kma_block | run.kma_begin;
     run.count = kma_slots_count(run.objects & ~above);
-    run.behind = run.begin + run.count;
+    run.kma_behind = run.kma_begin + run.count;
     run.objects &= above;
     return run;
 }
 
-static inline kma_world_run kma_world_run_first(global kma_world *w, uint T, uint last)
+static inline kma_world_run kma_world_run_first(global kma_world *w, uint cls, uint last)
 {
     kma_world_run run;
-    run.T = T;
+    run.cls = cls;
     run.at = 0;
-    run.end = kma_world_listed(w, T);
-    run.block = 0;
+    run.end = kma_world_listed(w, cls);
+    run.kma_block = 0;
     run.objects = 0;
-    run.is_left = 0;
+    run.kma_is_left = 0;
     return kma_world_run_next(w, run, last);
 }
 
-// A loop over the runs of all objects of the classes T to `last`: bounded by what is listed.
-#define KMA_WORLD_FOR_EACH_RUN(w, T, last, run)                                                                        \
-    for (kma_world_run run = kma_world_run_first(w, T, last); run.count != 0; /* ends with the list */                  \
+// A loop over the runs of all objects of the classes cls to `last`: bounded by what is listed.
+#define KMA_WORLD_FOR_EACH_RUN(w, cls, last, run)                                                                      \
+    for (kma_world_run run = kma_world_run_first(w, cls, last); run.kma_behind != 0; /* ends with the list */          \
          run = kma_world_run_next(w, run, last))
 
 // NVIDIA's compiler unrolls the loop over a run by itself four times at most; one warp's loads have more to hide (n-body of 20,000 on an H100:
@@ -109,15 +110,15 @@ static inline kma_world_run kma_world_run_first(global kma_world *w, uint T, uin
 #define KMA_WORLD_UNROLL
 #endif
 
-// A loop over all objects of the classes T to `last`; `object` names the reference in what follows, in which break and continue mean what they
+// A loop over all objects of the classes cls to `last`; `object` names the reference in what follows, in which break and continue mean what they
 // mean in any loop. The loop within a run has nothing but its count, so that compilers unroll it as one over an array, which they do not if
 // it asks of each slot whether there is an object; and a slot within its mask lets them see that the block stays the same.
-#define KMA_WORLD_FOR_EACH(w, T, last, object)                                                                         \
-    for (kma_world_run kma_run = kma_world_run_first(w, T, last); kma_run.count != 0 && kma_run.is_left == 0;          \
-         kma_run = kma_run.is_left != 0 ? kma_run : kma_world_run_next(w, kma_run, last))                              \
+#define KMA_WORLD_FOR_EACH(w, cls, last, object)                                                                       \
+    for (kma_world_run kma_run = kma_world_run_first(w, cls, last); kma_run.kma_behind != 0 && kma_run.kma_is_left == 0; \
+         kma_run = kma_run.kma_is_left != 0 ? kma_run : kma_world_run_next(w, kma_run, last))                          \
         KMA_WORLD_UNROLL                                                                                               \
-        for (uint kma_slot = (kma_run.is_left = 1, kma_run.begin), object = kma_run.first;                             \
-             kma_slot != kma_run.behind || (kma_run.is_left = 0) != 0;                                                 \
-             kma_slot++, object = kma_run.block | (kma_slot & KMA_WORLD_SLOT_MASK))
+        for (uint kma_slot = (kma_run.kma_is_left = 1, kma_run.kma_begin), object = kma_run.kma_block | kma_run.kma_begin; \
+             kma_slot != kma_run.kma_behind || (kma_run.kma_is_left = 0) != 0;                                         \
+             kma_slot++, object = kma_run.kma_block | (kma_slot & KMA_WORLD_SLOT_MASK))
 
 #endif

@@ -2,9 +2,9 @@
 //
 // Lanes that come together for one class are served together: their leader takes as many slots of one word as there are
 // lanes, by one atomic, and each gets one (paper, 4.2, "allocation request coalescing"). Where: in the block that the last request from the
-// same place left with room (a hint), else in one that active[T] names, from a place of the caller's own on; else in a free one.
+// same place left with room (a hint), else in one that active[cls] names, from a place of the caller's own on; else in a free one.
 //
-// Without memory the result is 0, in few steps: no hint, an empty root of active[T] and one of free, and active[T] once more, of which stale hints
+// Without memory the result is 0, in few steps: no hint, an empty root of active[cls] and one of free, and active[cls] once more, of which stale hints
 // are taken away until it names no block. Blocks with room may be hidden behind
 // an empty root by somebody who was stopped within the tree; so some look through the lowest levels, too: until KMA_WORLD_SEARCHERS
 // have done so in vain since the last enumeration. (Who is stopped between a block's word and its bit there hides that block.)
@@ -36,8 +36,8 @@ typedef struct kma_world_taken {
     uint room; // whether the block had more
 } kma_world_taken;
 
-// Up to `want` slots of a block that should be of class T and have room. `turn`: in which slot to begin.
-static inline kma_world_taken kma_world_claim(global kma_world *w, uint T, uint block, uint want, uint turn)
+// Up to `want` slots of a block that should be of class cls and have room. `turn`: in which slot to begin.
+static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uint block, uint want, uint turn)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
     kma_world_taken taken;
@@ -45,8 +45,8 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint T, uint 
     taken.block = block;
     taken.room = 0;
     kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
-    if (kma_load_u32(&b->type, KMA_RELAXED) != T + 1) { // mostly seen here, so that others' blocks do not seem full for a moment
-        kma_world_mend(w, T, block);
+    if (kma_load_u32(&b->type, KMA_RELAXED) != cls + 1) { // mostly seen here, so that others' blocks do not seem full for a moment
+        kma_world_mend(w, cls, block);
         return taken;
     }
     for (uint tries = 0; tries < KMA_WORLD_TRIES && taken.slots == 0 && state != KMA_SLOTS_ALL; tries++) {
@@ -57,16 +57,16 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint T, uint 
     }
     taken.room = state != KMA_SLOTS_ALL;
     const uint type = kma_load_u32(&b->type, KMA_RELAXED); // with slots: stable
-    if (taken.slots != 0 && type != T + 1) {
-        kma_bit_tree_take(kma_world_active(w, T), w->blocks, block);
+    if (taken.slots != 0 && type != cls + 1) {
+        kma_bit_tree_take(kma_world_active(w, cls), w->blocks, block);
         if (type != 0)
             kma_world_give(w, type - 1, block, taken.slots);
         else // a free block had a clear bit, by a deletion too many
-            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(T));
+            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(cls));
         taken.slots = 0;
         taken.room = 0;
     } else if (state == KMA_SLOTS_ALL) {
-        kma_world_mend(w, T, block);
+        kma_world_mend(w, cls, block);
     }
     return taken;
 }
@@ -89,8 +89,8 @@ static inline uint kma_world_find(global kma_world *w, global kma_atomic_u32 *tr
 #endif
 }
 
-// Looks through all blocks with room for T, then through all that are free, in the lowest levels of the trees.
-static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uint T, uint want, uint turn)
+// Looks through all blocks with room for cls, then through all that are free, in the lowest levels of the trees.
+static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uint cls, uint want, uint turn)
 {
     kma_world_taken taken;
     taken.slots = 0;
@@ -102,15 +102,15 @@ static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uin
     kma_fetch_add_u32(&w->searching, 1, KMA_RELAXED); // a few more may come at the same moment
     for (uint i = 0; i < 2 * words && taken.slots == 0; i++) {
         const bool is_free = i >= words;
-        global kma_atomic_u32 *tree = is_free ? kma_world_free(w) : kma_world_active(w, T);
+        global kma_atomic_u32 *tree = is_free ? kma_world_free(w) : kma_world_active(w, cls);
         const uint word = is_free ? i - words : i;
         for (uint bits = kma_load_u32(&tree[word], KMA_RELAXED); bits != 0 && taken.slots == 0; bits &= bits - 1) {
             const uint block = (word << KMA_BIT_TREE_SHIFT) + kma_lowest_bit(bits);
             taken.block = block;
             if (!is_free)
-                taken = kma_world_claim(w, T, block, want, turn);
+                taken = kma_world_claim(w, cls, block, want, turn);
             else if (kma_bit_tree_take(tree, w->blocks, block))
-                taken.slots = kma_world_begin_at(w, T, block, want);
+                taken.slots = kma_world_begin_at(w, cls, block, want);
         }
     }
     if (taken.slots != 0)
@@ -118,26 +118,26 @@ static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uin
     return taken;
 }
 
-// Up to `want` slots of a block that active[T] names, looked at up to `most` times. None: it names none, or those looked at had no room.
-static inline kma_world_taken kma_world_take_active(global kma_world *w, uint T, uint want, uint from, uint most)
+// Up to `want` slots of a block that active[cls] names, looked at up to `most` times. None: it names none, or those looked at had no room.
+static inline kma_world_taken kma_world_take_active(global kma_world *w, uint cls, uint want, uint from, uint most)
 {
     kma_world_taken taken;
     taken.slots = 0;
     taken.block = 0;
     taken.room = 0;
     for (uint looks = 0; looks < most && taken.slots == 0; looks++) { // a look in vain takes a stale hint away, or others took the slots
-        const uint block = kma_world_find(w, kma_world_active(w, T), kma_mix32(from + looks) % w->blocks);
+        const uint block = kma_world_find(w, kma_world_active(w, cls), kma_mix32(from + looks) % w->blocks);
         if (block == KMA_BIT_TREE_NONE)
             break;
-        taken = kma_world_claim(w, T, block, want, from + looks);
+        taken = kma_world_claim(w, cls, block, want, from + looks);
     }
     return taken;
 }
 
-// Up to `want` slots of a block for class T, wherever there is one; by one work-item. None: without memory.
-static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint T, uint want, uint from)
+// Up to `want` slots of a block for class cls, wherever there is one; by one work-item. None: without memory.
+static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint cls, uint want, uint from)
 {
-    kma_world_taken taken = kma_world_take_active(w, T, want, from, KMA_OBJECTS_LOOKS);
+    kma_world_taken taken = kma_world_take_active(w, cls, want, from, KMA_OBJECTS_LOOKS);
     const uint blocks = w->blocks;
     uint place = kma_mix32(from) % blocks;
     while (taken.slots == 0) { // once more only if another took the block
@@ -146,30 +146,30 @@ static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint 
             break;
         if (kma_bit_tree_take(kma_world_free(w), blocks, block)) {
             taken.block = block;
-            taken.slots = kma_world_begin_at(w, T, block, want);
-            taken.room = want < KMA_WORLD_SLOTS(T);
+            taken.slots = kma_world_begin_at(w, cls, block, want);
+            taken.room = want < KMA_WORLD_SLOTS(cls);
         }
         place = kma_mix32(place + from + 1) % blocks;
     }
     if (taken.slots == 0)
-        taken = kma_world_take_active(w, T, want, from, 0xffffffffu); // as long as there is a hint
-    return taken.slots != 0 ? taken : kma_world_search(w, T, want, from);
+        taken = kma_world_take_active(w, cls, want, from, 0xffffffffu); // as long as there is a hint
+    return taken.slots != 0 ? taken : kma_world_search(w, cls, want, from);
 }
 
 // The same, in the block of the last time first.
-static inline kma_world_taken kma_world_take_near(global kma_world *w, uint T, uint want)
+static inline kma_world_taken kma_world_take_near(global kma_world *w, uint cls, uint want)
 {
     const uint from = kma_spread();
     kma_world_taken taken;
     taken.slots = 0;
 #if KMA_OBJECTS_HINTS
-    global kma_atomic_u32 *const hint = &kma_world_hints(w, T)[kma_warp_place() & (KMA_WORLD_HINTS - 1)];
+    global kma_atomic_u32 *const hint = &kma_world_hints(w, cls)[kma_warp_place() & (KMA_WORLD_HINTS - 1)];
     const uint last = kma_load_u32(hint, KMA_RELAXED);
     if (last != 0)
-        taken = kma_world_claim(w, T, last - 1, want, from);
+        taken = kma_world_claim(w, cls, last - 1, want, from);
 #endif
     if (taken.slots == 0)
-        taken = kma_world_take(w, T, want, from);
+        taken = kma_world_take(w, cls, want, from);
 #if KMA_OBJECTS_HINTS
     const uint next = taken.slots != 0 && taken.room != 0 ? taken.block + 1 : 0;
     if (next != last)
@@ -178,12 +178,12 @@ static inline kma_world_taken kma_world_take_near(global kma_world *w, uint T, u
     return taken;
 }
 
-// A new object of class T: its reference; its fields are undefined. 0, and a record, if there is no memory. Any work-item, converged or not.
-static inline uint kma_world_new(global kma_world *w, uint T)
+// A new object of class cls: its reference; its fields are undefined. 0, and a record, if there is no memory. Any work-item, converged or not.
+static inline uint kma_world_new(global kma_world *w, uint cls)
 {
     uint self = 0;
 #if KMA_OBJECTS_COALESCE
-    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)w + T); // worlds are further apart than classes are many
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)w + cls); // worlds are further apart than classes are many
     if (kma_lane_in(together)) {
         const uint rank = kma_lane_rank(together), lanes = kma_lanes_count(together);
         for (uint served = 0; served < lanes;) { // as many each time as one block had room for
@@ -191,7 +191,7 @@ static inline uint kma_world_new(global kma_world *w, uint T)
             taken.slots = 0;
             taken.block = 0;
             if (rank == 0)
-                taken = kma_world_take_near(w, T, lanes - served);
+                taken = kma_world_take_near(w, cls, lanes - served);
             kma_slots slots = kma_lanes_first(together, (uint)taken.slots);
 #if KMA_HAS_ATOMIC64
             slots |= (kma_slots)kma_lanes_first(together, (uint)(taken.slots >> 32)) << 32;
@@ -210,12 +210,12 @@ static inline uint kma_world_new(global kma_world *w, uint T)
     const bool alone = true;
 #endif
     if (alone) {
-        const kma_world_taken taken = kma_world_take_near(w, T, 1);
+        const kma_world_taken taken = kma_world_take_near(w, cls, 1);
         if (taken.slots != 0)
             self = kma_world_ref(taken.block, kma_lowest_bit(taken.slots));
     }
     if (self == 0)
-        kma_report(&w->head, KMA_ERROR_OUT_OF_MEMORY, 0, KMA_WORLD_OBJECT_BYTES(T));
+        kma_report(&w->head, KMA_ERROR_OUT_OF_MEMORY, 0, KMA_WORLD_OBJECT_BYTES(cls));
     return self;
 }
 

@@ -3,18 +3,20 @@
 // paper's; its algorithms wait for one another (1, 3 and 7), these do not. docs/object-store.md is for users; they see what the
 // host library generates from a schema (host/include/kma/schema.hpp), which calls these functions with literals:
 //
-//   uint kma_world_new   (w, T, N)        a new object of class T, which has N in a block: its reference, 0 without memory
-//   void kma_world_delete(w, T, N, self)  ends it
-//   uint kma_world_type  (w, self)        1 + the number of its class
-//   uint kma_world_listed(w, T)           blocks of the last enumeration, for kma_world_listed_object(w, T, N, i)
+//   uint kma_world_new   (w, cls, N)        a new object of class cls, which has N in a block: its reference, 0 without memory
+//   void kma_world_delete(w, cls, N, self)  ends it
+//   uint kma_world_type  (w, self)        1 + the number of its block's class, 0 if there is none
+//   uint kma_world_listed(w, cls)           blocks of the last enumeration, for kma_world_listed_object(w, cls, N, i)
 //
-// Which block, which slot: new.cl; blocks that begin and end, and what tells of them: blocks.cl; deletion: delete.cl; do-alls: each.cl.
+// Which block, which slot: new.cl; blocks that begin and end, and what tells of them: blocks.cl; deletion: delete.cl; do-alls: each.cl;
+// which class: check.cl.
 //
 // The schema's numbers come as macros before the #include: KMA_WORLD_CLASSES, the classes that objects can have;
-// KMA_WORLD_BLOCK_BYTES; KMA_WORLD_SLOTS(T), objects of class T in a block; KMA_WORLD_OBJECT_BYTES(T).
+// KMA_WORLD_BLOCK_BYTES; KMA_WORLD_SLOTS(cls), objects of class cls in a block; KMA_WORLD_OBJECT_BYTES(cls).
 #ifndef KMA_OBJECTS_WORLD_CL
 #define KMA_OBJECTS_WORLD_CL
 
+#include "kma/objects/check.cl"
 #include "kma/objects/delete.cl"
 #include "kma/objects/each.cl"
 #include "kma/objects/new.cl"

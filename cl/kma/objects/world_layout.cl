@@ -1,6 +1,6 @@
 // What a world is in memory: types and arithmetic only, shared with the host library like heap/header.cl.
 //
-//   | kma_world | classes | hints | blocks … | states: one kma_world_block for each | trees: free, active[T] | lists[T] |
+//   | kma_world | classes | hints | blocks … | states: one kma_world_block for each | trees: free, active[cls] | lists[cls] |
 //     ^ sizes that the schema alone decides     ^ as many as there are blocks
 //
 // What a field's address is made of does not depend on the number of blocks, so a program serves worlds of any size.
@@ -57,6 +57,7 @@ typedef struct kma_world {
     uint pad[12];
     kma_atomic_u32 searching; // who looks through all blocks, or has in vain since the last enumeration; a line of the cache of its own
     uint pad_behind[31];
+    uint nowhere[32]; // with KMA_DEBUG the field of what is no object: as long as the longest one, a vector of 128 bytes
 } kma_world;
 
 static inline ulong kma_world_up(ulong bytes)
