@@ -86,6 +86,9 @@ DeviceFacts facts_of(const cl::Device &device)
         facts.svm = ours.has_svm();
         facts.language_option = ours.language_option() + ours.target_options();
         facts.path = kma::code_path(ours);
+    } catch (const cl::Error &error) {
+        facts.obstacle =
+            std::string("its driver answers ") + error.what() + " with error " + std::to_string(error.err());
     } catch (const kma::BuildError &error) {
         facts.obstacle = std::string("its compiler refuses kma's device code: ") + error.what();
     }

@@ -24,6 +24,8 @@ void print(const nlohmann::ordered_json &json)
 int devices(const Options &options)
 {
     const std::vector<DeviceFacts> all = all_facts();
+    for (const std::string &one : kma::Device::left_out())
+        std::cerr << "kma: left out: " << one << '\n';
     if (options.json) {
         print(all);
         return EXIT_SUCCESS;

@@ -78,6 +78,68 @@ std::string listing(const std::vector<cl::Device> &devices)
     return text;
 }
 
+constexpr const char *pocl = "Portable Computing Language";
+constexpr const char *pocl_hint = ", as when it cannot write to its cache: set POCL_CACHE_DIR to a "
+                                  "folder that you may write to";
+
+struct Found {
+    std::vector<cl::Device> devices;
+    std::vector<std::string> left_out;
+};
+
+// Asks each platform and each of its devices what kma needs to know before it chooses.
+Found find_devices()
+{
+    std::vector<cl::Platform> platforms;
+    try {
+        cl::Platform::get(&platforms);
+    } catch (const cl::Error &error) {
+        if (error.err() != CL_PLATFORM_NOT_FOUND_KHR)
+            throw;
+    }
+    Found found;
+    for (const cl::Platform &platform : platforms) {
+        std::string name = "a platform";
+        const auto leave_out = [&](const cl::Error &error) {
+            found.left_out.push_back(
+                say(name, ": its driver answers ", error.what(), " with error ", error.err()));
+        };
+        std::vector<cl::Device> here;
+        try {
+            name = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
+            platform.getDevices(CL_DEVICE_TYPE_ALL, &here);
+            if (here.empty())
+                found.left_out.push_back(name + ": it has no device" + (name == pocl ? pocl_hint : ""));
+        } catch (const cl::Error &error) {
+            leave_out(error);
+        }
+        for (const cl::Device &device : here) {
+            try {
+                name_of(device);
+                facts_of(device);
+                found.devices.push_back(device);
+            } catch (const cl::Error &error) {
+                leave_out(error);
+            }
+        }
+    }
+    return found;
+}
+
+// A line for each platform and device that kma cannot use.
+std::string unusable()
+{
+    const Found found = find_devices();
+    std::vector<std::string> lines = found.left_out;
+    for (const cl::Device &device : found.devices)
+        if (const std::string why = Device::obstacle(device); !why.empty())
+            lines.push_back(name_of(device) + ": " + why);
+    std::string text;
+    for (const std::string &line : lines)
+        text += "\n  " + line;
+    return text;
+}
+
 cl::Device choose(const std::vector<cl::Device> &devices, std::string_view wanted)
 {
     if (wanted.empty()) {
@@ -90,10 +152,11 @@ cl::Device choose(const std::vector<cl::Device> &devices, std::string_view wante
     for (const cl::Device &device : devices)
         if (lower(name_of(device)).find(parsed.substring) != std::string::npos && matches++ == parsed.index)
             return device;
+    const std::string others = unusable();
     throw Error("no OpenCL device matches \"" + std::string(wanted) + "\" (" + std::to_string(matches) +
                 " contain the text); install that device's OpenCL driver, or ask for part of one of these names, in "
                 "KMA_DEVICE or as the program has it:" +
-                listing(devices));
+                listing(devices) + (others.empty() ? "" : "\nkma cannot use:" + others));
 }
 
 } // namespace
@@ -131,33 +194,23 @@ std::vector<cl::Device> Device::list()
 
 std::vector<cl::Device> Device::list_all()
 {
-    std::vector<cl::Platform> platforms;
-    try {
-        cl::Platform::get(&platforms);
-    } catch (const cl::Error &error) {
-        if (error.err() != CL_PLATFORM_NOT_FOUND_KHR)
-            throw;
-    }
-    std::vector<cl::Device> devices;
-    for (const cl::Platform &platform : platforms) {
-        std::vector<cl::Device> here;
-        try {
-            platform.getDevices(CL_DEVICE_TYPE_ALL, &here);
-        } catch (const cl::Error &error) {
-            if (error.err() != CL_DEVICE_NOT_FOUND)
-                throw;
-        }
-        devices.insert(devices.end(), here.begin(), here.end());
-    }
-    return devices;
+    return find_devices().devices;
+}
+
+std::vector<std::string> Device::left_out()
+{
+    return find_devices().left_out;
 }
 
 Device Device::select(std::string_view wanted)
 {
     const std::vector<cl::Device> devices = list();
-    if (devices.empty())
+    if (devices.empty()) {
+        if (const std::string those = unusable(); !those.empty())
+            throw Error("no OpenCL device found that kma can use:" + those);
         throw Error("no OpenCL device found: install your GPU vendor's OpenCL driver, or PoCL for the CPU "
                     "(Debian and Ubuntu: apt-get install pocl-opencl-icd)");
+    }
     const std::string from_environment = environment("KMA_DEVICE");
     const cl::Device device = choose(devices, wanted.empty() ? std::string_view(from_environment) : wanted);
     const cl::Context context(device);

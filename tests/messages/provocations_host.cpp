@@ -51,6 +51,11 @@ void add_devices(std::vector<Provocation> &all)
                      return std::vector{output_of("env OCL_ICD_FILENAMES= OCL_ICD_VENDORS=" KMA_NO_DRIVERS
                                                   " " KMA_NO_DEVICE " | head -n 1 | tr -d '\\n'")};
                  }},
+                {"has PoCL alone, which cannot write to its cache",
+                 [] {
+                     return std::vector{
+                         output_of("env POCL_CACHE_DIR=/dev/null/cache " KMA_NO_DEVICE " | head -n 1")};
+                 }},
                 thrown("has a device that is taken",
                        [=] {
                            unusable({false, true, true, 64});

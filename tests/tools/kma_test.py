@@ -1,6 +1,9 @@
-"""Runs the tool `kma` as its users do. The environment names it (KMA_TOOL), a clang (KMA_CLANG) and the device (KMA_DEVICE)."""
+"""Runs the tool `kma` as its users do. The environment names it (KMA_TOOL), a clang (KMA_CLANG), the device (KMA_DEVICE),
+and a driver that answers with errors (KMA_BROKEN_DRIVER)."""
 import json
 import os
+import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -52,6 +55,19 @@ class Devices(unittest.TestCase):
             status, text, errors = kma("devices", OCL_ICD_VENDORS=empty, OCL_ICD_FILENAMES="")
         self.assertEqual((status, text), (1, ""))
         self.assertIn("no OpenCL device found: install", errors)
+
+    def test_broken_drivers_are_left_out(self):
+        with tempfile.TemporaryDirectory() as drivers:
+            for one in pathlib.Path(os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors")).glob("*.icd"):
+                shutil.copy(one, drivers)
+            pathlib.Path(drivers, "broken.icd").write_text(os.environ["KMA_BROKEN_DRIVER"])
+            status, text, errors = kma("devices", OCL_ICD_VENDORS=drivers, KMA_BROKEN_DEVICES="1")
+        self.assertEqual(status, 0, errors)
+        self.assertIn(" (selected)\n", text)
+        self.assertRegex(text, "kma cannot run here +its driver answers clCreateContext with error -5\n")
+        self.assertCountEqual(errors.splitlines(),
+                              ["kma: left out: Broken platform: its driver answers clGetDeviceIDs with error -6",
+                               "kma: left out: Broken devices: its driver answers clGetDeviceInfo with error -2"])
 
     def test_a_name_that_no_device_has(self):
         status, text, errors = kma("--device", "no such", "check")

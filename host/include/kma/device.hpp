@@ -28,14 +28,18 @@ public:
     /// ignored, the n-th counted from 0 (default 0). An empty `wanted` stands for the environment variable KMA_DEVICE,
     /// and if that is empty too, for the first GPU, or else the first device.
     ///
-    /// Throws Error if nothing matches (the message lists what there is) or there is no device at all.
+    /// Throws Error if nothing matches (the message lists what there is) or there is no device at all. Both messages
+    /// name what left_out() has.
     static Device select(std::string_view wanted = {});
 
     /// All devices that kma can run on, platform by platform. Empty if there are none.
     static std::vector<cl::Device> list();
 
-    /// The same with those that kma cannot run on.
+    /// The same with those that kma cannot run on, but for those whose driver answers with an error.
     static std::vector<cl::Device> list_all();
+
+    /// What list_all() leaves out, each with the reason, such as "Some platform: it has no device".
+    static std::vector<std::string> left_out();
 
     /// What keeps a device from running kma, such as "it has no OpenCL C compiler"; empty if nothing does.
     static std::string obstacle(const cl::Device &device);
