@@ -96,6 +96,24 @@ TEST_CASE("-cl-std among the options replaces kma's", "[program]")
     CHECK(run(kma::Program(device(), {unit}, options).kernel("f")) == 120);
 }
 
+TEST_CASE("an OpenCL C that is too old is one error, and 2.0 is no error on devices with a part of it", "[program]")
+{
+    const kma::Source unit = {"user.cl", R"(#define KMA_HEAP bump
+#include "kma/kma.cl"
+kernel void f(global kma_heap *heap, global uint *out) { *out = kma_ref_of(heap, kma_malloc(heap, 1)); }
+)"};
+    const std::string log = build_error({unit}, {.options = "-cl-std=CL1.1"});
+    const auto first = log.find("error:");
+    CHECK_THAT(log, contains("kma needs OpenCL C 1.2 or later"));
+    CHECK(log.find("error:", first + 1) == std::string::npos);
+    try {
+        kma::Program(device(), {{"user.cl", "kernel void f() {}\n"}}, {.options = "-cl-std=CL2.0"});
+    } catch (const kma::BuildError &) {
+        return; // a compiler that says itself that it has none of it
+    }
+    CHECK_NOTHROW(kma::Program(device(), {unit}, {.options = "-cl-std=CL2.0"}));
+}
+
 TEST_CASE("warnings do not stop a build and are in the log", "[program]")
 {
     const kma::Program program(

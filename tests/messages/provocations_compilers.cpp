@@ -27,6 +27,7 @@ std::vector<Provocation> compiler_provocations()
         uncompiled("includes a part of kma by itself", "#include \"kma/heap/bump_layout.cl\"\n"),
         uncompiled("mistypes KMA_MEMORY", all_of_kma, {.options = "-DKMA_MEMORY=77"}),
         uncompiled("mistypes KMA_LANES", all_of_kma, {.options = "-DKMA_LANES=77"}),
+        uncompiled("asks for OpenCL C 1.1", all_of_kma, {.options = "-cl-std=CL1.1"}),
         uncompiled("asks for a KMA_DEBUG of 4", all_of_kma, {.options = "-DKMA_DEBUG=4"}),
         uncompiled("gives one of kma's own numbers another value", all_of_kma, {.options = "-DKMA_QUEUE_TAG_BITS=48"}),
         {"takes a schema's text for 64-bit atomics into a program without",

@@ -11,6 +11,15 @@
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
 
+#if defined(__OPENCL_C_VERSION__) && __OPENCL_C_VERSION__ < 120
+#ifdef __clang__
+// Ends the compilation here. Hundreds of errors would follow.
+#pragma clang diagnostic fatal "-W#warnings"
+#warning "kma needs OpenCL C 1.2 or later: leave -cl-std out, or give -cl-std=CL1.2"
+#endif
+#error "kma needs OpenCL C 1.2 or later: leave -cl-std out, or give -cl-std=CL1.2"
+#endif
+
 #define KMA_MEMORY_SUPPLIED 0 // the including program defined memory.cl's list itself (the host shim of the tests)
 #define KMA_MEMORY_CL12     1 // OpenCL C 1.2: volatile words, relaxed atomics, a fence
 #define KMA_MEMORY_C11      2 // OpenCL C 2.0 or 3.0: C11 atomics with orders at device scope
@@ -49,7 +58,8 @@
 #define KMA_MEMORY KMA_MEMORY_CL12
 #elif __OPENCL_C_VERSION__ >= 300 && defined(__opencl_c_atomic_scope_device) && defined(__opencl_c_atomic_order_acq_rel)
 #define KMA_MEMORY KMA_MEMORY_C11
-#elif __OPENCL_C_VERSION__ == 200
+// Not PoCL, which takes -cl-std=CL2.0 without having its atomics.
+#elif __OPENCL_C_VERSION__ == 200 && !defined(POCL_DEVICE_ADDRESS_BITS)
 #define KMA_MEMORY KMA_MEMORY_C11
 #else
 #define KMA_MEMORY KMA_MEMORY_CL12
@@ -146,6 +156,14 @@
 #else
 #define KMA_IN_MEMORY
 #endif
+#endif
+
+// Without optimisation (-cl-opt-disable) PoCL calls every function. Its linker follows every chain of
+// calls, which takes 19 s for one malloc of the slab heap. Here `inline` inlines all functions but the
+// marked ones above. This holds for the program's own inline functions, too.
+#if defined(POCL_DEVICE_ADDRESS_BITS) && KMA_IS_CPU && !defined(__OPTIMIZE__)
+#undef inline // PoCL defines it as nothing.
+#define inline __attribute__((always_inline))
 #endif
 
 // A false condition stops the compiler with `name` in its message; works in OpenCL C 1.2 and in C++.
