@@ -5,7 +5,12 @@
 // What lies in no range is as the init kernel leaves it (metadata), or free (blocks).
 #include "heap_file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <fstream>
 #include <istream>
@@ -165,6 +170,38 @@ std::unique_ptr<HeapDriver> make_for(const Reader &file, const Device &device, s
     }
 }
 
+// The file that a program would write to which opens that name: symbolic links are followed.
+std::filesystem::path target_of(std::filesystem::path path)
+{
+    constexpr int most_links = 40; // Linux's own limit
+    std::error_code error;
+    for (int links = 0; links < most_links && std::filesystem::is_symlink(path, error); links++)
+        path = path.parent_path() / std::filesystem::read_symlink(path, error);
+    return path;
+}
+
+// A new file of that mode, less the umask, with a name that no other has; an empty name if the folder takes none.
+std::filesystem::path new_file_in(const std::filesystem::path &folder, mode_t mode)
+{
+    for (unsigned n = 0;; n++) { // on while other saves are under way
+        const std::filesystem::path path = folder / say(".kma-unfinished-", n);
+        const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
+        if (file >= 0) {
+            ::close(file);
+            return path;
+        }
+        if (errno != EEXIST)
+            return {};
+    }
+}
+
+// The mode that another file has, and its owner as far as this program may set it.
+void keep_access(const std::filesystem::path &path, const struct stat &other, std::error_code &error)
+{
+    [[maybe_unused]] const int owned = ::chown(path.c_str(), other.st_uid, other.st_gid);
+    std::filesystem::permissions(path, static_cast<std::filesystem::perms>(other.st_mode & 0777), error);
+}
+
 const char *width_of(bool atomic64)
 {
     return atomic64 ? "with 64-bit atomics" : "without 64-bit atomics";
@@ -175,10 +212,17 @@ const char *width_of(bool atomic64)
 void save_heap(const HeapDriver &heap, const std::filesystem::path &path)
 {
     heap.require_sound();
-    // Beside it, so that the file system can put the one in the other's place in a single step.
-    std::filesystem::path unfinished = path;
-    unfinished += ".unfinished";
+    const std::filesystem::path target = target_of(path);
+    struct stat before {};
+    const bool replaces = ::stat(target.c_str(), &before) == 0;
+    if (!replaces && errno != ENOENT)
+        throw Error(say("cannot write the heap to ", path.string(), ": ", std::generic_category().message(errno)));
+    if (replaces && !S_ISREG(before.st_mode))
+        throw Error(say("cannot write the heap to ", path.string(),
+                        ": it is no plain file; give the name of one, or a name that is not taken"));
     std::error_code error;
+    // Beside it, so that the file system can put the one in the other's place in a single step.
+    const std::filesystem::path unfinished = new_file_in(target.parent_path(), replaces ? 0600 : 0666);
     try {
         std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
         write(heap, file);
@@ -186,7 +230,10 @@ void save_heap(const HeapDriver &heap, const std::filesystem::path &path)
         if (!file)
             throw Error(say("cannot write the heap to ", path.string(),
                             ": is there such a folder, may this program write to it, and is the disk not full?"));
-        std::filesystem::rename(unfinished, path, error);
+        if (replaces)
+            keep_access(unfinished, before, error);
+        if (!error)
+            std::filesystem::rename(unfinished, target, error);
         if (error)
             throw Error(say("cannot write the heap to ", path.string(), ": ", error.message()));
     } catch (...) { // not handled here: only the half-written file must not stay
@@ -198,12 +245,14 @@ void save_heap(const HeapDriver &heap, const std::filesystem::path &path)
 std::unique_ptr<HeapDriver> load_heap(const Device &device, const std::filesystem::path &path, Storage storage,
                                       const std::string &build_options)
 {
-    std::ifstream file(path, std::ios::binary);
     std::error_code error;
+    std::ifstream file;
+    if (std::filesystem::is_regular_file(path, error)) // else opening it may wait for ever
+        file.open(path, std::ios::binary);
     const std::uint64_t bytes = std::filesystem::file_size(path, error);
-    if (!file || error)
-        throw Error(
-            say("cannot read the heap file ", path.string(), ": is there such a file, and may this program read it?"));
+    if (!file.is_open() || error)
+        throw Error(say("cannot read the heap file ", path.string(),
+                        ": is there such a plain file, and may this program read it?"));
     return load_heap(device, file, bytes, path.string(), storage, build_options);
 }
 

@@ -1,9 +1,13 @@
 // Heaps on disk: saved, loaded, gone on with; and files that are none.
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "catch.hpp"
 #include "heap_support.hpp"
@@ -56,6 +60,14 @@ std::vector<kma::HeapOptions> all_options()
     return all;
 }
 
+// Files that saves have begun and not ended, in that folder.
+std::size_t unfinished_in(const fs::path &folder)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(fs::directory_iterator(folder), [](const auto &entry) {
+        return entry.path().filename().string().find("unfinished") != std::string::npos;
+    }));
+}
+
 cl_uint walk(const kma::Snapshot &snapshot, kma::Ref first)
 {
     cl_uint sum = 0;
@@ -85,7 +97,7 @@ TEST_CASE("a heap goes on where it was saved", "[file]")
                 heap.save(file.path);
                 CHECK(heap.stats().used == before.used);
             }
-            CHECK(!fs::exists(file.path.string() + ".unfinished"));
+            CHECK(unfinished_in(scratch) == 0);
             Heap heap = Heap::load(device(), file.path, storage, options.build_options);
             const kma::HeapStats after = heap.stats();
             CHECK(kma::to_text(after) == kma::to_text(before));
@@ -251,5 +263,68 @@ TEST_CASE("a heap that cannot be written leaves nothing behind", "[file]")
     fs::create_directories(folder.path / "within");
     CHECK_THAT(message_of<kma::Error>([&] { heap.save(folder.path); }), contains("cannot write the heap to"));
     CHECK(fs::is_directory(folder.path / "within"));
-    CHECK(!fs::exists(folder.path.string() + ".unfinished"));
+    const File pipe("pipe"), link("link_to_pipe"), loop("loop");
+    REQUIRE(mkfifo(pipe.path.c_str(), 0600) == 0);
+    fs::create_symlink("pipe.kma", link.path);
+    for (const fs::path &path : {pipe.path, link.path}) {
+        CHECK_THAT(message_of<kma::Error>([&] { heap.save(path); }), contains("it is no plain file"));
+        CHECK(fs::is_fifo(pipe.path));
+        CHECK_THAT(refusal(path), contains("cannot read the heap file")); // and does not wait for a writer
+    }
+    CHECK(fs::is_symlink(link.path));
+    fs::create_symlink("loop.kma", loop.path);
+    CHECK_THAT(message_of<kma::Error>([&] { heap.save(loop.path); }), contains("cannot write the heap to"));
+    CHECK(fs::is_symlink(loop.path));
+    CHECK(unfinished_in(scratch) == 0);
+}
+
+TEST_CASE("a heap is written to where links lead, and the file keeps its mode", "[file]")
+{
+    const Heap heap(device(), 1 << 20, superblocks(4096));
+    const File folder("links");
+    fs::create_directories(folder.path / "far");
+    const fs::path plain = folder.path / "far" / "heap.kma", link = folder.path / "near.kma";
+    fs::create_symlink("far/again.kma", link);
+    fs::create_symlink("heap.kma", folder.path / "far" / "again.kma");
+    for (const bool is_there : {false, true}) {
+        CHECK(fs::exists(plain) == is_there);
+        heap.save(link);
+        CHECK(fs::is_symlink(link));
+        CHECK(fs::is_symlink(folder.path / "far" / "again.kma"));
+        CHECK(fs::is_regular_file(fs::symlink_status(plain)));
+        CHECK(refusal(plain) == "no error");
+        CHECK(refusal(link) == "no error");
+    }
+    const auto mode = [&] { return static_cast<unsigned>(fs::status(plain).permissions()); };
+    const mode_t mask = umask(0);
+    umask(mask);
+    CHECK(mode() == (0666u & ~mask));
+    for (const unsigned kept : {0600u, 0664u, 0444u}) {
+        fs::permissions(plain, static_cast<fs::perms>(kept));
+        heap.save(link);
+        CHECK(mode() == kept);
+    }
+    CHECK(unfinished_in(folder.path) + unfinished_in(folder.path / "far") == 0);
+}
+
+TEST_CASE("heaps saved to one name at the same time", "[file]")
+{
+    const File folder("race");
+    fs::create_directories(folder.path);
+    const fs::path path = folder.path / "same.kma";
+    std::vector<Heap> heaps;
+    for (int i = 0; i < 4; i++)
+        heaps.emplace_back(device(), 1 << 16, kma::HeapOptions{.kind = HeapKind::bump});
+    std::atomic<int> failed = 0;
+    std::vector<std::thread> threads;
+    for (const Heap &heap : heaps)
+        threads.emplace_back([&] {
+            for (int n = 0; n < 50; n++)
+                failed += message_of<kma::Error>([&] { heap.save(path); }) != "no error";
+        });
+    for (std::thread &thread : threads)
+        thread.join();
+    CHECK(failed == 0);
+    CHECK(refusal(path) == "no error");
+    CHECK(unfinished_in(folder.path) == 0);
 }

@@ -60,6 +60,13 @@ std::vector<Provocation> file_provocations()
                    fs::create_directories(folder / "within");
                    Heap(device(), 1 << 20).save(folder);
                }),
+        thrown("saves to a link that leads to itself",
+               [] {
+                   const fs::path loop = fs::path(KMA_SCRATCH_DIR) / "loop.kma";
+                   fs::remove(loop);
+                   fs::create_symlink("loop.kma", loop);
+                   Heap(device(), 1 << 20).save(loop);
+               }),
         thrown("loads a file that is not there", [] { Heap::load(device(), "no such file.kma"); }),
         thrown("loads something else", [] { load(std::string(1000, 'x')); }),
         thrown("loads the first bytes", [] { load(whole().substr(0, 30)); }),

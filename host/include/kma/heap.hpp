@@ -70,8 +70,10 @@ public:
     static std::uint64_t bytes_for(const HeapOptions &options, const std::vector<BlockDemand> &blocks);
 
     /// Writes the heap to a file: its metadata and the memory handed out, so that a heap with little in it makes a
-    /// small file. A file of that name is replaced once the new one is complete. The file is for machines of the same
-    /// byte order. Throws Error if it cannot be written.
+    /// small file. A file of that name is replaced once the new one is complete, which is written beside it; its mode
+    /// stays, and symbolic links to it. The file is for machines of the same byte order. Several threads and programs
+    /// may save to one name: the last one's file stays. Throws Error if the file cannot be written, or if the name is
+    /// that of a folder, a pipe or a device.
     void save(const std::filesystem::path &path) const;
 
     /// A heap with what save() wrote: kind, sizes, debug and superblocks are the file's, all refs mean the same, and
