@@ -38,6 +38,10 @@ public:
     virtual void init() = 0;
     virtual void reset() = 0;
 
+    /// After a load: takes over from the heap's metadata what was planned for the device that made it. check_books()
+    /// names a plan that no heap of this size and these options can have.
+    virtual void adopt_plan() {}
+
     /// As Heap::grow; if it throws, the heap is as it was.
     void grow(std::uint64_t bytes);
 

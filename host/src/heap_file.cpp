@@ -32,7 +32,7 @@ struct FileHead {
     std::uint32_t kind;
     std::uint32_t debug;
     std::uint32_t atomic64;
-    std::uint32_t unused;
+    std::uint32_t page_bytes; // of a scatter heap; 0: the usual number
     std::uint64_t bytes;     // of the heap
     std::uint64_t max_bytes; // 0 if it does not grow
     std::uint64_t superblock_bytes;
@@ -72,7 +72,7 @@ void write(const HeapDriver &heap, std::ofstream &file)
                            .kind = header.kind,
                            .debug = header.debug,
                            .atomic64 = header.atomic64,
-                           .unused = 0,
+                           .page_bytes = static_cast<std::uint32_t>(heap.options().page_bytes),
                            .bytes = header.bytes,
                            .max_bytes = heap.options().max_bytes,
                            .superblock_bytes = heap.options().superblock_bytes,
@@ -269,6 +269,7 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, std::istream &from, 
     options.superblock_bytes = head.superblock_bytes;
     options.build_options = build_options;
     options.max_bytes = head.max_bytes;
+    options.page_bytes = head.page_bytes;
     std::unique_ptr<HeapDriver> heap = make_for(file, device, head.bytes, options);
     if (const bool atomic64 = heap->header().atomic64 != 0;
         heap->depends_on_width() && atomic64 != (head.atomic64 != 0))
@@ -280,6 +281,7 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, std::istream &from, 
         file.get(chunk.data(), chunk.size());
         heap->memory().write(device.queue(), offset, chunk.size(), chunk.data());
     });
+    heap->adopt_plan();
     if (const std::vector<std::string> wrong = heap->check_books(); !wrong.empty())
         file.refuse("it is damaged: ", wrong.front(), "; copy or save it again");
     return heap;

@@ -37,6 +37,7 @@ public:
         run("reset", init_work_items());
     }
     bool depends_on_width() const override { return false; }
+    void adopt_plan() override;
 
     std::vector<ByteRange> used() const override
     {
@@ -77,6 +78,7 @@ private:
     }
 
     SlabBooks books() const;
+    kma_sl_plan plan_in_heap() const;
 
     void check_constants(Findings &findings) const override;
     void check_structures(Findings &findings) const override;
@@ -95,6 +97,20 @@ std::unique_ptr<HeapDriver> SlabHeap::make(const Device &device, std::uint64_t b
     auto memory = std::make_unique<HeapMemory>(device, bytes, options.storage);
     return std::make_unique<SlabHeap>(Parts{device, options, std::move(kernels), std::move(memory)},
                                       Expected{plan.begin, plan.limit, 0, plan.guard}, plan);
+}
+
+// The number of cursors is all of a plan that follows from the device.
+void SlabHeap::adopt_plan()
+{
+    if (const std::uint32_t cursors = plan_in_heap().cursors; cursors != 0 && cursors <= KMA_SL_CURSORS)
+        plan_ = slab_plan::plan(options(), memory().bytes(), cursors);
+}
+
+kma_sl_plan SlabHeap::plan_in_heap() const
+{
+    kma_sl_plan plan;
+    memory().read(device().queue(), offsetof(layout::kma_slab, plan), sizeof plan, &plan);
+    return plan;
 }
 
 std::vector<ByteRange> SlabHeap::lines_where(const std::function<bool(bool is_used)> &is) const
@@ -136,8 +152,7 @@ SlabBooks SlabHeap::books() const
 void SlabHeap::check_constants(Findings &findings) const
 {
     HeapDriver::check_constants(findings);
-    kma_sl_plan is;
-    memory().read(device().queue(), offsetof(layout::kma_slab, plan), sizeof is, &is);
+    const kma_sl_plan is = plan_in_heap();
     const auto expect = [&](const char *field, std::uint32_t value, std::uint32_t right) {
         if (value != right)
             findings.add("fields of the plan", "the plan's ", field, " is ", value, ", should be ", right);

@@ -11,6 +11,7 @@
 
 #include "catch.hpp"
 #include "heap_support.hpp"
+#include "layout.hpp"
 
 using kma::Heap;
 using kma::HeapKind;
@@ -58,6 +59,30 @@ std::vector<kma::HeapOptions> all_options()
                 all.push_back({HeapKind::slab, storage, debug, 0, width});
             }
     return all;
+}
+
+// Where a byte of a heap is in its file.
+std::size_t place_in(const std::string &file, std::uint64_t offset)
+{
+    std::uint64_t ranges;
+    std::memcpy(&ranges, file.data() + 56, sizeof ranges);
+    std::size_t at = 64 + 16 * ranges;
+    for (std::uint64_t i = 0; i < ranges; i++) {
+        std::uint64_t range[2]; // begin and bytes
+        std::memcpy(range, file.data() + 64 + 16 * i, sizeof range);
+        if (offset >= range[0] && offset - range[0] < range[1])
+            return at + (offset - range[0]);
+        at += range[1];
+    }
+    FAIL("the file does not have byte " << offset << " of the heap");
+    return 0;
+}
+
+// The file with another value at a byte of the heap.
+template <class T> std::string with(std::string file, std::uint64_t offset, const T &value)
+{
+    std::memcpy(file.data() + place_in(file, offset), &value, sizeof value);
+    return file;
 }
 
 // Files that saves have begun and not ended, in that folder.
@@ -327,4 +352,46 @@ TEST_CASE("heaps saved to one name at the same time", "[file]")
     CHECK(failed == 0);
     CHECK(refusal(path) == "no error");
     CHECK(unfinished_in(folder.path) == 0);
+}
+
+TEST_CASE("what was planned for another device stays with the heap", "[file]")
+{
+    constexpr std::uint64_t bytes = 16 << 20, more = 32 << 20;
+    const File file("planned");
+    Heap(device(), bytes, {.max_bytes = more}).save(file.path);
+    const std::string whole = file.read();
+    const auto planned_with = [&](std::uint32_t cursors) {
+        file.write(with(whole, offsetof(kma::layout::kma_slab, plan),
+                        kma::layout::kma_sl_plan_growing(bytes, more, cursors, 0)));
+    };
+    for (const std::uint32_t cursors : {1u, 7u, 13u, 32u}) { // those of some number of compute units
+        planned_with(cursors);
+        Heap heap = Heap::load(device(), file.path);
+        const Kernels kernels(heap);
+        for (int round = 0; round < 2; round++) {
+            CHECK(std::ranges::count(kernels.allocate(1000, 100), kma::Ref{0}) == 0);
+            CHECK(heap.check().empty());
+            heap.save(file.path);
+            CHECK(refusal(file.path) == "no error");
+            heap.grow(more);
+            CHECK(heap.check().empty());
+            heap.reset();
+            CHECK(heap.check().empty());
+        }
+    }
+    for (const std::uint32_t cursors : {0u, 33u, ~0u}) {
+        const std::uint64_t at = offsetof(kma::layout::kma_slab, plan.cursors);
+        file.write(with(whole, at, cursors));
+        CHECK_THAT(refusal(file.path),
+                   contains("is damaged: the plan's number of cursors is " + std::to_string(cursors)));
+    }
+    file.write(with(whole, offsetof(kma::layout::kma_slab, plan.inverse), 1u));
+    CHECK_THAT(refusal(file.path), contains("is damaged: the plan's inverse of the number of cursors is 1, should be"));
+
+    const kma::HeapOptions pages{.kind = HeapKind::scatter, .superblock_bytes = 1 << 20, .page_bytes = 16384};
+    Heap(device(), 4 << 20, pages).save(file.path);
+    const Heap loaded = Heap::load(device(), file.path);
+    CHECK(loaded.options().page_bytes == 16384);
+    CHECK(loaded.options().superblock_bytes == 1 << 20);
+    CHECK(loaded.check().empty());
 }

@@ -76,9 +76,10 @@ public:
     /// that of a folder, a pipe or a device.
     void save(const std::filesystem::path &path) const;
 
-    /// A heap with what save() wrote: kind, sizes, debug and superblocks are the file's, all refs mean the same, and
-    /// malloc, free and growth go on. `build_options` as in HeapOptions. Throws Error if the file is no heap, damaged
-    /// or of another version, if it has superblocks and was saved with atomics of the other width than the kernels of
+    /// A heap with what save() wrote: kind, sizes, debug, superblocks and what else was planned are the file's, whatever
+    /// device made it; all refs mean the same, and malloc, free and growth go on. `build_options` as in HeapOptions. All
+    /// that kernels will follow is checked; what was written over in and around blocks is left to check(). Throws Error
+    /// if the file is no heap, damaged or of another version, if it has superblocks and was saved with atomics of the other width than the kernels of
     /// `device` have, or as the constructor does.
     static Heap load(const Device &device, const std::filesystem::path &path, Storage storage = Storage::buffer,
                      const std::string &build_options = {});
