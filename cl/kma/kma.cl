@@ -16,6 +16,8 @@
 //   KMA_HEAP       the default heap's kind: slab (default), superblock, scatter or bump
 //   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …
 //
+// Your own macros in front of the #include, or with -D: with a capital letter in their names (platform/target.cl).
+//
 // kma_NAME is kma_KIND_NAME of the default heap kind; the others stay available under their own names, so that
 // several kinds live side by side in one program. The contract of each function is in its heap's file.
 #ifndef KMA_KMA_CL
@@ -51,7 +53,7 @@
 // Memory for one T, aligned for it, not initialised; NULL if there is none. (kma_malloc aligns to 16 bytes, which is
 // too little for types such as float8. The tests' host shim makes a C++ object of it.)
 #ifndef KMA_NEW
-#define KMA_ALIGN_OF(T) (sizeof(struct { char before; T object; }) - sizeof(T))
+#define KMA_ALIGN_OF(T) (sizeof(struct { char kma_before; T kma_object; }) - sizeof(T))
 #define KMA_NEW(heap, T) ((global T *)kma_aligned_alloc(heap, KMA_ALIGN_OF(T), sizeof(T)))
 #endif
 

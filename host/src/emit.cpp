@@ -135,6 +135,7 @@ std::string manual(HeapKind kind)
         "// the compiler's messages count its lines. All programs that touch a heap need the same -DKMA_... options:\n"
         "// KMA_DEBUG=1 to 3 adds checks, for a buffer that is no heap too; KMA_STD_NAMES also calls the functions\n"
         "// malloc, free, ...; NVIDIA GPUs before Volta need KMA_NV_ARCH=61, or what their compute capability is.\n"
+        "// Macros of your own by -D need a capital letter in their names, for this text has variables such as n.\n"
         "// -cl-std=CL3.0, where the device has it, lets the compiler offer more.\n",
         kind == HeapKind::slab ? "// On NVIDIA GPUs add -cl-nv-maxrregcount=64, or malloc takes some 160 registers.\n" : "", "//\n",
         manual_of_sizes(kind),

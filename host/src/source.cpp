@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <regex>
@@ -48,26 +49,35 @@ bool in_comment_after(std::string_view line, bool in_comment)
     return in_comment;
 }
 
-// NAME of a line `#include "NAME"` or `#include <kma/…>`.
-std::optional<std::string> included_name(std::string_view line)
+void skip_blanks(std::string_view &line)
 {
-    const auto skip_blanks = [&] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
-    const auto skip = [&](std::string_view word) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+}
+
+// What follows `# NAME` in a line that is this directive.
+std::optional<std::string_view> after_directive(std::string_view line, std::string_view name)
+{
+    for (const std::string_view word : {std::string_view("#"), name}) {
+        skip_blanks(line);
         if (!line.starts_with(word))
-            return false;
+            return {};
         line.remove_prefix(word.size());
-        return true;
-    };
-    skip_blanks();
-    if (!skip("#"))
+    }
+    skip_blanks(line);
+    return line;
+}
+
+// NAME of a line `#include "NAME"` or `#include <kma/…>`.
+std::optional<std::string> included_name(std::string_view text)
+{
+    const auto rest = after_directive(text, "include");
+    if (!rest)
         return {};
-    skip_blanks();
-    if (!skip("include"))
-        return {};
-    skip_blanks();
+    std::string_view line = *rest;
     const bool angled = line.starts_with("<kma/"); // others in angle brackets are the compiler's
-    if (angled ? !skip("<") : !skip("\""))
+    if (!line.starts_with(angled ? '<' : '"'))
         return {};
+    line.remove_prefix(1);
     const std::size_t end = line.find(angled ? '>' : '"');
     if (end == std::string_view::npos)
         return {};
@@ -82,6 +92,60 @@ const Source *find(const std::vector<Source> &in, const std::string &name)
     return nullptr;
 }
 
+bool is_of_a_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// The macro that a text defines at its start; empty if that has parameters, which leave variables as they are.
+std::string_view macro_at_start(std::string_view text)
+{
+    const auto size = static_cast<std::size_t>(std::ranges::find_if_not(text, is_of_a_name) - text.begin());
+    return text.substr(size).starts_with('(') ? std::string_view() : text.substr(0, size);
+}
+
+// The macros that compiler options define.
+std::set<std::string, std::less<>> defined_by(std::string_view options)
+{
+    std::set<std::string, std::less<>> names;
+    for (std::size_t at = 0; (at = options.find("-D", at)) != std::string_view::npos; at += 2) {
+        std::string_view rest = options.substr(at + 2);
+        skip_blanks(rest);
+        if (at == 0 || options[at - 1] == ' ' || options[at - 1] == '\t')
+            names.emplace(macro_at_start(rest));
+    }
+    return names;
+}
+
+// Whether a text of kma has `name` as a name of its own: one without capitals. What it calls is OpenCL's, and what it defines is for the
+// user's text behind.
+bool has_own_name(std::string_view text, std::string_view name)
+{
+    constexpr std::string_view define = "#define ";
+    if (name.empty() || name.starts_with("kma_") || name.starts_with("cl_") ||
+        std::ranges::any_of(name, [](char c) { return c >= 'A' && c <= 'Z'; }))
+        return false;
+    bool has = false;
+    for (std::size_t at = 0; (at = text.find(name, at)) != std::string_view::npos; at += name.size()) {
+        const std::string_view line = text.substr(0, at).substr(text.rfind('\n', at) + 1); // npos + 1 is 0
+        const std::string_view behind = text.substr(at + name.size());
+        if ((!line.empty() && is_of_a_name(line.back())) || (!behind.empty() && is_of_a_name(behind.front())) || line.ends_with(define) ||
+            line.find("//") != std::string_view::npos)
+            continue;
+        if (behind.starts_with('('))
+            return false;
+        has = true;
+    }
+    return has;
+}
+
+// The text without the byte order mark with which some editors begin UTF-8. OpenCL's compilers take it only at the very start.
+std::string_view without_mark(std::string_view text)
+{
+    constexpr std::string_view mark = "\xef\xbb\xbf";
+    return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 // How a line changes the nesting of #if … #endif.
 int nesting(std::string_view line)
 {
@@ -94,7 +158,7 @@ int nesting(std::string_view line)
 }
 
 // Whether an include guard is around all of a file: its first directive is #ifndef, and the #endif of that its last.
-bool has_guard(const std::string &text)
+bool has_guard(std::string_view text)
 {
     bool in_comment = false;
     bool first = true;
@@ -102,7 +166,7 @@ bool has_guard(const std::string &text)
     int depth = 0;
     for (std::size_t at = 0; at < text.size();) {
         const std::size_t end = std::min(text.find('\n', at), text.size());
-        std::string_view line = std::string_view(text).substr(at, end - at);
+        std::string_view line = text.substr(at, end - at);
         at = end + 1;
         const bool was_in_comment = std::exchange(in_comment, in_comment_after(line, in_comment));
         line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
@@ -119,24 +183,39 @@ bool has_guard(const std::string &text)
 
 class Expander {
 public:
-    explicit Expander(const std::vector<Source> &headers) : headers_(headers) {}
+    Expander(const std::vector<Source> &headers, std::string_view options) : headers_(headers), macros_(defined_by(options)) {}
 
     // `always`: the compiler will see this text whatever its macros are.
     void add(const Source &source, bool always, int depth)
+    {
+        if (is_in_kma_ || !source.name.starts_with("kma/"))
+            return write(source, always, depth);
+        const std::size_t begin = text_.size();
+        is_in_kma_ = true;
+        write(source, always, depth);
+        is_in_kma_ = false;
+        hide_macros(begin);
+    }
+
+    std::string take() { return std::move(text_); }
+
+private:
+    void write(const Source &source, bool always, int depth)
     {
         if (depth > max_depth)
             throw Error("\"" + source.name +
                         "\" includes itself without end: give it an include guard (#ifndef as its "
                         "first directive)");
-        const bool guarded = has_guard(source.text);
+        const std::string_view text = without_mark(source.text);
+        const bool guarded = has_guard(text);
         open_.push_back(&source);
         begin(source.name, 1);
         bool in_comment = false;
         int number = 0;
         int conditions = guarded ? -1 : 0; // the guard itself is none
-        for (std::size_t at = 0; at < source.text.size();) {
-            const std::size_t end = std::min(source.text.find('\n', at), source.text.size());
-            const std::string_view line = std::string_view(source.text).substr(at, end - at);
+        for (std::size_t at = 0; at < text.size();) {
+            const std::size_t end = std::min(text.find('\n', at), text.size());
+            const std::string_view line = text.substr(at, end - at);
             at = end + 1;
             number++;
             const Source *included = in_comment ? nullptr : resolve(line, source.name, number);
@@ -144,8 +223,11 @@ public:
                 include(*included, always && conditions == 0, depth);
                 begin(source.name, number + 1);
             } else {
-                if (!in_comment)
+                if (!in_comment) {
                     conditions += nesting(line);
+                    if (const auto macro = after_directive(line, "define"); macro && !is_in_kma_)
+                        macros_.emplace(macro_at_start(*macro));
+                }
                 text_.append(line);
                 text_ += '\n';
             }
@@ -154,13 +236,27 @@ public:
         open_.pop_back();
     }
 
-    std::string take() { return std::move(text_); }
+    // Has the text from `begin` on, which is kma's, compiled without those of the user's macros that would change it.
+    void hide_macros(std::size_t begin)
+    {
+        if (begin == text_.size())
+            return;
+        ours_.append(text_, begin);
+        std::string before, after;
+        for (const std::string &name : macros_) {
+            if (!has_own_name(ours_, name))
+                continue;
+            before += "#pragma push_macro(\"" + name + "\")\n#undef " + name + "\n";
+            after += "#pragma pop_macro(\"" + name + "\")\n";
+        }
+        text_.insert(begin, before);
+        text_ += after;
+    }
 
-private:
     // A second copy of a file with a guard says nothing, if the compiler saw the first, or is in the middle of it.
     void include(const Source &source, bool always, int depth)
     {
-        if (has_guard(source.text)) {
+        if (has_guard(without_mark(source.text))) {
             if (seen_.contains(&source) || std::ranges::find(open_, &source) != open_.end())
                 return;
             if (always)
@@ -195,6 +291,9 @@ private:
     }
 
     const std::vector<Source> &headers_;
+    std::set<std::string, std::less<>> macros_; // of the user's, so far
+    std::string ours_; // kma's texts so far: what one defines another uses
+    bool is_in_kma_ = false;
     std::set<const Source *> seen_;
     std::vector<const Source *> open_; // the files we are inside of
     std::string text_;
@@ -233,9 +332,9 @@ Source Source::from_file(const std::filesystem::path &path)
     return {path.string(), text};
 }
 
-std::string expand(const std::vector<Source> &units, const std::vector<Source> &headers)
+std::string expand(const std::vector<Source> &units, const std::vector<Source> &headers, const std::string &options)
 {
-    Expander expander(headers);
+    Expander expander(headers, options);
     for (const Source &unit : units)
         expander.add(unit, true, 0);
     return expander.take();

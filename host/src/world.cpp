@@ -22,7 +22,8 @@ std::uint32_t slots_of(const Device &device, const std::string &options)
 Program build(const Device &device, const Schema &schema, std::uint32_t slots, const std::vector<Source> &units, const ProgramOptions &options)
 {
     device.selftest_gate().require_passed(device);
-    std::vector<Source> all{{"(the schema's classes)", schema.accessors(slots)}};
+    // All that is kma's in front of the user's units and their macros, but for the do-alls' kernels, which call functions there.
+    std::vector<Source> all{{"kma/(the schema's classes)", schema.accessors(slots) + "#include \"kma/kernels/world_kernels.cl\"\n"}};
     all.insert(all.end(), units.begin(), units.end());
     all.push_back({"(the schema's do-alls)", schema.kernels()});
     return Program(device, all, options);

@@ -5,6 +5,7 @@
 
 #include "catch.hpp"
 #include "kma/kma.hpp"
+#include "own_names.hpp"
 
 namespace {
 
@@ -86,6 +87,26 @@ kernel void f(global uint *out) { *out = KMA_DEBUG + STD + WIDTH; }
     CHECK(run(kma::Program(device(), {unit}, options).kernel("f")) == 1001);
     options.std_names = true;
     CHECK(run(kma::Program(device(), {unit}, options).kernel("f")) == 1101);
+}
+
+TEST_CASE("a program's macros may have any name of kma's, and are what they were behind it", "[program]")
+{
+    const std::set<std::string> names = own_names();
+    CHECK(names.size() > 1000);
+    const std::string include = "#include \"kma/kma.cl\"\n#include \"kma/containers/work_queue.cl\"\n#include \"kma/containers/list.cl\"\n"
+                                "#include \"kma/containers/search_tree.cl\"\n#include \"kma/containers/arena.cl\"\n";
+    const std::string uses = "kernel void F(global kma_heap *H) { global uint *P = KMA_NEW(H, uint); kma_free(H, P); }\n";
+    CHECK_NOTHROW(kma::Program(device(), {{"user.cl", macros_of(names) + include + uses}}));
+    CHECK_NOTHROW(kma::Program(device(), {{"user.cl", include + macros_of(names) + uses}}));
+    kma::ProgramOptions options;
+    options.options = "-Dn=100 -D size=20 -DT=float -Dkey=3 -Dfirst -Dmalloc=n";
+    const std::string told = "#ifdef first\nkernel void f(global uint *out) { *out = n + size + key + sizeof(T) + malloc; }\n#endif\n";
+    CHECK(run(kma::Program(device(), {{"user.cl", include + told}}, options).kernel("f")) == 227);
+}
+
+TEST_CASE("a unit that an editor began with a byte order mark is built", "[program]")
+{
+    CHECK_NOTHROW(kma::Program(device(), {{"user.cl", "\xef\xbb\xbfkernel void f(global uint *out) { *out = 1; }\n"}}));
 }
 
 TEST_CASE("-cl-std among the options replaces kma's", "[program]")

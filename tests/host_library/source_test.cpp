@@ -152,6 +152,40 @@ TEST_CASE("files with CRLF are as good", "[source]")
     CHECK(origins(text, "MARK") == Names{"a.cl:1", "a.cl:5"});
 }
 
+TEST_CASE("a byte order mark in front of a unit or a header is left out", "[source]")
+{
+    const std::string mark = "\xef\xbb\xbf", guarded = "#ifndef H\n#define H\nHEADER\n#endif\n", include = "#include \"h.h\"\n";
+    const std::vector<Source> headers = {{"h.h", mark + guarded}}, plain = {{"h.h", guarded}};
+    const std::string text = expand({{"a.cl", mark + include + include}, {"b.cl", mark + "MARK\n"}}, headers);
+    CHECK(text == expand({{"a.cl", include + include}, {"b.cl", "MARK\n"}}, plain));
+    CHECK(origins(text, "HEADER") == Names{"h.h:3"});
+    CHECK(expand({{"a.cl", "x = \"" + mark + "\";\n"}}) == "#line 1 \"a.cl\"\nx = \"" + mark + "\";\n");
+}
+
+TEST_CASE("macros of the user's that have names of kma's are hidden from its files, and no others", "[source]")
+{
+    const std::string unit = "#define key 3\n  # define first(x) x\n#define free mine\n/*\n#define bit 1\n*/\n#include \"kma/kma.cl\"\nBEHIND_KMA\n";
+    const std::string options = "-DWIDTH=4 -D size=5 -Dn=100 -DKMA_DEBUG=1 -Dmin=fmin -Dcl_khr_fp64 -Iwith-Dash -Drank(x)=x -D";
+    const std::string text = expand({{"a.cl", unit}}, {}, options);
+    std::vector<std::string> pushed, popped;
+    bool is_open = false;
+    for (const std::string &line : lines_of(text)) {
+        if (line.starts_with("#pragma push_macro"))
+            pushed.push_back(line.substr(sizeof "#pragma push_macro"));
+        if (line.starts_with("#pragma pop_macro"))
+            popped.push_back(line.substr(sizeof "#pragma pop_macro"));
+        if (line.starts_with("#pragma p"))
+            is_open = line.starts_with("#pragma push");
+        CHECK((is_open || !line.starts_with("#line 1 \"kma/")));
+        CHECK((!is_open || line != "BEHIND_KMA"));
+    }
+    CHECK(pushed == Names{"\"free\")", "\"key\")", "\"n\")", "\"size\")"});
+    CHECK(popped == pushed);
+    CHECK(origins(text, "BEHIND_KMA") == Names{"a.cl:8"});
+    CHECK(expand({{"a.cl", "#include \"kma/kma.cl\"\n"}}).find("push_macro") == std::string::npos);
+    CHECK(expand({{"a.cl", "kernel void f() {}\n"}}, {}, "-Dn=100").find("push_macro") == std::string::npos);
+}
+
 TEST_CASE("a user's header goes before kma's file of the same name", "[source]")
 {
     const std::string text = expand({{"a.cl", "#include \"kma/kma.cl\"\n"}}, {{"kma/kma.cl", "MINE\n"}});

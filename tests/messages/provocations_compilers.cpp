@@ -36,6 +36,8 @@ std::vector<Provocation> compiler_provocations()
              schema.add("Thing", {});
              return uncompiled("", schema.accessors(64), {.options = "-DKMA_HAS_ATOMIC64=0"}).messages();
          }},
+        thrown("defines a macro with a name of kma's in front of a single file",
+               [] { kma::Program(test::device(), {{"mine.cl", kma::emit(kma::HeapKind::bump)}}, {.options = "-Dsize=100"}); }),
         thrown("puts the single files of both kinds into one program",
                [] {
                    const std::string both = kma::emit(kma::HeapKind::bump) + kma::emit(kma::HeapKind::superblock);

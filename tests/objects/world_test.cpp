@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "catch.hpp"
+#include "own_names.hpp"
 #include "support.hpp"
 
 using namespace test;
@@ -381,4 +382,34 @@ TEST_CASE("with debug a do-all that changes what it does not say is refused", "[
     w.parallel_do("Large", "grow");
     w.parallel_new("Large", 5, "init_large");
     CHECK_THROWS_WITH(w.parallel_do("Large", "grow"), contains("grow made 1 objects of class Small of 0"));
+}
+
+// Behind the units come kernels that the library writes, and in front of them what the options define.
+TEST_CASE("a world's program may have macros of any name of kma's", "[world]")
+{
+    kma::Schema schema;
+    schema.add("Body", {"float X", "float Y[3]"}).add("Star", {}, "Body");
+    schema.parallel_new("Body", "MAKE").do_all("Body", "MOVE", "float BY");
+    std::set<std::string> names = own_names();
+    names.insert("T");
+    kma::WorldOptions options;
+    options.work_group = group_size;
+    options.program.options = "-Dself=1 -Dn=2 -Dkey=3 -Dsize=4 -DT=float";
+    const std::string unit = R"(
+static inline void MAKE(global kma_world *W, Body B, uint I) { Body_X(W, B) = I; Body_Y(W, B, 2) = 1; }
+static inline void MOVE(global kma_world *W, Body B, float BY)
+{
+    Body_for_each(W, O) { Body_X(W, B) += BY * Body_Y(W, O, 2); }
+    Body_for_each_run(W, R) { Body_Y(W, B, 0) = 1; }
+    if (Star_is(W, B) || Star_as(W, B) != 0)
+        Body_delete(W, B);
+}
+)";
+    kma::World w(device(), schema, {{"body.cl", "#undef T\n" + macros_of(names) + unit}}, 1 << 20, options);
+    w.parallel_new("Body", 10, "MAKE");
+    w.parallel_do("Body", "MOVE", 1.0f);
+    std::vector<float> xs = w.snapshot("Body").column<float>("X");
+    std::ranges::sort(xs);
+    CHECK(xs == std::vector<float>{10, 11, 12, 13, 14, 15, 16, 17, 18, 19});
+    CHECK(w.error_text() == "");
 }

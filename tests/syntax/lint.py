@@ -122,6 +122,8 @@ def reserved(file, files):
     for match in DECLARED.finditer(file.code):
         if match[1] in RESERVED:
             yield at(file, match.start(1), "reserved", f"{match[1]} is taken in some version of OpenCL C or in C++")
+        if re.search("[A-Z]", match[1]) and not match[1].startswith(("kma_", "KMA_")) and not below_samples(file):
+            yield at(file, match.start(1), "reserved", f"{match[1]} may be a macro of a user's: those have a capital letter (platform/target.cl)")
     yield from each(file, "reserved", r"\btypedef\b[^;{]*\b(queue_t|event_t|clk_event_t|ndrange_t)\s*;", "{0} is taken")
 
 

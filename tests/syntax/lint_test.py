@@ -20,6 +20,7 @@ CASES = [
     ("orders", "kma/heap/x.cl", "atomic_inc(p);", "kma_atomic_u32 atomic_words;"),
     ("orders", "kma/heap/x.cl", "mem_fence(CLK_GLOBAL_MEM_FENCE);", "kma_fence(KMA_ACQUIRE);"),
     ("reserved", "kma/heap/x.cl", "uint any = 3;", "uint many = 3;"),
+    ("reserved", "kma/heap/x.cl", "static inline uint f(uint T)", "#define KMA_F(T) (T)"),
     ("reserved", "kma/heap/x.cl", "global uint *new;", "global uint *made;"),
     ("reserved", "kma/heap/x.cl", "typedef struct q queue_t;", "typedef struct q kma_queue;"),
     ("recursion", "kma/heap/x.cl", "static inline void a(void)\n{\n    b();\n}\nstatic inline void b(void)\n{\n    a();\n}",

@@ -20,6 +20,25 @@
 #error "kma needs OpenCL C 1.2 or later: leave -cl-std out, or give -cl-std=CL1.2"
 #endif
 
+// kma's own names begin with kma_ or KMA_, or are variables and fields in small letters, which a macro in front of these files changes.
+// The host library hides such macros from them. For programs that others build: the commonest names (none of
+// OpenCL's functions, such as `step`, which are macros in PoCL).
+#if defined(a) || defined(b) || defined(c) || defined(i) || defined(k) || defined(n) || defined(p) || defined(q) || \
+    defined(w) || defined(x) || defined(y) || defined(z) || defined(at) || defined(begin) || defined(bit) || \
+    defined(bits) || defined(block) || defined(blocks) || defined(bytes) || defined(capacity) || defined(code) || \
+    defined(count) || defined(end) || defined(first) || defined(from) || defined(group) || defined(head) || \
+    defined(heap) || defined(index) || defined(item) || defined(items) || defined(key) || defined(last) || \
+    defined(left) || defined(level) || defined(limit) || defined(list) || defined(mask) || defined(node) || \
+    defined(nodes) || defined(number) || defined(object) || defined(offset) || defined(page) || defined(part) || \
+    defined(place) || defined(queue) || defined(rank) || defined(result) || defined(root) || defined(rounds) || \
+    defined(row) || defined(run) || defined(seed) || defined(self) || defined(set) || defined(shape) || \
+    defined(shift) || defined(size) || defined(slot) || defined(slots) || defined(start) || defined(state) || \
+    defined(sum) || defined(table) || defined(tail) || defined(top) || defined(total) || defined(tree) || \
+    defined(type) || defined(unit) || defined(units) || defined(used) || defined(value) || defined(word) || \
+    defined(words) || defined(work)
+#error "a macro in front of kma, by -D or above the #include, is named as kma's variables are (n, size, key ...): give its name a capital letter"
+#endif
+
 #define KMA_MEMORY_SUPPLIED 0 // the including program defined memory.cl's list itself (the host shim of the tests)
 #define KMA_MEMORY_CL12     1 // OpenCL C 1.2: volatile words, relaxed atomics, a fence
 #define KMA_MEMORY_C11      2 // OpenCL C 2.0 or 3.0: C11 atomics with orders at device scope
