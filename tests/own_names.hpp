@@ -1,6 +1,7 @@
 // The names that kma's device files have for themselves, for tests in which a user's macros have them, too.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 
