@@ -89,8 +89,12 @@ struct superblock_kind {
     uint units() const { return heap->plan.limit - heap->plan.begin; }
     void took(uint, uint) const {}
 
-    // Of the class of its superblock, which may be a larger one.
-    uint room_of(const block &mine) const { return kma_class_units(content(superblock_of(mine))); }
+    // Of the class of its superblock, which may be a larger one; its own if others have freed it.
+    uint room_of(const block &mine) const
+    {
+        const uint what = content(superblock_of(mine));
+        return kma_class_units((what & KMA_SB_FREE) != 0 ? kma_class_of(mine.units) : what);
+    }
 
     void check_block(const block &mine) const
     {

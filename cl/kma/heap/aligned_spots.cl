@@ -27,7 +27,7 @@ static inline uint kma_aligned_step(uint units, uint align)
 static inline uint kma_aligned_find(global kma_atomic_u32 *bitmap, uint spots, uint step, uint spot, uint *looks)
 {
     const uint aligned = step < 32 ? 0xffffffffu / ((1u << step) - 1) : 1; // of a word's bits, if it has any
-    for (; spot < spots && *looks != 0; spot = max(spot / 32 * 32 + 32, spot + (step < 32 ? 0 : step))) {
+    for (; spot < spots && *looks != 0; spot = max(spot / 32 * 32 + 32, spot + step)) {
         const uint behind = spots - spot / 32 * 32;
         const uint mask = aligned & (behind < 32 ? (uint)kma_bits_below(behind) : 0xffffffffu);
         const uint is_clear = ~kma_load_u32(&bitmap[spot / 32], KMA_RELAXED) & mask;
