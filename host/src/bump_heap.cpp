@@ -59,7 +59,7 @@ public:
             throw Error(say("a heap of ", bytes, " bytes is too small: its metadata and one block need ", least,
                             "; Heap::bytes_for says what your blocks need"));
         check_growth(bytes, options.max_bytes);
-        check_largest(bytes, device.max_buffer_bytes(), device.name());
+        check_largest(bytes);
         HeapOptions completed = options;
         completed.superblock_bytes = 0;
         return std::make_unique<BumpHeap>(Parts{device, completed, build(device, completed),

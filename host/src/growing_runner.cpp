@@ -15,8 +15,8 @@ constexpr std::uint32_t counts_end = 0x80000000;
 
 std::uint64_t limit_of(const HeapDriver &heap, std::uint64_t wanted)
 {
-    const std::uint64_t allowed = std::min(heap.options().max_bytes, heap.device().max_buffer_bytes());
-    return wanted == 0 ? allowed : std::min(wanted, allowed);
+    const std::uint64_t most = heap.options().max_bytes;
+    return std::min(most, wanted != 0 ? wanted : heap.device().max_buffer_bytes());
 }
 
 } // namespace

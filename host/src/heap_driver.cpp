@@ -67,14 +67,11 @@ const HeapKindEntry &entry_of(const HeapOptions &options)
     return entry_of(options.kind);
 }
 
-void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device)
+void check_largest(std::uint64_t bytes)
 {
     if (bytes > refs_reach)
         throw Error(say("a heap of ", bytes, " bytes is too large: references reach ", refs_reach,
                         " bytes; take several heaps, or a smaller one"));
-    if (bytes > largest_buffer)
-        throw Error(say("a heap of ", bytes, " bytes is too large for ", device, ": its largest buffer has ",
-                        largest_buffer, " bytes; take several heaps, or a smaller one"));
 }
 
 void check_growth(std::uint64_t bytes, std::uint64_t max_bytes)
@@ -88,8 +85,12 @@ void check_growth(std::uint64_t bytes, std::uint64_t max_bytes)
                         " bytes; give no more than that"));
 }
 
-void refuse_if_full(cl_int status, std::uint64_t bytes, const std::string &device)
+void refuse_if_full(cl_int status, std::uint64_t bytes, std::uint64_t promised, const std::string &device)
 {
+    if (status == CL_INVALID_BUFFER_SIZE)
+        throw Error(say("a heap of ", bytes, " bytes is too large for ", device,
+                        ": its driver refuses such a buffer, and promises ", promised,
+                        " bytes in one; take several heaps, or a smaller one"));
     if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY)
         throw Error(say("there is no memory for a heap of ", bytes, " bytes on ", device,
                         "; make it smaller, or end what else uses that memory"));
@@ -102,7 +103,7 @@ std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes,
         heap->init(); // many drivers look for the memory when a kernel first uses it
         return heap;
     } catch (const cl::Error &error) {
-        refuse_if_full(error.err(), bytes, device.name());
+        refuse_if_full(error.err(), bytes, device.max_buffer_bytes(), device.name());
         throw;
     }
 }
@@ -121,7 +122,6 @@ void HeapDriver::grow(std::uint64_t bytes)
     if (bytes > options().max_bytes)
         throw Error(say("a heap of ", now, " bytes cannot be made one of ", bytes, ": it was created with max_bytes = ",
                         options().max_bytes, "; ask for no more, or create it with a larger number"));
-    check_largest(bytes, device().max_buffer_bytes(), device().name());
     require_sound();
     try {
         auto larger = std::make_unique<HeapMemory>(device(), bytes, options().storage);
@@ -133,7 +133,7 @@ void HeapDriver::grow(std::uint64_t bytes)
         launch(kernel, 1);
         parts_.memory = std::move(larger);
     } catch (const cl::Error &error) {
-        refuse_if_full(error.err(), bytes, device().name());
+        refuse_if_full(error.err(), bytes, device().max_buffer_bytes(), device().name());
         throw;
     }
     expected_.limit = grown(bytes);

@@ -167,8 +167,9 @@ extern const HeapKindEntry superblock_heap_kind;
 extern const HeapKindEntry scatter_heap_kind;
 extern const HeapKindEntry slab_heap_kind;
 
-/// Throws Error if no ref reaches the end of so many bytes, or no buffer of the device of that name can have them.
-void check_largest(std::uint64_t bytes, std::uint64_t largest_buffer, const std::string &device);
+/// Throws Error if no ref reaches the end of so many bytes. (Whether a buffer may have so many, only the driver tells:
+/// NVIDIA's serves four times what it promises.)
+void check_largest(std::uint64_t bytes);
 
 /// Throws Error if a heap of `bytes` cannot grow until it has `max_bytes` (0: it need not).
 void check_growth(std::uint64_t bytes, std::uint64_t max_bytes);
@@ -179,8 +180,9 @@ const HeapKindEntry &entry_of(HeapKind kind);
 /// The same for options with a debug that is none.
 const HeapKindEntry &entry_of(const HeapOptions &options);
 
-/// Throws Error if `status`, OpenCL's from making a heap of so many bytes, means that there is no memory for it.
-void refuse_if_full(cl_int status, std::uint64_t bytes, const std::string &device);
+/// Throws Error if `status`, OpenCL's from making a heap of so many bytes, means that there is no memory for it, or that
+/// the driver, which promises buffers of `promised` bytes, refuses one of that size.
+void refuse_if_full(cl_int status, std::uint64_t bytes, std::uint64_t promised, const std::string &device);
 
 /// A driver whose heap is initialised. Throws Error as its kind's make(), and if the device has no memory for it.
 std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes, const HeapOptions &options);

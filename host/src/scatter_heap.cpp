@@ -101,7 +101,7 @@ std::unique_ptr<HeapDriver> ScatterHeap::make(const Device &device, std::uint64_
     const HeapOptions completed = scatter_plan::completed(options);
     check_growth(bytes, options.max_bytes);
     const kma_sc_plan plan = scatter_plan::plan(completed, bytes);
-    check_largest(bytes, device.max_buffer_bytes(), device.name());
+    check_largest(bytes);
     Program kernels = build(device, completed);
     auto memory = std::make_unique<HeapMemory>(device, bytes, options.storage);
     return std::make_unique<ScatterHeap>(Parts{device, completed, std::move(kernels), std::move(memory)},

@@ -92,7 +92,7 @@ std::unique_ptr<HeapDriver> SlabHeap::make(const Device &device, std::uint64_t b
     check_growth(bytes, options.max_bytes);
     const std::uint32_t cursors = slab_plan::cursors_for(device.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
     const kma_sl_plan plan = slab_plan::plan(options, bytes, cursors);
-    check_largest(bytes, device.max_buffer_bytes(), device.name());
+    check_largest(bytes);
     Program kernels = build(device, options);
     auto memory = std::make_unique<HeapMemory>(device, bytes, options.storage);
     return std::make_unique<SlabHeap>(Parts{device, options, std::move(kernels), std::move(memory)},

@@ -116,7 +116,7 @@ std::unique_ptr<HeapDriver> SuperblockHeap::make(const Device &device, std::uint
     completed.superblock_bytes = superblock_plan::superblock_bytes(options, bytes);
     check_growth(bytes, options.max_bytes);
     const kma_sb_plan plan = superblock_plan::plan(options, bytes, completed.superblock_bytes);
-    check_largest(bytes, device.max_buffer_bytes(), device.name());
+    check_largest(bytes);
     Program kernels = build(device, completed);
     const bool atomic64 = has_atomic64(device, kernels);
     if (!atomic64)

@@ -34,12 +34,9 @@ layout::kma_world_plan plan_of(const Schema::Layout &layout, std::uint64_t block
     return layout::kma_world_plan_of(static_cast<std::uint32_t>(layout.classes.size()), layout.block_bytes, static_cast<std::uint32_t>(blocks));
 }
 
-// As many blocks as `bytes` have room for. Throws Error if there is none, or no such buffer.
-std::uint32_t blocks_in(const Device &device, const Schema::Layout &layout, std::uint64_t bytes)
+// As many blocks as `bytes` have room for. Throws Error if there is none.
+std::uint32_t blocks_in(const Schema::Layout &layout, std::uint64_t bytes)
 {
-    if (bytes > device.max_buffer_bytes())
-        throw Error(say("a world of ", bytes, " bytes is too large for ", device.name(), ": its largest buffer has ",
-                        device.max_buffer_bytes(), " bytes; take several worlds, or a smaller one"));
     std::uint64_t low = 0, high = std::min<std::uint64_t>(bytes / layout.block_bytes, KMA_WORLD_BLOCKS_MOST);
     while (low < high) {
         const std::uint64_t middle = high - (high - low) / 2;
@@ -85,8 +82,12 @@ double WorldStats::fragmentation() const
     return slots == 0 ? 0 : static_cast<double>(slots - objects) / static_cast<double>(slots);
 }
 
-void refuse_world_if_full(cl_int status, std::uint64_t bytes, const std::string &device)
+void refuse_world_if_full(cl_int status, std::uint64_t bytes, std::uint64_t promised, const std::string &device)
 {
+    if (status == CL_INVALID_BUFFER_SIZE)
+        throw Error(say("a world of ", bytes, " bytes is too large for ", device,
+                        ": its driver refuses such a buffer, and promises ", promised,
+                        " bytes in one; take several worlds, or a smaller one"));
     if (status == CL_MEM_OBJECT_ALLOCATION_FAILURE || status == CL_OUT_OF_HOST_MEMORY)
         throw Error(say("there is no memory for a world of ", bytes, " bytes on ", device,
                         "; make it smaller, or end what else uses that memory"));
@@ -94,7 +95,7 @@ void refuse_world_if_full(cl_int status, std::uint64_t bytes, const std::string 
 
 World::World(const Device &device, const Schema &schema, const std::vector<Source> &units, std::uint64_t bytes, const WorldOptions &options)
     : device_(device), schema_(schema), options_(options), slots_(slots_of(device, options.program.options)), layout_(schema.layout(slots_)),
-      blocks_(blocks_in(device, layout_, bytes)), program_(build(device, schema, slots_, units, options.program))
+      blocks_(blocks_in(layout_, bytes)), program_(build(device, schema, slots_, units, options.program))
 {
     const bool is_gpu = device_.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU;
     const std::uint32_t units_of = device_.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
@@ -107,7 +108,7 @@ World::World(const Device &device, const Schema &schema, const std::vector<Sourc
         init();
         device_.queue().finish(); // some drivers take the memory only when a kernel uses it
     } catch (const cl::Error &error) {
-        refuse_world_if_full(error.err(), plan_of(layout_, blocks_).end, device_.name());
+        refuse_world_if_full(error.err(), plan_of(layout_, blocks_).end, device_.max_buffer_bytes(), device_.name());
         throw;
     }
 }

@@ -28,8 +28,9 @@ struct WorldStates {
     }
 };
 
-/// Throws Error if `status`, OpenCL's from making a world of so many bytes, means that there is no memory for it.
-void refuse_world_if_full(cl_int status, std::uint64_t bytes, const std::string &device);
+/// Throws Error if `status`, OpenCL's from making a world of so many bytes, means that there is no memory for it, or
+/// that the driver, which promises buffers of `promised` bytes, refuses one of that size.
+void refuse_world_if_full(cl_int status, std::uint64_t bytes, std::uint64_t promised, const std::string &device);
 
 /// As World::check().
 std::vector<std::string> check_world(const WorldStates &states, const Schema::Layout &layout);

@@ -183,7 +183,7 @@ cl_int clGetDeviceInfo(cl_device_id of, cl_device_info what, size_t room, void *
     case CL_DEVICE_MAX_COMPUTE_UNITS:
         return give_value<cl_uint>(1, room, to, size);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        return give_value<cl_ulong>(largest_buffer, room, to, size);
+        return give_value<cl_ulong>(promised_buffer, room, to, size);
     default:
         return CL_INVALID_VALUE;
     }
@@ -296,6 +296,15 @@ cl_int clEnqueueReadBuffer(cl_command_queue, cl_mem from, cl_bool, size_t offset
     if (!is_within(from, offset, bytes))
         return CL_INVALID_VALUE;
     std::memcpy(to, static_cast<std::byte *>(from->memory) + offset, bytes);
+    return CL_SUCCESS;
+}
+
+cl_int clEnqueueCopyBuffer(cl_command_queue, cl_mem from, cl_mem to, size_t offset, size_t at, size_t bytes, cl_uint,
+                           const cl_event *, cl_event *)
+{
+    if (!is_within(from, offset, bytes) || !is_within(to, at, bytes))
+        return CL_INVALID_VALUE;
+    std::memcpy(static_cast<std::byte *>(to->memory) + at, static_cast<std::byte *>(from->memory) + offset, bytes);
     return CL_SUCCESS;
 }
 

@@ -45,8 +45,9 @@ const std::vector<Flavour> &flavours();
 inline constexpr const char *device_name = "all that is needed";
 inline constexpr const char *no_compiler_name = "without a compiler";
 
-/// Bytes of the largest buffer of either.
-inline constexpr std::size_t largest_buffer = std::size_t{1} << 20;
+/// Bytes of the largest buffer that either promises, and of the largest that it makes, as NVIDIA's driver does.
+inline constexpr std::size_t promised_buffer = std::size_t{1} << 20;
+inline constexpr std::size_t largest_buffer = 4 * promised_buffer;
 
 /// Atomic operations that one launch may take, far more than any needs: beyond that it counts as endless and aborts.
 inline constexpr unsigned long most_operations = 100'000'000;

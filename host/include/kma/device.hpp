@@ -72,7 +72,7 @@ public:
     /// capability 9.0, on CPUs " -DKMA_IS_CPU=1"; empty elsewhere.
     std::string target_options() const;
 
-    /// Bytes of the largest buffer.
+    /// Bytes that the driver promises for one buffer. Some serve larger ones: NVIDIA's up to the device's memory.
     std::uint64_t max_buffer_bytes() const;
 
     /// Whether coarse-grained shared virtual memory exists.

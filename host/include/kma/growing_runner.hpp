@@ -28,8 +28,8 @@ enum class Growth {
 class GrowingRunner {
 public:
     /// For launches on `heap`, which outlives the runner, from now on. `limit`: the most bytes to give the heap; never
-    /// more than its HeapOptions::max_bytes, which 0 stands for, or than the device's largest buffer. A heap that was
-    /// made without max_bytes is at its limit from the beginning.
+    /// more than its HeapOptions::max_bytes. 0: max_bytes, or Device::max_buffer_bytes() if that is less. A heap that
+    /// was made without max_bytes is at its limit from the beginning.
     explicit GrowingRunner(Heap &heap, std::uint64_t limit = 0);
 
     /// Calls `launch(heap, repetition)`, 0 at first, then 1, 2, … as long as the heap has grown afterwards; returns

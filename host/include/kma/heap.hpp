@@ -27,7 +27,7 @@ class HeapDriver;
 class Heap {
 public:
     /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block, or one
-    /// superblock or page, need (bump: 2,704, debug 2,720, from 2 on 8,016), more than the device or the kind allows,
+    /// superblock or page, need (bump: 2,704, debug 2,720, from 2 on 8,016), more than refs reach or the driver serves in one buffer,
     /// if superblock_bytes or page_bytes is impossible or makes more superblocks than 32-bit atomics can number, if
     /// options.max_bytes is less than `bytes` or more than refs reach, if the device's memory is full, or if SVM is
     /// asked for where there is none. The messages name a size that would do, as far as kma knows one. Throws Error if
@@ -130,7 +130,7 @@ public:
     /// MappedRange, which must end before. A heap that has `bytes` already stays as it is.
     ///
     /// Throws Error, and the heap stays as it was, if it has more than `bytes`, was made without max_bytes or with less
-    /// than `bytes`, if the device allows no buffer of that size, or has no memory for it beside the old one.
+    /// than `bytes`, if the driver serves no buffer of that size, or has no memory for it beside the old one.
     void grow(std::uint64_t bytes);
 
     /// Bytes of the memory; what it was made with, or what the last grow() gave it.
