@@ -41,6 +41,22 @@ std::string hex(std::byte value)
     return std::string("0x") + digits[static_cast<unsigned>(value) >> 4] + digits[static_cast<unsigned>(value) & 15u];
 }
 
+// What kernels take for the guard of a block at `ref`; its end is not known. From KMA_DEBUG 2 on its sum is right.
+std::optional<BlockGuard> followed_guard(const HeapPart &part, Ref ref, int debug)
+{
+    const std::uint32_t raw = ref - layout::kma_bump_front(static_cast<std::uint32_t>(debug));
+    const auto begins = read<layout::kma_bump_block>(part.at(raw));
+    const std::uint32_t state = begins.state.word ^ ref;
+    if (!is_state(state))
+        return {};
+    if (debug < 2)
+        return BlockGuard{ref, begins.bytes, state, 0, 0, raw, 0};
+    const auto all = read<kma_guard_block>(part.at(raw));
+    if (all.sum != layout::kma_guard_sum(all.bytes, all.raw, all.work_item, ref))
+        return {};
+    return BlockGuard{ref, all.bytes, state, all.work_item, all.site, all.raw, 0};
+}
+
 // "the block at ref 5, 100 bytes, which work-item 7 took at list.cl:42,"
 std::string name_of(const BlockGuard &block, const layout::kma_guard &guard)
 {
@@ -70,6 +86,19 @@ void check_freed(const HeapPart &part, const BlockGuard &block, const layout::km
                      " from its start is ", hex(part.at(block.ref)[*at]), ", should be ", hex(poison));
 }
 
+void add_overwritten(const HeapPart &part, Findings &findings)
+{
+    findings.add("blocks whose guards were written over", "the guard of the block in the units of 16 bytes ",
+                 part.first, " to ", part.end() - 1,
+                 " was written over; what lies in front of it, or its own work-item, did that");
+}
+
+void add_wrong_ref(std::uint32_t place, Ref ref, Findings &findings)
+{
+    findings.add("wrong refs in the quarantine", "place ", place, " of the quarantine holds ref ", ref,
+                 ", which is no freed block, or in it twice");
+}
+
 // Of the blocks that are on their way back, each is in the quarantine, and nothing else is. `lost`: those that have
 // left it, and are somebody's by the heap's books.
 void check_quarantine(std::set<Ref> held, std::set<Ref> lost, const layout::kma_quarantine &quarantine,
@@ -77,8 +106,7 @@ void check_quarantine(std::set<Ref> held, std::set<Ref> lost, const layout::kma_
 {
     for (std::uint32_t place = 0; place < KMA_QUARANTINE; place++)
         if (const Ref ref = quarantine.refs[place].word; ref != 0 && held.erase(ref) == 0)
-            findings.add("wrong refs in the quarantine", "place ", place, " of the quarantine holds ref ", ref,
-                         ", which is no freed block, or in it twice");
+            add_wrong_ref(place, ref, findings);
     lost.merge(held);
     for (const Ref ref : lost)
         findings.add("freed blocks outside the quarantine", "the freed block at ref ", ref,
@@ -171,10 +199,7 @@ void check_guards(const BlockWalk &walk, int debug, bool reuses, const layout::k
     walk([&](const HeapPart &part) {
         const std::optional<BlockGuard> block = find_guard(part, debug);
         if (!block)
-            findings.add("blocks whose guards were written over", "the guard of the block in the units of 16 bytes ",
-                         part.first, " to ", part.end() - 1,
-                         " was written over; what lies in front of it, or its own "
-                         "work-item, did that");
+            add_overwritten(part, findings);
         else if (block->state == KMA_BLOCK_LIVE)
             check_living(part, *block, guard, findings);
         else
@@ -185,6 +210,41 @@ void check_guards(const BlockWalk &walk, int debug, bool reuses, const layout::k
             lost.insert(block->ref);
     });
     check_quarantine(std::move(held), std::move(lost), guard.quarantine, findings);
+}
+
+void check_followed(const BlockWalk &walk, int debug, bool reuses, const layout::kma_guard *guard, Findings &findings)
+{
+    const std::uint32_t front = layout::kma_bump_front(static_cast<std::uint32_t>(debug));
+    const std::uint32_t back = layout::kma_bump_back(static_cast<std::uint32_t>(debug));
+    std::map<Ref, std::uint32_t> waiting; // refs in the quarantine, and their places
+    for (std::uint32_t place = 0; guard && place < KMA_QUARANTINE; place++)
+        if (const Ref ref = guard->quarantine.refs[place].word; ref != 0 && !waiting.emplace(ref, place).second)
+            add_wrong_ref(place, ref, findings);
+    walk([&](const HeapPart &part) {
+        std::uint32_t behind = part.first; // the last block ends there
+        std::optional<BlockGuard> own;     // of the last block
+        for (Ref ref = part.first + front; ref < part.end(); ref++) {
+            const std::optional<BlockGuard> guard = followed_guard(part, ref, debug);
+            if (!guard || (reuses && guard->raw != part.first))
+                continue; // none, or of a block that was there before
+            const std::uint64_t units = layout::kma_whole_units(guard->bytes);
+            if (guard->raw < behind || guard->raw > ref - front || units > part.end() - ref ||
+                units + back > part.end() - ref)
+                add_overwritten(part.from(ref - front, ref), findings);
+            else
+                behind = ref + static_cast<std::uint32_t>(units) + back;
+            own = guard;
+            if (reuses)
+                break;
+        }
+        const auto end = waiting.lower_bound(part.end());
+        for (auto at = waiting.lower_bound(part.first + front); at != end; at = waiting.erase(at))
+            if (own ? own->ref != at->first || own->state != KMA_BLOCK_HELD
+                    : followed_guard(part, at->first, debug).has_value())
+                add_wrong_ref(at->second, at->first, findings);
+    });
+    for (const auto &[ref, place] : waiting)
+        add_wrong_ref(place, ref, findings);
 }
 
 } // namespace kma

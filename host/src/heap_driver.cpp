@@ -229,23 +229,40 @@ void HeapDriver::require_sound() const
                         refusals_in(header().errors), "; Heap::check() has all of it, such as: ", findings.first()));
 }
 
-std::vector<std::string> HeapDriver::check_books() const
+void HeapDriver::check_metadata(Findings &findings) const
 {
-    Findings findings;
     check_constants(findings);
     if (findings.empty())
         check_structures(findings);
+}
+
+std::vector<std::string> HeapDriver::check_books() const
+{
+    Findings findings;
+    check_metadata(findings);
+    if (!findings.empty() || !has_guards())
+        return findings.take();
+    const auto walk = [&](const std::function<void(const HeapPart &)> &visit) {
+        if (reuses_memory())
+            return for_each_block(visit);
+        for (const ByteRange &range : used()) {
+            std::vector<std::byte> bytes(range.bytes);
+            memory().read(device().queue(), range.offset, range.bytes, bytes.data());
+            visit({static_cast<std::uint32_t>(range.offset / KMA_UNIT), bytes});
+        }
+    };
+    const layout::kma_guard names = options().debug >= 2 ? guard() : layout::kma_guard{};
+    check_followed(walk, options().debug, reuses_memory(), options().debug >= 2 ? &names : nullptr, findings);
     return findings.take();
 }
 
 std::vector<std::string> HeapDriver::check() const
 {
-    std::vector<std::string> wrong = check_books();
-    if (!wrong.empty() || options().debug < 2)
-        return wrong;
     Findings findings;
-    check_guards([&](const auto &visit) { for_each_block(visit); }, options().debug, reuses_memory(), guard(),
-                 findings);
+    check_metadata(findings);
+    if (findings.empty() && options().debug >= 2)
+        check_guards([&](const auto &visit) { for_each_block(visit); }, options().debug, reuses_memory(), guard(),
+                     findings);
     return findings.take();
 }
 

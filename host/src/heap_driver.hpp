@@ -62,7 +62,8 @@ public:
     void clear_errors();
     std::vector<std::string> check() const;
 
-    /// check() of the metadata alone.
+    /// check() of what kernels follow: the metadata, the sizes in blocks' guards, the quarantine. What else was written
+    /// over in and around blocks is left to check().
     std::vector<std::string> check_books() const;
 
     /// Throws Error if what kernels rely on is damaged, so that it is safe to run them.
@@ -121,6 +122,9 @@ protected:
 
     /// Whether memory that was freed is handed out again.
     virtual bool reuses_memory() const { return true; }
+
+    /// Names what is wrong in the metadata.
+    void check_metadata(Findings &findings) const;
 
     /// Then this visits all that were given to somebody.
     virtual void for_each_block(const std::function<void(const HeapPart &)> &visit) const = 0;

@@ -5,10 +5,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
 
+#include "heap_driver.hpp"
 #include "heap_file.hpp"
 #include "native_opencl.hpp"
 #include "say.hpp"
@@ -52,7 +54,14 @@ kma::HeapOptions options_of(kma::HeapKind kind, int debug, bool atomic64)
 // Kernels of native_kernels.cpp on a heap.
 class Kernels {
 public:
-    Kernels(const kma::Heap &heap, const kma::Program &program) : heap_(heap), program_(program) {}
+    Kernels(const kma::Heap &heap, const kma::Program &program)
+        : Kernels(program, heap.options().kind, [&heap](cl::Kernel &kernel) { heap.set_arg(kernel, 0); })
+    {
+    }
+    Kernels(const kma::HeapDriver &heap, const kma::Program &program)
+        : Kernels(program, heap.options().kind, [&heap](cl::Kernel &kernel) { heap.memory().set_arg(kernel, 0); })
+    {
+    }
 
     std::vector<kma::Ref> allocate(const std::vector<cl_ulong> &sizes) const
     {
@@ -72,7 +81,21 @@ public:
         device().queue().enqueueNDRangeKernel(made, cl::NullRange, cl::NDRange(1));
     }
 
+    std::vector<kma::Ref> realloc(std::vector<kma::Ref> refs, const std::vector<cl_ulong> &sizes) const
+    {
+        const cl::Buffer in = buffer(sizes), out = buffer(refs);
+        run("realloc", in, out, refs.size());
+        device().queue().enqueueReadBuffer(out, CL_TRUE, 0, refs.size() * sizeof refs[0], refs.data());
+        return refs;
+    }
+
 private:
+    using SetHeap = std::function<void(cl::Kernel &kernel)>;
+    Kernels(const kma::Program &program, kma::HeapKind kind, SetHeap set_heap)
+        : set_heap_(std::move(set_heap)), program_(program), kind_(kind)
+    {
+    }
+
     template <class T> static cl::Buffer buffer(const std::vector<T> &values)
     {
         const cl::Buffer made(device().context(), CL_MEM_READ_WRITE, values.size() * sizeof(T));
@@ -82,8 +105,8 @@ private:
 
     cl::Kernel kernel(const std::string &what) const
     {
-        cl::Kernel made = program_.kernel(std::string("native_") + kma::name_of(heap_.options().kind) + "_" + what);
-        heap_.set_arg(made, 0);
+        cl::Kernel made = program_.kernel(std::string("native_") + kma::name_of(kind_) + "_" + what);
+        set_heap_(made);
         return made;
     }
 
@@ -96,8 +119,9 @@ private:
         device().queue().enqueueNDRangeKernel(made, cl::NullRange, cl::NDRange(1));
     }
 
-    const kma::Heap &heap_;
+    SetHeap set_heap_;
     const kma::Program &program_;
+    kma::HeapKind kind_;
 };
 
 void apply(std::span<const Patch> patches, std::vector<std::byte> &bytes)
@@ -132,6 +156,9 @@ Patient::Patient(kma::HeapKind kind, int debug, bool atomic64)
     kernels.free(some);
     // One of them too large for all heaps, two for some; in a scatter heap those are runs of pages.
     kernels.allocate({100, 1000, 10000, 16, 4096, cl_ulong{1} << 40, 24, 5000});
+    for (std::size_t i = 0; i < refs.size(); i++)
+        if (refs[i] != 0 && std::ranges::find(some, refs[i]) == some.end())
+            living_.push_back(refs[i]);
     first_ = *std::find_if(refs.rbegin(), refs.rend(), [](kma::Ref ref) { return ref != 0; });
     image_ = read();
     metadata_words_ = heap_words() - static_cast<std::uint32_t>(heap_.stats().capacity / 4);
@@ -213,6 +240,26 @@ void Patient::use()
             "a heap that check() finds sound is so after use; but then: " + (wrong.empty() ? "" : wrong.front()));
 }
 
+// What was loaded must serve as well, whatever has become of its blocks.
+void Patient::use(const kma::HeapDriver &heap) const
+{
+    const Kernels kernels(heap, kernels_);
+    const auto half = static_cast<std::ptrdiff_t>(living_.size() / 2);
+    std::vector<kma::Ref> first(living_.begin(), living_.begin() + half), rest(living_.begin() + half, living_.end());
+    if (heap.options().kind != kma::HeapKind::bump || heap.options().debug != 0) {
+        std::vector<cl_ulong> sizes;
+        for (cl_ulong i = 0; i < first.size(); i++)
+            sizes.push_back(i % 3 * 100 + 20);
+        first = kernels.realloc(first, sizes);
+    }
+    kernels.free(rest);
+    // More than the quarantine holds, so that all leaves it that is there.
+    kernels.free(kernels.allocate(std::vector<cl_ulong>(KMA_QUARANTINE, 16)));
+    kernels.free(kernels.allocate({60, 120, 300, 4096, 9000, 20000}));
+    kernels.free(first);
+    heap.stats();
+}
+
 // As a user would: from ref to ref until one is null, leads nowhere, or all have been seen.
 void Patient::walk_list(const kma::Snapshot &snapshot) const
 {
@@ -242,10 +289,24 @@ void Patient::damage_file(std::span<const Patch> patches, std::int64_t cut)
                                            heap_.options().build_options);
         loaded->check(); // written-over guards stay in a file, to be looked at
         require(loaded->check_books().empty(), "a heap that was loaded is sound");
+        use(*loaded);
+        const std::vector<std::string> wrong = loaded->check_books();
+        require(wrong.empty(), "a heap that was loaded is sound after use; but then: " + (wrong.empty() ? "" : wrong.front()));
     });
     found += refused ? 1 : 0;
     require(refused || cut == 0, "a file of another length is refused");
     require(!refused || !patches.empty() || cut != 0, "a file that nobody damaged is loaded");
+}
+
+std::uint32_t Patient::quarantine_word(std::uint32_t place) const
+{
+    kma::layout::kma_heap_header header;
+    std::memcpy(&header, image_.data(), sizeof header);
+    std::uint64_t ranges;
+    std::memcpy(&ranges, file_.data() + 56, sizeof ranges);
+    const std::size_t begin = 64 + 16 * ranges; // of the first one's bytes
+    const std::size_t at = offsetof(kma::layout::kma_guard, quarantine.refs) + 4 * place;
+    return header.guard == 0 ? 0 : static_cast<std::uint32_t>((begin + header.guard * KMA_UNIT + at) / 4);
 }
 
 std::vector<Patient> patients()

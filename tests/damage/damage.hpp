@@ -9,6 +9,10 @@
 
 #include "kma/kma.hpp"
 
+namespace kma {
+class HeapDriver;
+}
+
 namespace damage {
 
 /// What is done to a 32-bit word of an image, or of a file.
@@ -28,13 +32,20 @@ public:
     /// what was promised and not kept; anything else that ends the program is a defect as well.
     void damage_heap(std::span<const Patch> patches);
 
-    /// The same with its file, which is then loaded. It is `cut` bytes shorter, or longer if that is negative.
+    /// The same with its file, which is then loaded, and the heap used. It is `cut` bytes shorter, or longer if that is
+    /// negative.
     void damage_file(std::span<const Patch> patches, std::int64_t cut);
 
     /// Words in front of the blocks, where damage matters; and of the whole heap, and of the file.
     std::uint32_t metadata_words() const { return metadata_words_; }
     std::uint32_t heap_words() const { return static_cast<std::uint32_t>(image_.size() / 4); }
     std::uint32_t file_words() const { return static_cast<std::uint32_t>(file_.size() / 4); }
+
+    /// Of the file, the word of a place of the quarantine; 0 if the heap has none. (Its first range has all of it.)
+    std::uint32_t quarantine_word(std::uint32_t place) const;
+
+    /// A block that lives.
+    kma::Ref living() const { return living_.back(); }
 
     const std::string &name() const { return name_; }
     kma::HeapKind kind() const { return heap_.options().kind; }
@@ -47,12 +58,14 @@ private:
     void write(const std::vector<std::byte> &bytes) const;
     void ask_all(bool sound);
     void use();
+    void use(const kma::HeapDriver &heap) const;
     void walk_list(const kma::Snapshot &snapshot) const;
 
     std::string name_;
     kma::Heap heap_;
     kma::Program kernels_;
     kma::Ref first_ = 0;
+    std::vector<kma::Ref> living_; // blocks
     std::vector<std::byte> image_, file_;
     std::uint32_t metadata_words_ = 0;
 };

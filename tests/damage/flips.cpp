@@ -135,6 +135,18 @@ bool damage_one(Patient &patient, std::uint64_t rounds, std::uint64_t seed)
     return all_kept;
 }
 
+// Of a file: refs that lead out of the heap, to its metadata, to a block that lives.
+bool damage_quarantine(Patient &patient)
+{
+    bool all_kept = true;
+    for (const kma::Ref ref : {1u, 5u << 24, ~0u, patient.living()})
+        if (const std::uint32_t word = patient.quarantine_word(1000); word != 0) {
+            const std::vector<Patch> patches{{word, ref, true}};
+            all_kept &= keeps(patient, patches, [&] { patient.damage_file(patches, 0); });
+        }
+    return all_kept;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -158,6 +170,7 @@ int main(int argc, char **argv)
                 all_kept &= keeps(patient, one.patches, [&] { patient.damage_heap(one.patches); });
         all_kept &= keeps(patient, {}, [&] { patient.damage_heap({}); });
         all_kept &= keeps(patient, {}, [&] { patient.damage_file({}, 0); });
+        all_kept &= damage_quarantine(patient);
         all_kept &= damage_one(patient, rounds / flavours[patient.kind()], seed);
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;

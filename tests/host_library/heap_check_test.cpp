@@ -149,6 +149,9 @@ TEST_CASE("check names damage to guarded blocks and to the quarantine", "[check]
                                       ", which is no freed block, or in it twice"));
             CHECK_THAT(lost, contains("the freed block at ref " + std::to_string(others[0]) +
                                       " is not in the quarantine, and so will not come back"));
+            // Where it is emptied, for want of memory, nobody follows such a ref.
+            kernels.allocate(1000, 200);
+            CHECK(heap.error_count(kma::ErrorCode::damaged) == 1);
         }
 }
 

@@ -78,6 +78,13 @@ std::size_t place_in(const std::string &file, std::uint64_t offset)
     return 0;
 }
 
+template <class T> T read_at(const std::string &file, std::uint64_t offset)
+{
+    T value;
+    std::memcpy(&value, file.data() + place_in(file, offset), sizeof value);
+    return value;
+}
+
 // The file with another value at a byte of the heap.
 template <class T> std::string with(std::string file, std::uint64_t offset, const T &value)
 {
@@ -394,4 +401,58 @@ TEST_CASE("what was planned for another device stays with the heap", "[file]")
     CHECK(loaded.options().page_bytes == 16384);
     CHECK(loaded.options().superblock_bytes == 1 << 20);
     CHECK(loaded.check().empty());
+}
+
+TEST_CASE("a file that would lead kernels astray by guards or the quarantine is refused", "[file]")
+{
+    using kma::layout::kma_guard_block;
+    const File file("guarded");
+    for (const HeapKind kind : {HeapKind::bump, HeapKind::superblock, HeapKind::slab}) {
+        CAPTURE(kma::name_of(kind));
+        Heap heap(device(), 1 << 17, {.kind = kind, .debug = 2});
+        const Kernels kernels(heap);
+        const std::vector<kma::Ref> refs = kernels.allocate(4, 100);
+        kernels.free({refs[3]});
+        heap.save(file.path);
+        const std::string whole = file.read();
+        const auto refuses = [&](const std::string &bytes) {
+            file.write(bytes);
+            return refusal(file.path);
+        };
+        REQUIRE(refuses(whole) == "no error");
+
+        const auto header = read_at<kma::layout::kma_heap_header>(whole, 0);
+        const std::uint64_t place = header.guard * kma::ref_unit + offsetof(kma::layout::kma_guard, quarantine.refs) + 4 * 77;
+        for (const kma::Ref ref : {1u, refs[0], refs[3], refs[0] + 1, header.limit - 1, header.limit, 5u << 24, ~0u})
+            CHECK_THAT(refuses(with(whole, place, ref)),
+                       contains(" of the quarantine holds ref " + std::to_string(ref) + ", which is no freed block"));
+
+        const auto guard_of = [](kma::Ref ref) { return (ref - KMA_GUARD_FRONT) * kma::ref_unit; };
+        const auto sized = [&](kma::Ref ref, std::uint64_t bytes, std::uint32_t raw) {
+            auto block = read_at<kma_guard_block>(whole, guard_of(ref));
+            block.bytes = bytes;
+            block.raw = raw;
+            block.sum = kma::layout::kma_guard_sum(bytes, raw, block.work_item, ref);
+            return with(whole, guard_of(ref), block);
+        };
+        const auto raw = read_at<kma_guard_block>(whole, guard_of(refs[1])).raw;
+        CHECK(refuses(sized(refs[1], 90, raw)) == "no error");
+        CHECK_THAT(refuses(sized(refs[1], 1 << 30, raw)), contains("the guard of the block in the units"));
+        CHECK_THAT(refuses(sized(refs[1], ~0ull, raw)), contains("the guard of the block in the units"));
+        if (kind != HeapKind::bump) // another's memory, which would be free once the block leaves the quarantine
+            CHECK_THAT(refuses(sized(refs[3], 100, raw)), contains("holds ref " + std::to_string(refs[3]) + ", which is no"));
+
+        // What kernels do not follow, since its sum is wrong, is there to be looked at.
+        CHECK(refuses(with(whole, guard_of(refs[1]), ~0ull)) == "no error");
+        CHECK(refuses(with(whole, guard_of(refs[3]) + 8, 1u)) == "no error"); // its state
+        CHECK(refuses(with(whole, refs[0] * kma::ref_unit + 100, 1u)) == "no error");
+    }
+    Heap heap(device(), 1 << 17, {.kind = HeapKind::bump, .debug = 1});
+    const std::vector<kma::Ref> refs = Kernels(heap).allocate(4, 100, true);
+    heap.save(file.path);
+    const std::string whole = file.read();
+    for (const std::uint64_t bytes : {std::uint64_t{100}, std::uint64_t{200}, ~std::uint64_t{0}}) {
+        file.write(with(whole, (refs[1] - 1) * kma::ref_unit, bytes));
+        CHECK((refusal(file.path) == "no error") == (bytes == 100));
+    }
 }

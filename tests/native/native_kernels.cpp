@@ -149,7 +149,22 @@ inline size_t get_local_size(uint)
         for (uint i = 0; i < count; i++)                                                                               \
             kma_##kind##_free(heap, kma_##kind##_deref(heap, refs[i]));                                                \
     }
+// Gives each block the size that is asked for it; where it goes is in `refs` afterwards.
+#define KMA_NATIVE_REALLOC(kind)                                                                                       \
+    kernel void native_##kind##_realloc(global kma_##kind *heap, global const ulong *sizes, global uint *refs,         \
+                                        uint count)                                                                    \
+    {                                                                                                                  \
+        for (uint i = 0; i < count; i++)                                                                               \
+            refs[i] = kma_##kind##_ref_of(                                                                             \
+                heap, kma_##kind##_realloc(heap, kma_##kind##_deref(heap, refs[i]), sizes[i]));                        \
+    }
 KMA_NATIVE_USE(bump)
+#if KMA_DEBUG // else it does not know its blocks' sizes
+KMA_NATIVE_REALLOC(bump)
+#endif
+KMA_NATIVE_REALLOC(scatter)
+KMA_NATIVE_REALLOC(slab)
+KMA_NATIVE_REALLOC(superblock)
 KMA_NATIVE_USE(scatter)
 KMA_NATIVE_USE(slab)
 KMA_NATIVE_USE(superblock)
@@ -188,6 +203,12 @@ static const native::Registration registration({KMA_HAS_ATOMIC64,
                                                     KMA_NATIVE_KERNEL(kma_superblock_queue_kernel),
                                                     KMA_NATIVE_KERNEL(native_bump_allocate),
                                                     KMA_NATIVE_KERNEL(native_bump_free),
+#if KMA_DEBUG
+                                                    KMA_NATIVE_KERNEL(native_bump_realloc),
+#endif
+                                                    KMA_NATIVE_KERNEL(native_scatter_realloc),
+                                                    KMA_NATIVE_KERNEL(native_slab_realloc),
+                                                    KMA_NATIVE_KERNEL(native_superblock_realloc),
                                                     KMA_NATIVE_KERNEL(native_scatter_allocate),
                                                     KMA_NATIVE_KERNEL(native_scatter_free),
                                                     KMA_NATIVE_KERNEL(native_slab_allocate),

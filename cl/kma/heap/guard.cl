@@ -149,9 +149,13 @@ static inline bool kma_guard_close(global kma_heap_header *heap, kma_ref ref, bo
 }
 
 // Looks over a block that has left the quarantine; returns the first unit of the heap's own block, which the heap then
-// frees, or KMA_NULL if it cannot be known any more.
+// frees, or KMA_NULL if it cannot be known any more. A `ref` outside the blocks leaves a record and is not followed.
 static inline kma_ref kma_guard_leave(global kma_heap_header *heap, kma_ref ref)
 {
+    if (ref < heap->begin + KMA_GUARD_FRONT || ref >= heap->limit) {
+        kma_report(heap, KMA_ERROR_DAMAGED, KMA_NULL, 0);
+        return KMA_NULL;
+    }
     global kma_guard_block *block = kma_guard_block_of(heap, ref);
     if (!kma_guard_sum_is_right(block, ref)) {
         kma_report(heap, KMA_ERROR_WRITE_AFTER_FREE, ref, 0);
