@@ -26,6 +26,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/samples/python/list.py DESTINATION ${KMA_INS
 
 # find_package(kma). While the major version is 0, each minor version may change anything.
 install(EXPORT kma NAMESPACE kma:: FILE kma-targets.cmake DESTINATION ${KMA_INSTALL_CMAKEDIR})
+# Lets another project export() a target that links kma from its build folder.
+export(EXPORT kma NAMESPACE kma:: FILE ${PROJECT_BINARY_DIR}/kma-targets.cmake)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/kma-config.cmake.in ${PROJECT_BINARY_DIR}/kma-config.cmake
   INSTALL_DESTINATION ${KMA_INSTALL_CMAKEDIR} PATH_VARS KMA_INSTALL_CLDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/kma-config-version.cmake COMPATIBILITY SameMinorVersion)

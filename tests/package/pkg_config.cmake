@@ -8,6 +8,9 @@ pkg_config(flags ${WORK}/prefix --cflags --libs --static)
 compile(${TEST_DIR}/consumer/consumer.cpp ${WORK}/consumer ${flags})
 run(COMMAND ${CMAKE_COMMAND} -E env LD_LIBRARY_PATH=${WORK}/prefix/lib ${WORK}/consumer MATCH "${consumer_says}")
 
+# The same in a program for an older OpenCL, whose C header is told so.
+compile(${TEST_DIR}/consumer/consumer.cpp ${WORK}/consumer_120 ${flags} -fsyntax-only -DCL_TARGET_OPENCL_VERSION=120)
+
 pkg_config(version ${WORK}/prefix --modversion)
 if(NOT version STREQUAL KMA_VERSION)
   message(FATAL_ERROR "pkg-config says version ${version}, should be ${KMA_VERSION}")

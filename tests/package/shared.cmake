@@ -1,7 +1,10 @@
-# kma as a shared library: built so, installed, and used by both ways to find it.
+# kma as a shared library: built so, installed, and used by both ways to find it. With settings that must
+# not reach its files: names hidden, several files compiled as one, an older OpenCL's declarations.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
-run(COMMAND ${configure} -S ${KMA_SOURCE_DIR} -B ${WORK}/kma -D BUILD_SHARED_LIBS=ON -D CMAKE_SHARED_LINKER_FLAGS=-Wl,--no-undefined
+run(COMMAND ${configure} -S ${KMA_SOURCE_DIR} -B ${WORK}/kma -D BUILD_SHARED_LIBS=ON
+    -D CMAKE_CXX_VISIBILITY_PRESET=hidden -D CMAKE_VISIBILITY_INLINES_HIDDEN=ON -D CMAKE_UNITY_BUILD=ON
+    -D "CMAKE_CXX_FLAGS=${CXX_FLAGS} -DCL_HPP_TARGET_OPENCL_VERSION=120" -D CMAKE_SHARED_LINKER_FLAGS=-Wl,--no-undefined
     -D KMA_BUILD_TESTS=OFF -D KMA_BUILD_SAMPLES=OFF -D KMA_BUILD_TOOLS=OFF)
 run(COMMAND ${CMAKE_COMMAND} --build ${WORK}/kma)
 run(COMMAND ${CMAKE_COMMAND} --install ${WORK}/kma --prefix ${WORK}/prefix)

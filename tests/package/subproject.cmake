@@ -11,6 +11,10 @@ if(installed)
   message(FATAL_ERROR "installed, though nobody asked for it: ${installed}")
 endif()
 
+# With kma installed beside it that project may export a library that links kma.
+run(COMMAND ${configure} -S ${TEST_DIR}/subproject -B ${WORK}/exported -D HOW=${HOW}
+    -D KMA_FOLDER=${KMA_SOURCE_DIR} -D KMA_INSTALL=ON)
+
 if(BUILD)
   run(COMMAND ${CMAKE_COMMAND} --build ${WORK}/build)
   run(COMMAND ${WORK}/build/programs/consumer MATCH "${consumer_says}")

@@ -10,7 +10,11 @@
 #endif
 #else
 #ifndef CL_HPP_TARGET_OPENCL_VERSION
+#ifdef CL_TARGET_OPENCL_VERSION // the C header's, which the bindings need to be as large
+#define CL_HPP_TARGET_OPENCL_VERSION CL_TARGET_OPENCL_VERSION
+#else
 #define CL_HPP_TARGET_OPENCL_VERSION 300
+#endif
 #endif
 // 110 with 300: the bindings of Debian 12 do not compile with 120 and 300.
 #ifndef CL_HPP_MINIMUM_OPENCL_VERSION
