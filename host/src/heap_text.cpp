@@ -28,7 +28,7 @@ const char *explain(ErrorCode code) noexcept
                "superblock and scatter: one superblock); make that larger, or check the size's computation";
     case ErrorCode::bad_alignment:
         return "bad alignment: it must be a power of two, at most 4,096 (superblock, scatter and slab heap) or "
-               "2^31 (bump heap)";
+               "2^31 (bump heap), and divide the heap's own address, which has 128 bytes on PoCL";
     case ErrorCode::invalid_free:
         return "invalid free: the pointer is not the start of a block of this heap; free what this heap's malloc "
                "returned";

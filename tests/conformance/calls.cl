@@ -27,11 +27,11 @@ kernel void call_aligned_alloc(global kma_heap *heap, global const ulong *aligns
         paint(block, sizes[me], me);
 }
 
-// realloc in three steps: a block of old_bytes, painted; the call; and then wrong[me]: bytes lost of those that both
-// sizes cover. The new bytes are painted too.
-static inline global uchar *painted(global kma_heap *heap, ulong old_bytes, uint me)
+// realloc in three steps: a block of old_bytes at a multiple of `align`, painted; the call; and then wrong[me]: bytes lost
+// of those that both sizes cover. The new bytes are painted too.
+static inline global uchar *painted(global kma_heap *heap, ulong align, ulong old_bytes, uint me)
 {
-    global uchar *block = (global uchar *)kma_malloc(heap, old_bytes);
+    global uchar *block = (global uchar *)kma_aligned_alloc(heap, align, old_bytes);
     if (block)
         paint(block, old_bytes, me);
     return block;
@@ -46,21 +46,21 @@ static inline void look_over(global kma_heap *heap, global uchar *moved, ulong o
         paint(moved, bytes, me);
 }
 
-kernel void call_realloc_sized(global kma_heap *heap, global const ulong *old_sizes, global const ulong *sizes,
-                               global kma_ref *refs, global uint *wrong)
+kernel void call_realloc_sized(global kma_heap *heap, global const ulong *aligns, global const ulong *old_sizes,
+                               global const ulong *sizes, global kma_ref *refs, global uint *wrong)
 {
     const uint me = (uint)get_global_id(0);
-    global uchar *block = painted(heap, old_sizes[me], me);
+    global uchar *block = painted(heap, aligns[me], old_sizes[me], me);
     block = (global uchar *)kma_realloc_sized(heap, block, old_sizes[me], sizes[me]);
     look_over(heap, block, old_sizes[me], sizes[me], me, refs, wrong);
 }
 
 #ifdef KMA_KNOWS_BLOCKS
-kernel void call_realloc(global kma_heap *heap, global const ulong *old_sizes, global const ulong *sizes,
-                         global kma_ref *refs, global uint *wrong)
+kernel void call_realloc(global kma_heap *heap, global const ulong *aligns, global const ulong *old_sizes,
+                         global const ulong *sizes, global kma_ref *refs, global uint *wrong)
 {
     const uint me = (uint)get_global_id(0);
-    global uchar *block = painted(heap, old_sizes[me], me);
+    global uchar *block = painted(heap, aligns[me], old_sizes[me], me);
     block = (global uchar *)kma_realloc(heap, block, sizes[me]);
     look_over(heap, block, old_sizes[me], sizes[me], me, refs, wrong);
 }

@@ -3,11 +3,11 @@
 #include "pattern.cl"
 
 // A pointer: `base` is 0 nothing, 1 the heap, 2 the other heap, 3 the foreign buffer, 4 a private variable, 5 a local
-// one; `offset` is added to its address.
+// one; `offset` is added to its address. Not the first of its kind: Mesa's rusticl numbers private and local memory from 0.
 static inline global void *pointer_to(global kma_heap *heap, global kma_heap *other, global uchar *foreign,
                                       local ulong2 *in_local, uint base, ulong offset)
 {
-    ulong2 in_private = (ulong2)(offset);
+    ulong2 in_private[2] = {(ulong2)(offset), (ulong2)(offset)};
     switch (base) {
     case 0:
         return (global void *)offset;
@@ -18,9 +18,9 @@ static inline global void *pointer_to(global kma_heap *heap, global kma_heap *ot
     case 3:
         return (global void *)((ulong)foreign + offset);
     case 4:
-        return (global void *)((ulong)&in_private + offset);
+        return (global void *)((ulong)&in_private[1] + offset);
     default:
-        return (global void *)((ulong)in_local + offset);
+        return (global void *)((ulong)&in_local[1] + offset);
     }
 }
 
@@ -38,7 +38,7 @@ typedef struct misuse_case {
 kernel void misuse(global kma_heap *heap, global kma_heap *other, global uchar *foreign,
                    global const misuse_case *cases, uint count, uint without_heap, global ulong *results)
 {
-    local ulong2 in_local[1];
+    local ulong2 in_local[2];
     const uint mine = (uint)get_global_id(0) / 8;
     if (get_global_id(0) % 8 == 5 && mine < count) {
         const ulong a = cases[mine].a, b = cases[mine].b;

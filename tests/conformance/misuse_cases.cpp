@@ -112,13 +112,10 @@ std::vector<Misuse> number_misuses(const Subject &subject, const WrongPointer &l
     for (const auto &[count, size] : products)
         all.push_back({"calloc of " + std::to_string(count) + " times " + std::to_string(size), MisuseCall::calloc,
                        null, count, size, too_large, top});
-    for (const cl_ulong align : {cl_ulong{0}, cl_ulong{3}, cl_ulong{17}, cl_ulong{1} << 20, cl_ulong{1} << 31,
-                                 (cl_ulong{1} << 31) + 1, cl_ulong{1} << 32, cl_ulong{1} << 63, top}) {
-        const bool is_alignment = (align & (align - 1)) == 0 && align != 0 && align <= subject.type->largest_alignment;
-        const ErrorCode code = is_alignment ? ErrorCode::too_large : ErrorCode::bad_alignment;
+    for (const cl_ulong align : {cl_ulong{0}, cl_ulong{3}, cl_ulong{17}, cl_ulong{24}, subject.type->largest_alignment + 1,
+                                 subject.type->largest_alignment * 2, cl_ulong{1} << 63, top}) {
         const std::string of = " to " + std::to_string(align);
-        all.push_back({"aligned_alloc" + of, MisuseCall::aligned_alloc, null, align, 32, code,
-                       is_alignment ? cl_ulong{32} : align});
+        all.push_back({"aligned_alloc" + of, MisuseCall::aligned_alloc, null, align, 32, ErrorCode::bad_alignment, align});
         all.push_back({"aligned_alloc of 0 bytes" + of, MisuseCall::aligned_alloc, null, align, 0, {}, 0});
     }
     for (const MisuseCall call : {MisuseCall::malloc, MisuseCall::calloc, MisuseCall::realloc_sized, MisuseCall::free})

@@ -247,7 +247,7 @@ TEST_CASE("a heap as large as blocks_for says has memory for a list", "[array_li
         objects += wanted(me, 0, 5);
     for (const kma::HeapKind kind : kma::heap_kinds)
         for (const ArrayListOptions &options :
-             {ArrayListOptions{}, ArrayListOptions{.objects_per_block = 512}, ArrayListOptions{.align = 4096, .room = 40000}, ArrayListOptions{.objects_per_block = 64, .most_objects_per_block = 512}}) {
+             {ArrayListOptions{}, ArrayListOptions{.objects_per_block = 512}, ArrayListOptions{.align = 128, .room = 40000}, ArrayListOptions{.objects_per_block = 64, .most_objects_per_block = 512}}) {
             INFO(kma::name_of(kind) << ", blocks of " << options.objects_per_block << " and more");
             const Subject subject{kind, "", 0};
             const kma::HeapOptions heap_options = subject.heap_options();

@@ -69,6 +69,29 @@ template <class Kind> void check_contents(typename Kind::heap_type *heap, log_of
     log.works(true);
 }
 
+// realloc keeps an alignment, wherever the next block of a size would be otherwise. For a heap with a few KiB.
+template <class Kind>
+void check_kept_alignment(typename Kind::heap_type *heap, log_of<typename Kind::heap_type> &log)
+{
+    void *taken[24] = {};
+    uint count = 0;
+    for (uint round = 0; round < 4; round++)
+        for (const size_t align : {32, 64}) {
+            void *const before = taken[count++] = Kind::malloc(heap, 3 * KMA_UNIT);
+            auto *const block = static_cast<uchar *>(Kind::aligned_alloc(heap, align, align));
+            log.works(before && block && (block - base()) % align == 0);
+            std::fill_n(block, align, uchar(round + 1));
+            taken[count++] = Kind::malloc(heap, 3 * KMA_UNIT);
+            auto *const moved = static_cast<uchar *>(Kind::realloc_sized(heap, block, align, align + KMA_UNIT));
+            log.works(moved && moved != block && (moved - base()) % align == 0);
+            log.works(std::count(moved, moved + align, uchar(round + 1)) == static_cast<ptrdiff_t>(align));
+            taken[count++] = moved;
+        }
+    for (void *const each : taken)
+        Kind::free(heap, each);
+    log.works(true);
+}
+
 // A free and a realloc of what is no block, of a heap that knows its blocks. `usable`: the size that it says it has.
 template <class Kind>
 void check_foreign(typename Kind::heap_type *heap, uchar *wrong, size_t usable, log_of<typename Kind::heap_type> &log)

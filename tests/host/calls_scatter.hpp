@@ -431,6 +431,7 @@ inline void check_scatter()
             log.fails(true, KMA_ERROR_INVALID_FREE);
             check_scatter_requests(heap, log);
             check_contents<scatter_kind>(heap, log);
+            check_kept_alignment<scatter_kind>(heap, log);
             check_scatter_pointers(heap, log);
             check_scatter_exhaustion(heap, pages, log);
             check_scatter_runs(heap, pages, log);

@@ -329,6 +329,7 @@ inline void check_slab()
             check_slab_extension(heap, log);
             check_slab_requests(heap, log);
             check_contents<slab_kind>(heap, log);
+            check_kept_alignment<slab_kind>(heap, log);
             check_slab_pointers(heap, log);
             check_slab_exhaustion(heap, log);
         }

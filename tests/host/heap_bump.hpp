@@ -11,6 +11,7 @@
 struct bump_kind {
     using heap_type = kma_bump;
     static constexpr const char *name = "bump heap";
+    static constexpr uint most_align = KMA_BUMP_ALIGN;
     static constexpr bool reuses = false;
     static constexpr bool checks_frees = false; // without KMA_DEBUG
     static constexpr uint rounds = 4;           // it is full soon

@@ -20,6 +20,7 @@ constexpr uint most_pages = 14;
 struct scatter_kind {
     using heap_type = kma_scatter;
     static constexpr const char *name = "scatter heap";
+    static constexpr uint most_align = KMA_SC_ALIGN;
     static constexpr bool reuses = true;
     static constexpr bool checks_frees = true;
     static constexpr uint rounds = shim::is_model_checker ? 4 : 40;

@@ -42,6 +42,7 @@
 struct slab_kind {
     using heap_type = kma_slab;
     static constexpr const char *name = "slab heap";
+    static constexpr uint most_align = KMA_SL_ALIGN;
     static constexpr bool reuses = true;
     static constexpr bool checks_frees = true;
     static constexpr uint rounds = shim::is_model_checker ? 4 : 12;

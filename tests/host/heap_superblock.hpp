@@ -15,6 +15,7 @@ constexpr uint most_superblocks = 26;
 struct superblock_kind {
     using heap_type = kma_superblock;
     static constexpr const char *name = "superblock heap";
+    static constexpr uint most_align = KMA_SB_ALIGN;
     static constexpr bool reuses = true;
     static constexpr bool checks_frees = true;
     static constexpr uint rounds = shim::is_model_checker ? 4 : 40;
@@ -95,6 +96,7 @@ struct superblock_kind {
         const uint what = content(superblock_of(mine));
         return kma_class_units((what & KMA_SB_FREE) != 0 ? kma_class_of(mine.units) : what);
     }
+    uint whole(uint units, uint align) const { return kma_class_units(kma_class_of_aligned(units, align)); }
 
     void check_block(const block &mine) const
     {

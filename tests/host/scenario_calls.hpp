@@ -24,6 +24,7 @@ public:
         shim::is_lone = true;
         check_arithmetic();
         check_size_classes();
+        check_alignments();
         check_plans();
         check_headers();
         check_bump();
@@ -68,6 +69,28 @@ private:
             }
         for (uint size_class = 1; size_class < KMA_CLASSES; size_class++)
             shim::check(kma_class_units(size_class) > kma_class_units(size_class - 1), "classes do not rise");
+    }
+
+    // Which alignments a heap can give, and which one a block keeps: by its place, its size and its heap's place.
+    static void check_alignments()
+    {
+        for (const size_t offset : {0, 16, 32, 96, 1024, 2048}) {
+            uchar *const heap = base() + offset;
+            for (size_t align = 1; align <= 8192; align *= 2) {
+                const bool can = align <= 4096 && offset % align == 0;
+                shim::check(kma_can_align(heap, align, 4096) == can, "an alignment that the heap's address does not give");
+                shim::check(!kma_can_align(heap, align + 2, 4096) || align <= 2, "no power of two");
+            }
+            shim::check(!kma_can_align(heap, 0, 4096), "no alignment");
+            for (size_t place = 16; place <= 8192; place *= 2)
+                for (const size_t bytes : {0, 1, 16, 31, 32, 100, 2048, 5000}) {
+                    size_t right = 1;
+                    while (right * 2 <= std::min<size_t>(bytes, 1024) && (offset | place) % (right * 2) == 0)
+                        right *= 2;
+                    shim::check(kma_kept_align(heap, heap + place, bytes, 1024) == right, "another alignment than the block had");
+                    shim::check(kma_kept_align(heap, nullptr, bytes, 1024) == KMA_UNIT, "an alignment of nothing");
+                }
+        }
     }
 
     static void check_plans()
@@ -145,11 +168,12 @@ private:
             log.works(!kma_bump_aligned_alloc(heap, align, 0) && taken() == 0);
         for (const size_t align : {size_t{0}, size_t{3}, size_t{24}, size_t{1} << 32})
             log.fails(!kma_bump_aligned_alloc(heap, align, 16), KMA_ERROR_BAD_ALIGNMENT);
-        log.fails(!kma_bump_aligned_alloc(heap, size_t{1} << 31, 16), KMA_ERROR_TOO_LARGE);
+        log.fails(!kma_bump_aligned_alloc(heap, 4096, 16), KMA_ERROR_TOO_LARGE);
         log.fails(!kma_bump_malloc(heap, 101 * KMA_UNIT), KMA_ERROR_TOO_LARGE);
         log.works(kma_bump_aligned_alloc(heap, 1, 1) && taken() == 1);
         log.works(kma_bump_ref_of(heap, kma_bump_aligned_alloc(heap, 64, 17)) % 4 == 0 && taken() == 6);
         calls::check_contents<bump_kind>(heap, log);
+        check_bump_alignment();
         init_bump(heap, sizeof(kma_bump) + 100 * KMA_UNIT, 1);
         shim::check(kma_bump_malloc(heap, 100 * KMA_UNIT), "all that there is");
         kma_bump_reset(heap);
@@ -163,6 +187,24 @@ private:
         shim::check(!kma_bump_malloc(heap, 99 * KMA_UNIT) == false && !kma_bump_malloc(heap, 32), "no more room");
         shim::check(kma_load_u32(&heap->header.errors.count[0], KMA_RELAXED) == 0x80000000u,
                     "a count goes on for ever");
+    }
+
+    // What is kept costs memory here: no more than the block's size tells. And a heap whose address has less refuses more.
+    static void check_bump_alignment()
+    {
+        auto *const heap = reinterpret_cast<kma_bump *>(base());
+        init_bump(heap, sizeof(kma_bump) + 400 * KMA_UNIT, 1);
+        log_of<kma_bump> log{heap};
+        calls::check_kept_alignment<bump_kind>(heap, log);
+        const auto head = [heap] { return kma_bump_load_head(&heap->head, KMA_RELAXED); };
+        void *const small = kma_bump_aligned_alloc(heap, 256, 17);
+        const ulong before = head();
+        log.works(kma_bump_realloc_sized(heap, small, 17, 33) && head() == before + 3);
+        auto *const other = reinterpret_cast<kma_bump *>(base() + 32);
+        init_bump(other, sizeof(kma_bump) + 100 * KMA_UNIT, 1);
+        log_of<kma_bump> others{other};
+        others.works(kma_bump_aligned_alloc(other, 32, 16));
+        others.fails(!kma_bump_aligned_alloc(other, 64, 16), KMA_ERROR_BAD_ALIGNMENT);
     }
 
     static void init_superblock(kma_superblock *heap, ulong bytes, uint shift, bool keep_log, uint work_items)
@@ -199,6 +241,9 @@ private:
             log.works(true);
             check_damaged(heap, log);
         }
+        init_superblock(heap, bytes_for(6, 6), 6, false, 1);
+        log_of<kma_superblock> roomy{heap};
+        calls::check_kept_alignment<superblock_kind>(heap, roomy);
         init_superblock(heap, bytes_for(3, 1), 1, false, 1);
         log_of<kma_superblock> log{heap};
         log.fails(!kma_superblock_aligned_alloc(heap, 64, 16), KMA_ERROR_TOO_LARGE); // aligned beyond a superblock

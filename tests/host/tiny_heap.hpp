@@ -124,7 +124,11 @@ public:
             own(grown);
             return grown;
         }
-        const block mine = found(place, units, stamp, 1);
+        const uint align = kept_align(old);
+        uint whole = units;
+        if constexpr (requires { in.whole(units, align); })
+            whole = in.whole(units, align);
+        const block mine = found(place, whole, stamp, align);
         if constexpr (!shim::is_model_checker)
             check_words(mine, min(units, old.units), old.stamp, "realloc lost what the block had");
         own(mine);
@@ -238,6 +242,13 @@ private:
         in.check_block(mine);
         in.took(units, align);
         return mine;
+    }
+
+    // In units: what its place and size tell. Where a block has more than it was asked for, it may be more.
+    uint kept_align(const block &old)
+    {
+        const uint place = in.begin() + old.first;
+        return std::min({place & (0u - place), std::bit_floor(old.units), Kind::most_align / KMA_UNIT});
     }
 
     // Plain fields: whoever wrote here before must have been ordered before this. What the block was before may have

@@ -316,7 +316,7 @@ static inline global void *kma_arena_aligned_alloc(global kma_heap *heap, global
 {
     const size_t around = align > KMA_UNIT ? align - KMA_UNIT : 0;
     const size_t limit = (size_t)kma_arena_limit(arena) * KMA_UNIT;
-    const bool is_small = around <= limit && bytes <= limit - around && kma_is_power_of_two(align);
+    const bool is_small = around <= limit && bytes <= limit - around && kma_can_align(heap, align, ~(size_t)0);
     const uint units = is_small ? (uint)((bytes + around + KMA_UNIT - 1) / KMA_UNIT) : 0;
     const kma_ref ref = kma_arena_take_together(heap, arena, bytes != 0 ? units : 0);
     if (bytes == 0)

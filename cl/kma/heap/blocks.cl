@@ -1,10 +1,28 @@
-// What all heaps do to the contents of blocks. In whole units of 16 bytes: a block's last unit is wholly its own. With
-// KMA_DEBUG 2 it is not: a red zone begins behind the last byte.
+// What all heaps have in common about blocks: which alignments there can be, and how contents are cleared and copied. The
+// latter in whole units of 16 bytes: a block's last unit is wholly its own. With KMA_DEBUG 2 it is not: a red zone
+// begins behind the last byte.
 #ifndef KMA_HEAP_BLOCKS_CL
 #define KMA_HEAP_BLOCKS_CL
 
+#include "kma/platform/bits.cl"
 #include "kma/platform/memory.cl"
 #include "kma/heap/header.cl"
+
+// True if `align` is a power of two up to `most` that divides the heap's own address, too. Blocks are aligned by their
+// offsets, so a heap whose buffer is aligned to 128 bytes has no block at a multiple of 256.
+static inline bool kma_can_align(const global void *heap, size_t align, size_t most)
+{
+    return kma_is_power_of_two(align) && align <= most && ((size_t)heap & (align - 1)) == 0;
+}
+
+// The alignment for the new place of a block of `bytes` at `ptr`: the largest power of two that divides the addresses of
+// block and heap and is not above `bytes` and `most`. No block notes what it was asked for, so this may be more. 16 for
+// NULL.
+static inline size_t kma_kept_align(const global void *heap, const global void *ptr, ulong bytes, ulong most)
+{
+    const uint shift = min(kma_lowest_bit((ulong)heap | (ulong)ptr | most), kma_highest_bit(bytes | 1));
+    return ptr ? (size_t)1 << shift : KMA_UNIT;
+}
 
 static inline ulong kma_units_to_move(ulong bytes)
 {

@@ -20,6 +20,8 @@
 #include "kma/heap/bump_debug.cl"
 #endif
 
+#define KMA_BUMP_ALIGN 0x80000000u // the largest alignment
+
 // Prepares a buffer of `bytes` (at least kma_bump_begin + 1 units, 64 GiB - 32 at most), which may become `max_bytes`
 // (`bytes` or less: it does not grow). Called by all work-items of one launch that nothing else overlaps. Touches the
 // metadata only.
@@ -76,17 +78,16 @@ static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong alig
 }
 
 // `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
-// bytes, or with a record if they do not fit or `align` is not a power of two up to 2^31. Alignments below 16 are 16;
-// above CL_DEVICE_MEM_BASE_ADDR_ALIGN only the offset is aligned, since the buffer itself may not be. Takes align - 16
-// bytes more than `bytes`, and fails if those do not fit. Any work-item, converged or not; one atomic for the lanes that
-// come together, whatever their sizes.
+// bytes, or with a record if they do not fit or `align` is not a power of two up to 2^31 that divides the heap's address.
+// Alignments below 16 are 16. Takes align - 16 bytes more than `bytes`, and fails if those do not fit. Any work-item,
+// converged or not; one atomic for the lanes that come together, whatever their sizes.
 static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t align, size_t bytes)
 {
 #if KMA_DEBUG
     if (!kma_heap_is(heap, KMA_KIND_BUMP))
         return (global void *)0;
 #endif
-    const bool aligns = kma_is_power_of_two(align) && align <= 0x80000000u;
+    const bool aligns = kma_can_align(heap, align, KMA_BUMP_ALIGN);
     if (!aligns && bytes != 0)
         kma_report(&heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
     const uint align_units = !aligns || align <= KMA_UNIT ? 1 : (uint)(align / KMA_UNIT);
@@ -143,7 +144,7 @@ static inline void kma_bump_free(global kma_bump *heap, global void *ptr)
 }
 
 // Gives a block of `old_bytes` the size `bytes`: in place if it shrinks or stays within its last 16 bytes, else the
-// contents move to a new block. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
+// contents move to a new block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
 // makes it malloc. With KMA_DEBUG a pointer that is no living block of that size gives NULL and a record.
 static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global void *ptr, size_t old_bytes,
                                                   size_t bytes)
@@ -164,7 +165,7 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
 #endif
         return ptr;
     }
-    global void *moved = kma_bump_malloc(heap, bytes);
+    global void *moved = kma_bump_aligned_alloc(heap, kma_kept_align(heap, ptr, old_bytes, KMA_BUMP_ALIGN), bytes);
     if (ptr && moved)
         kma_copy_block(moved, ptr, old_bytes);
     if (moved || bytes == 0)

@@ -52,7 +52,7 @@ static inline kma_sl_need kma_slab_need(const kma_sl_heap *sl, size_t align, siz
     need.align = 1;
     need.size_class = KMA_SL_CLASSES;
     need.error = KMA_ERROR_OUT_OF_MEMORY;
-    if (!kma_is_power_of_two(align) || align > KMA_SL_ALIGN)
+    if (!kma_can_align(sl->heap, align, KMA_SL_ALIGN))
         need.error = KMA_ERROR_BAD_ALIGNMENT;
     if (bytes == 0 || need.error != KMA_ERROR_OUT_OF_MEMORY)
         return need;
@@ -127,9 +127,8 @@ static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap,
 }
 
 // `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0 bytes,
-// or with a record if there is no room, or `align` is not a power of two up to 4,096. Alignments below 16 are 16; above
-// CL_DEVICE_MEM_BASE_ADDR_ALIGN only the offset is aligned, since the buffer itself may not be. Any work-item, converged or
-// not; for all lanes that come together one atomic for where their blocks shall be, and one for each 16 KiB of them.
+// or with a record if there is no room, or `align` is not a power of two up to 4,096 that divides the heap's address.
+// Alignments below 16 are 16. Any work-item, converged or not; for all lanes that come together one atomic for where their blocks shall be, and one for each 16 KiB of them.
 static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t align, size_t bytes)
 {
 #if KMA_DEBUG
@@ -229,8 +228,8 @@ static inline bool kma_slab_extend(global kma_slab *heap, global void *ptr, size
 }
 
 // Gives a block the size `bytes`: in place if it has room for them, or, of a large one, the memory behind it is free; else
-// the contents move to a new block. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes
-// it malloc. A pointer that is no living block gives NULL and a record.
+// the contents move to a new block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees
+// it. A NULL `ptr` makes it malloc. A pointer that is no living block gives NULL and a record.
 static inline global void *kma_slab_realloc(global kma_slab *heap, global void *ptr, size_t bytes)
 {
 #if KMA_DEBUG
@@ -250,7 +249,7 @@ static inline global void *kma_slab_realloc(global kma_slab *heap, global void *
     }
     if (ptr && bytes != 0 && kma_slab_extend(heap, ptr, bytes))
         return ptr;
-    global void *moved = kma_slab_malloc(heap, bytes);
+    global void *moved = kma_slab_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SL_ALIGN), bytes);
     if (ptr && moved)
         kma_copy_block(moved, ptr, usable);
     if (moved || bytes == 0)

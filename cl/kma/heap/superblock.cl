@@ -108,7 +108,7 @@ static inline uint kma_superblock_class(global kma_superblock *heap, size_t alig
 {
     if (bytes == 0)
         return KMA_CLASSES;
-    if (!kma_is_power_of_two(align) || align > KMA_SB_ALIGN) {
+    if (!kma_can_align(heap, align, KMA_SB_ALIGN)) {
         kma_report(&heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
         return KMA_CLASSES;
     }
@@ -183,8 +183,7 @@ static inline void kma_superblock_release(global kma_superblock *heap, global vo
 
 // `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
 // bytes, or with a record if there is no room, `bytes` exceeds a superblock, or `align` is not a power of two up to
-// 4,096. Alignments below 16 are 16; above CL_DEVICE_MEM_BASE_ADDR_ALIGN only the offset is aligned, since the buffer
-// itself may not be. Any work-item, converged or not; one atomic on the offer for all lanes that come together and want
+// 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item, converged or not; one atomic on the offer for all lanes that come together and want
 // the same class, and one on the block's bit for each.
 static inline global void *kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t bytes)
 {
@@ -273,7 +272,7 @@ static inline size_t kma_superblock_usable_size(global kma_superblock *heap, glo
 }
 
 // Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
-// block. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. A pointer
+// block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. A pointer
 // that is no living block gives NULL and a record.
 static inline global void *kma_superblock_realloc(global kma_superblock *heap, global void *ptr, size_t bytes)
 {
@@ -292,7 +291,7 @@ static inline global void *kma_superblock_realloc(global kma_superblock *heap, g
 #endif
         return ptr;
     }
-    global void *moved = kma_superblock_malloc(heap, bytes);
+    global void *moved = kma_superblock_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SB_ALIGN), bytes);
     if (ptr && moved)
         kma_copy_block(moved, ptr, usable);
     if (moved || bytes == 0)

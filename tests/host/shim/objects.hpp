@@ -57,7 +57,7 @@ public:
     ~heap_memory() { release(); }
 
 private:
-    static constexpr size_t alignment = 64;
+    static constexpr size_t alignment = 4096; // the largest that a heap gives
     void release()
     {
         if constexpr (!is_model_checker)
