@@ -56,9 +56,9 @@ LeakReport guarded_leaks(const BlockWalk &walk, int debug, const layout::kma_gua
 /// that is somebody's was freed.
 void check_guards(const BlockWalk &walk, int debug, bool reuses, const layout::kma_guard &guard, Findings &findings);
 
-/// Names what would lead kernels astray from KMA_DEBUG 1 on: sizes in guards that their parts of `walk` have no room for,
-/// and refs in the quarantine that are of no freed block. Guards that were written over are not followed, and not named.
-/// Each part is a block, or with `reuses` false all memory that was handed out; `guard` for KMA_DEBUG 2 and 3.
+/// Names what would lead kernels astray from KMA_DEBUG 1 on: sizes in guards that their parts of `walk` have no room
+/// for, and refs in the quarantine that are of no freed block. Guards that were written over are not followed, and not
+/// named. Each part is a block, or with `reuses` false all memory that was handed out; `guard` for KMA_DEBUG 2 and 3.
 void check_followed(const BlockWalk &walk, int debug, bool reuses, const layout::kma_guard *guard, Findings &findings);
 
 } // namespace kma

@@ -184,8 +184,8 @@ const HeapKindEntry &entry_of(HeapKind kind);
 /// The same for options with a debug that is none.
 const HeapKindEntry &entry_of(const HeapOptions &options);
 
-/// Throws Error if `status`, OpenCL's from making a heap of so many bytes, means that there is no memory for it, or that
-/// the driver, which promises buffers of `promised` bytes, refuses one of that size.
+/// Throws Error if `status`, OpenCL's from making a heap of so many bytes, means that there is no memory for it, or
+/// that the driver, which promises buffers of `promised` bytes, refuses one of that size.
 void refuse_if_full(cl_int status, std::uint64_t bytes, std::uint64_t promised, const std::string &device);
 
 /// A driver whose heap is initialised. Throws Error as its kind's make(), and if the device has no memory for it.

@@ -33,8 +33,8 @@ struct FileHead {
     std::uint32_t debug;
     std::uint32_t atomic64;
     std::uint32_t page_bytes; // of a scatter heap; 0: the usual number
-    std::uint64_t bytes;     // of the heap
-    std::uint64_t max_bytes; // 0 if it does not grow
+    std::uint64_t bytes;      // of the heap
+    std::uint64_t max_bytes;  // 0 if it does not grow
     std::uint64_t superblock_bytes;
     std::uint64_t ranges;
 };

@@ -291,7 +291,8 @@ void Patient::damage_file(std::span<const Patch> patches, std::int64_t cut)
         require(loaded->check_books().empty(), "a heap that was loaded is sound");
         use(*loaded);
         const std::vector<std::string> wrong = loaded->check_books();
-        require(wrong.empty(), "a heap that was loaded is sound after use; but then: " + (wrong.empty() ? "" : wrong.front()));
+        require(wrong.empty(),
+                "a heap that was loaded is sound after use; but then: " + (wrong.empty() ? "" : wrong.front()));
     });
     found += refused ? 1 : 0;
     require(refused || cut == 0, "a file of another length is refused");

@@ -422,7 +422,8 @@ TEST_CASE("a file that would lead kernels astray by guards or the quarantine is 
         REQUIRE(refuses(whole) == "no error");
 
         const auto header = read_at<kma::layout::kma_heap_header>(whole, 0);
-        const std::uint64_t place = header.guard * kma::ref_unit + offsetof(kma::layout::kma_guard, quarantine.refs) + 4 * 77;
+        const std::uint64_t place =
+            header.guard * kma::ref_unit + offsetof(kma::layout::kma_guard, quarantine.refs) + 4 * 77;
         for (const kma::Ref ref : {1u, refs[0], refs[3], refs[0] + 1, header.limit - 1, header.limit, 5u << 24, ~0u})
             CHECK_THAT(refuses(with(whole, place, ref)),
                        contains(" of the quarantine holds ref " + std::to_string(ref) + ", which is no freed block"));
@@ -440,7 +441,8 @@ TEST_CASE("a file that would lead kernels astray by guards or the quarantine is 
         CHECK_THAT(refuses(sized(refs[1], 1 << 30, raw)), contains("the guard of the block in the units"));
         CHECK_THAT(refuses(sized(refs[1], ~0ull, raw)), contains("the guard of the block in the units"));
         if (kind != HeapKind::bump) // another's memory, which would be free once the block leaves the quarantine
-            CHECK_THAT(refuses(sized(refs[3], 100, raw)), contains("holds ref " + std::to_string(refs[3]) + ", which is no"));
+            CHECK_THAT(refuses(sized(refs[3], 100, raw)),
+                       contains("holds ref " + std::to_string(refs[3]) + ", which is no"));
 
         // What kernels do not follow, since its sum is wrong, is there to be looked at.
         CHECK(refuses(with(whole, guard_of(refs[1]), ~0ull)) == "no error");

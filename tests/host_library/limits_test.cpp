@@ -39,7 +39,9 @@ std::string n(std::uint64_t number)
 // "4 KiB", "2 MiB", "64 GiB"
 std::string size(std::uint64_t bytes)
 {
-    return bytes % gib == 0 ? n(bytes / gib) + " GiB" : bytes % mib == 0 ? n(bytes / mib) + " MiB" : n(bytes / kib) + " KiB";
+    return bytes % gib == 0   ? n(bytes / gib) + " GiB"
+           : bytes % mib == 0 ? n(bytes / mib) + " MiB"
+                              : n(bytes / kib) + " KiB";
 }
 
 // "39.1"
@@ -100,40 +102,39 @@ TEST_CASE("the sizes in docs/limits.md are the code's", "[limits]")
     const auto of_page = [&](std::uint64_t bytes) {
         return metadata([&](uint pages) { return kma_sc_plan_of(pages, shift_of(bytes), 11, 0, &end).begin; });
     };
-    require(
-        "docs/limits.md",
-        {
-            "| a heap | 64 GiB - 32 bytes |",
-            "at least " + least(HeapKind::bump, 0) + " bytes (bump; " + least(HeapKind::bump, 1) + " with `KMA_DEBUG` 1, " +
-                least(HeapKind::bump, 2) + " from 2 on)",
-            "(superblock: " + least(HeapKind::superblock, 0, superblock) + " for superblocks of " + size(superblock) + ", " +
-                least(HeapKind::superblock, 2, superblock) + " from `KMA_DEBUG` 2 on;",
-            "(scatter: " + least(HeapKind::scatter, 0) + " for pages of " + size(page) + ", " + least(HeapKind::scatter, 2) +
-                " from `KMA_DEBUG` 2 on)",
-            "metadata and " + size(chunk) + " (slab: " + least(HeapKind::slab, 0) + ", " + least(HeapKind::slab, 2) +
-                " from `KMA_DEBUG` 2 on)",
-            "one superblock: " + size(superblock) + " to " + size(large) + ",",
-            "from `KMA_DEBUG` 2 on " + n(around) + " bytes less, and `align - 16` less",
-            "one page to " + n(1 << KMA_SC_MAX_SUPER_SHIFT) + " pages, by `HeapOptions::superblock_bytes` (" +
-                size(page << KMA_SC_MAX_SUPER_SHIFT) + " with pages of " + size(page) + ", " +
-                size(large_page << KMA_SC_MAX_SUPER_SHIFT) + " with " + size(large_page) + ")",
-            "the whole heap, in " + n(line) + " bytes side by side",
-            "multiples of " + n(KMA_UNIT) + " bytes; superblock heap: " + n(KMA_CLASSES) + " sizes,",
-            "up to " + n(KMA_SB_ALIGN) + " (superblock, scatter and slab heaps), up to 2^31 (bump heap)",
-            "| superblocks | " + n(kma_sb_most(KMA_SB_MIN_SHIFT, true)) + " with 64-bit atomics",
-            "without them " + n(narrow(512 * kib)) + " of up to 512 KiB, " + n(narrow(mib)) + " of 1 MiB, " +
-                n(narrow(2 * mib)) + " of 2 MiB. So such heaps have " +
-                size((narrow(2 * mib) + 2) * 2 * mib) + " at most, and those with superblocks of " + size(superblock) + " " +
-                size((narrow(superblock) + 2) * superblock),
-            "| pages, scatter heap | " + n(KMA_SC_MOST_PAGES) + ": " + size(KMA_SC_MOST_PAGES * page) + " of pages of " +
-                size(page),
-            "| chunks of " + size(chunk) + ", slab heap | " + n(64 * gib / chunk) + ": 64 GiB",
-            "slab: " + tenths(of_chunk) + " bytes for each " + size(chunk),
-            "scatter: " + tenths(of_page(page)) + " bytes for each page of " + size(page) + ", 0.95 %, of " +
-                size(large_page) + " " + tenths(of_page(large_page)),
-            "bump: " + n(sizeof(kma_bump)) + " bytes.",
-            "From `KMA_DEBUG` 2 on " + n(sizeof(kma_guard)) + " bytes more",
-        });
+    require("docs/limits.md",
+            {
+                "| a heap | 64 GiB - 32 bytes |",
+                "at least " + least(HeapKind::bump, 0) + " bytes (bump; " + least(HeapKind::bump, 1) +
+                    " with `KMA_DEBUG` 1, " + least(HeapKind::bump, 2) + " from 2 on)",
+                "(superblock: " + least(HeapKind::superblock, 0, superblock) + " for superblocks of " +
+                    size(superblock) + ", " + least(HeapKind::superblock, 2, superblock) + " from `KMA_DEBUG` 2 on;",
+                "(scatter: " + least(HeapKind::scatter, 0) + " for pages of " + size(page) + ", " +
+                    least(HeapKind::scatter, 2) + " from `KMA_DEBUG` 2 on)",
+                "metadata and " + size(chunk) + " (slab: " + least(HeapKind::slab, 0) + ", " +
+                    least(HeapKind::slab, 2) + " from `KMA_DEBUG` 2 on)",
+                "one superblock: " + size(superblock) + " to " + size(large) + ",",
+                "from `KMA_DEBUG` 2 on " + n(around) + " bytes less, and `align - 16` less",
+                "one page to " + n(1 << KMA_SC_MAX_SUPER_SHIFT) + " pages, by `HeapOptions::superblock_bytes` (" +
+                    size(page << KMA_SC_MAX_SUPER_SHIFT) + " with pages of " + size(page) + ", " +
+                    size(large_page << KMA_SC_MAX_SUPER_SHIFT) + " with " + size(large_page) + ")",
+                "the whole heap, in " + n(line) + " bytes side by side",
+                "multiples of " + n(KMA_UNIT) + " bytes; superblock heap: " + n(KMA_CLASSES) + " sizes,",
+                "up to " + n(KMA_SB_ALIGN) + " (superblock, scatter and slab heaps), up to 2^31 (bump heap)",
+                "| superblocks | " + n(kma_sb_most(KMA_SB_MIN_SHIFT, true)) + " with 64-bit atomics",
+                "without them " + n(narrow(512 * kib)) + " of up to 512 KiB, " + n(narrow(mib)) + " of 1 MiB, " +
+                    n(narrow(2 * mib)) + " of 2 MiB. So such heaps have " + size((narrow(2 * mib) + 2) * 2 * mib) +
+                    " at most, and those with superblocks of " + size(superblock) + " " +
+                    size((narrow(superblock) + 2) * superblock),
+                "| pages, scatter heap | " + n(KMA_SC_MOST_PAGES) + ": " + size(KMA_SC_MOST_PAGES * page) +
+                    " of pages of " + size(page),
+                "| chunks of " + size(chunk) + ", slab heap | " + n(64 * gib / chunk) + ": 64 GiB",
+                "slab: " + tenths(of_chunk) + " bytes for each " + size(chunk),
+                "scatter: " + tenths(of_page(page)) + " bytes for each page of " + size(page) + ", 0.95 %, of " +
+                    size(large_page) + " " + tenths(of_page(large_page)),
+                "bump: " + n(sizeof(kma_bump)) + " bytes.",
+                "From `KMA_DEBUG` 2 on " + n(sizeof(kma_guard)) + " bytes more",
+            });
 }
 
 TEST_CASE("the other numbers in docs/limits.md are the code's", "[limits]")
@@ -143,33 +144,34 @@ TEST_CASE("the other numbers in docs/limits.md are the code's", "[limits]")
         findings.add("things", "a thing");
     const std::size_t shown = findings.take().size() - 1; // the last says how many more
     const std::uint64_t most_queue = kma_sb_most(KMA_SB_MIN_SHIFT, true);
-    require(
-        "docs/limits.md",
-        {
-            "the first " + n(KMA_ERROR_KEPT) + " of each code in detail, of " + n(KMA_ERROR_CODES) + " codes",
-            "the first " + n(shown) + " findings of one kind",
-            "the last " + n(KMA_QUARANTINE) + " freed blocks",
-            n(KMA_GUARD_FILES) + " source files, " + n(KMA_GUARD_NAME - 1) + " characters of their names, lines up to " +
-                n((1 << KMA_GUARD_LINE_BITS) - 1),
-            "if exactly a multiple of " + n(KMA_SB_PUT_DOWN) + " are put down",
-            "look " + n(2 * defined("heap/superblock_renew.cl", "KMA_SB_PATIENCE")) + " times",
-            "no more than " + n(defined("heap/slab_gaps.cl", "KMA_SL_SEEKERS")) + " work-items look through the whole heap",
-            "In the bump heap up to " + size(defined("heap/bump_head.cl", "KMA_BUMP_UNCHECKED") * KMA_UNIT),
-            "| a world | " + n(KMA_WORLD_BLOCKS_MOST) + " blocks, 2^31 objects |",
-            "| classes of which there are objects | " + n(KMA_WORLD_CLASSES_MOST) + " |",
-            n(sizeof(kma_world_block)) + " bytes for each block",
-            "and " + size(KMA_WORLD_HINTS * 4) + " for each class",
-            "| capacity | " + n(most_queue) + " with 64-bit atomics, " + n(kma_sb_most(KMA_SB_MIN_SHIFT, false)) + " without |",
-            "| an array list | 2^" + n(KMA_ARRAY_LIST_MOST_SHIFT) + " objects, " +
-                n(KMA_ARRAY_LIST_ENTRIES * KMA_ARRAY_LIST_ENTRIES) + " blocks |",
-            n(KMA_ARRAY_LIST_ENTRIES) + " pages of " + n(KMA_ARRAY_LIST_ENTRIES) + " refs",
-            "| objects for one work-item in one call | " +
-                n(defined("containers/array_list_memory.cl", "KMA_ARRAY_LIST_MOST")) + " |",
-            "| an arena's chunks | " + n(1 << KMA_ARENA_LEAST_SHIFT) + " bytes to " +
-                size(std::uint64_t{1} << KMA_ARENA_MOST_SHIFT),
-            "a quarter of the longest chunk, " + size(defined("containers/arena.cl", "KMA_ARENA_MOST_TAKEN") * KMA_UNIT) +
-                " at most",
-        });
+    require("docs/limits.md",
+            {
+                "the first " + n(KMA_ERROR_KEPT) + " of each code in detail, of " + n(KMA_ERROR_CODES) + " codes",
+                "the first " + n(shown) + " findings of one kind",
+                "the last " + n(KMA_QUARANTINE) + " freed blocks",
+                n(KMA_GUARD_FILES) + " source files, " + n(KMA_GUARD_NAME - 1) +
+                    " characters of their names, lines up to " + n((1 << KMA_GUARD_LINE_BITS) - 1),
+                "if exactly a multiple of " + n(KMA_SB_PUT_DOWN) + " are put down",
+                "look " + n(2 * defined("heap/superblock_renew.cl", "KMA_SB_PATIENCE")) + " times",
+                "no more than " + n(defined("heap/slab_gaps.cl", "KMA_SL_SEEKERS")) +
+                    " work-items look through the whole heap",
+                "In the bump heap up to " + size(defined("heap/bump_head.cl", "KMA_BUMP_UNCHECKED") * KMA_UNIT),
+                "| a world | " + n(KMA_WORLD_BLOCKS_MOST) + " blocks, 2^31 objects |",
+                "| classes of which there are objects | " + n(KMA_WORLD_CLASSES_MOST) + " |",
+                n(sizeof(kma_world_block)) + " bytes for each block",
+                "and " + size(KMA_WORLD_HINTS * 4) + " for each class",
+                "| capacity | " + n(most_queue) + " with 64-bit atomics, " + n(kma_sb_most(KMA_SB_MIN_SHIFT, false)) +
+                    " without |",
+                "| an array list | 2^" + n(KMA_ARRAY_LIST_MOST_SHIFT) + " objects, " +
+                    n(KMA_ARRAY_LIST_ENTRIES * KMA_ARRAY_LIST_ENTRIES) + " blocks |",
+                n(KMA_ARRAY_LIST_ENTRIES) + " pages of " + n(KMA_ARRAY_LIST_ENTRIES) + " refs",
+                "| objects for one work-item in one call | " +
+                    n(defined("containers/array_list_memory.cl", "KMA_ARRAY_LIST_MOST")) + " |",
+                "| an arena's chunks | " + n(1 << KMA_ARENA_LEAST_SHIFT) + " bytes to " +
+                    size(std::uint64_t{1} << KMA_ARENA_MOST_SHIFT),
+                "a quarter of the longest chunk, " +
+                    size(defined("containers/arena.cl", "KMA_ARENA_MOST_TAKEN") * KMA_UNIT) + " at most",
+            });
     CHECK(defined("heap/scatter_runs.cl", "KMA_SC_RUN_WALKS") == 8);
     require("docs/limits.md", {"it looks over all pages eight times at most"});
 }

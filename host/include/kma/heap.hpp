@@ -27,11 +27,11 @@ class HeapDriver;
 class Heap {
 public:
     /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata and one block, or one
-    /// superblock or page, need (bump: 2,704, debug 2,720, from 2 on 8,016), more than refs reach or the driver serves in one buffer,
-    /// if superblock_bytes or page_bytes is impossible or makes more superblocks than 32-bit atomics can number, if
-    /// options.max_bytes is less than `bytes` or more than refs reach, if the device's memory is full, or if SVM is
-    /// asked for where there is none. The messages name a size that would do, as far as kma knows one. Throws Error if
-    /// the device fails the selftest, which the first heap on a Device runs (see there).
+    /// superblock or page, need (bump: 2,704, debug 2,720, from 2 on 8,016), more than refs reach or the driver serves
+    /// in one buffer, if superblock_bytes or page_bytes is impossible or makes more superblocks than 32-bit atomics can
+    /// number, if options.max_bytes is less than `bytes` or more than refs reach, if the device's memory is full, or if
+    /// SVM is asked for where there is none. The messages name a size that would do, as far as kma knows one. Throws
+    /// Error if the device fails the selftest, which the first heap on a Device runs (see there).
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
     /// Leaves the other without a heap: what is called on it throws Error, until a heap is assigned to it.
     Heap(Heap &&) noexcept;
@@ -61,8 +61,8 @@ public:
     /// in the way of a larger one: ask for the large ones first, or add a super block for each of them.
     ///
     /// Slab heap: each size has twice the slabs that it fills, since lanes that ask together may leave half of theirs
-    /// unused, and up to 4,096 more; blocks above 4 KiB count nearly twice up to 1 MiB. Where several sizes above 4 KiB live in
-    /// one heap this is no guarantee either.
+    /// unused, and up to 4,096 more; blocks above 4 KiB count nearly twice up to 1 MiB. Where several sizes above 4 KiB
+    /// live in one heap this is no guarantee either.
     ///
     /// The result may be more than any device, or options.max_bytes, allows; the largest number stands for more than
     /// 2^64 bytes. Throws Error for a block larger than options.superblock_bytes, or than 2 MiB where that is 0
@@ -76,11 +76,11 @@ public:
     /// that of a folder, a pipe or a device.
     void save(const std::filesystem::path &path) const;
 
-    /// A heap with what save() wrote: kind, sizes, debug, superblocks and what else was planned are the file's, whatever
-    /// device made it; all refs mean the same, and malloc, free and growth go on. `build_options` as in HeapOptions. All
-    /// that kernels will follow is checked; what was written over in and around blocks is left to check(). Throws Error
-    /// if the file is no heap, damaged or of another version, if it has superblocks and was saved with atomics of the other width than the kernels of
-    /// `device` have, or as the constructor does.
+    /// A heap with what save() wrote: kind, sizes, debug, superblocks and what else was planned are the file's,
+    /// whatever device made it; all refs mean the same, and malloc, free and growth go on. `build_options` as in
+    /// HeapOptions. All that kernels will follow is checked; what was written over in and around blocks is left to
+    /// check(). Throws Error if the file is no heap, damaged or of another version, if it has superblocks and was saved
+    /// with atomics of the other width than the kernels of `device` have, or as the constructor does.
     static Heap load(const Device &device, const std::filesystem::path &path, Storage storage = Storage::buffer,
                      const std::string &build_options = {});
 
