@@ -25,7 +25,8 @@ const char *explain(ErrorCode code) noexcept
                "only by reset())";
     case ErrorCode::too_large:
         return "request too large: it exceeds what this heap can ever serve (bump and slab: the whole heap, "
-               "superblock and scatter: one superblock); make that larger, or check the size's computation";
+               "superblock and scatter: one superblock), or what a container gives at a time; make that larger, or check "
+               "the size's computation";
     case ErrorCode::bad_alignment:
         return "bad alignment: it must be a power of two, at most 4,096 (superblock, scatter and slab heap) or "
                "2^31 (bump heap), and divide the heap's own address, which has 128 bytes on PoCL";

@@ -98,22 +98,25 @@ kernel void lists(global kma_heap *heap, global kma_ref *refs, uint count, uint 
     }
 }
 
-// What is refused: nothing, and too many.
-kernel void refused_grow(global kma_heap *heap, kma_ref ref, uint n, global uint *out)
+// What is refused: nothing, and too many. Work-item 17 asks for `n`, the others for `others` each.
+kernel void refused_grow(global kma_heap *heap, kma_ref ref, uint n, uint others, global uint *out)
 {
-    out[0] = kma_array_list_grow(heap, kma_array_list_at(heap, ref), n);
+    const uint me = (uint)get_global_id(0);
+    out[me] = kma_array_list_grow(heap, kma_array_list_at(heap, ref), me == 17 ? n : others);
 }
 
-kernel void refused_grow_local(global kma_heap *heap, kma_ref ref, uint n, global uint *out)
+kernel void refused_grow_local(global kma_heap *heap, kma_ref ref, uint n, uint others, global uint *out)
 {
     local kma_group_words words;
-    out[0] = kma_array_list_grow_local(heap, kma_array_list_at(heap, ref), n, &words);
+    const uint me = (uint)get_global_id(0);
+    out[me] = kma_array_list_grow_local(heap, kma_array_list_at(heap, ref), me == 17 ? n : others, &words);
 }
 
-kernel void refused_grow_max(global kma_heap *heap, kma_ref ref, uint n, global uint *out)
+kernel void refused_grow_max(global kma_heap *heap, kma_ref ref, uint n, uint others, global uint *out)
 {
     local kma_group_words words;
-    out[0] = kma_array_list_grow_max(heap, kma_array_list_at(heap, ref), n, &words);
+    const uint me = (uint)get_global_id(0);
+    out[me] = kma_array_list_grow_max(heap, kma_array_list_at(heap, ref), me == 17 ? n : others, &words);
 }
 
 // What is not there, with KMA_DEBUG.

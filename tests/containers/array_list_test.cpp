@@ -335,16 +335,31 @@ TEST_CASE("what an array list refuses", "[array_list]")
     launch(checked.program("array_list.cl"), "beyond", {1, 1}, checked_heap, ArrayList(device(), checked_heap, sizeof(Object)).ref(), out);
     CHECK(out.read()[0] == 1);
 
-    const kma::Heap heap(device(), 4 << 20);
+    kma::Heap heap(device(), 4 << 20);
     const ArrayList roomy(device(), heap, sizeof(Object), {.room = 100});
     CHECK(roomy.room(heap) >= 100);
-    for (const char *way : ways)
-        for (const cl_uint n : {0u, 65537u}) {
-            INFO(way << " " << n);
-            launch(program("array_list.cl"), std::string("refused_") + way, {64, 64}, heap, roomy.ref(), n, out); // whose sum wraps
-            CHECK(out.read()[0] == none);
-            CHECK(roomy.size(heap) == 0);
-        }
+    for (const std::string way : ways)
+        for (const cl_uint n : {0u, 65537u})
+            for (const cl_uint others : {0u, 65537u, 3u}) {
+                INFO(way << " " << n << ", " << others);
+                const Array<cl_uint> first(64, 7);
+                launch(program("array_list.cl"), "refused_" + way, {64, 64}, heap, roomy.ref(), n, others, first);
+                std::vector<cl_uint> got = first.read();
+                const bool for_all = way == "grow_max"; // which gives all as many, or nobody
+                const bool served = others == 3 && !(for_all && n != 0);
+                if (n != 0 || others != 3 || way == "grow") // else it has the index that it would have
+                    CHECK(got[17] == none);
+                got.erase(got.begin() + 17);
+                CHECK(std::ranges::count(got, none) == (served ? 0 : 63));
+                CHECK(roomy.size(heap) == (!served ? 0u : for_all ? 64u * 3 : 63u * 3));
+                const unsigned records = (n == 65537 ? 1u : 0u) + (others == 65537 ? 63u : 0u);
+                CHECK(heap.error_count(kma::ErrorCode::too_large) == (for_all ? std::min(records, 1u) : records));
+                CHECK(heap.error_count(kma::ErrorCode::out_of_memory) == 0);
+                if (n == 65537)
+                    CHECK(heap.errors()[0].size == 65537 * sizeof(Object));
+                heap.clear_errors();
+                roomy.clear(heap);
+            }
     roomy.destroy(heap);
     const auto message = [&](cl_uint bytes, const ArrayListOptions &options) {
         try {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shim/types.hpp"
+#include "kma/heap/header.cl"
 
 struct kma_counted {
     struct block {
@@ -13,6 +14,7 @@ struct kma_counted {
         size_t align, bytes;
     };
 
+    kma_heap_header header{}; // what containers record
     std::vector<block> live;
     size_t bytes = 0; // of these
     uint calls = 0;

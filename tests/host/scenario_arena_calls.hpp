@@ -152,6 +152,8 @@ private:
         shim::check(it.take(16), "a lone caller gets nothing");
         shim::check(kma_arena_room(&it.heap, it.arena, 240), "room is not used");
         it.has(2);
+        shim::check(!kma_arena_room(&it.heap, it.arena, (16ul << 30) + 1), "more room than there may be");
+        shim::check(kma_load_u32(&it.heap.header.errors.count[KMA_ERROR_TOO_LARGE], KMA_RELAXED) == 1, "no record of that");
         shim::check(kma_arena_room(&it.heap, it.arena, 5000), "there is memory, and no room");
         for (uint i = 0; i < 313; i++)
             shim::check(it.take(16), "there is room, and one gets nothing");

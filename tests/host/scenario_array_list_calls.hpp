@@ -81,9 +81,12 @@ private:
             return blocks;
         }
 
-        // Between two calls: `blocks`, and the pages that they need, of the right lengths; all that is not in use is credit.
-        void has(uint blocks, uint objects, shim::location where = shim::location::current())
+        // Between two calls: `blocks`, and the pages that they need, of the right lengths; all that is not in use is credit. So many
+        // requests were recorded that no memory would serve.
+        void has(uint blocks, uint objects, uint refused = 0, shim::location where = shim::location::current())
         {
+            shim::check(kma_load_u32(&heap.header.errors.count[KMA_ERROR_TOO_LARGE], KMA_RELAXED) == refused,
+                        "requests for too many objects are not recorded, or others are", where);
             const uint pages = blocks > KMA_ARRAY_LIST_ENTRIES ? (blocks - 1) / KMA_ARRAY_LIST_ENTRIES : 0;
             size_t sum = sizeof(kma_array_list) + pages * sizeof(kma_array_list_page);
             for (uint block = 0; block < blocks; block++)
@@ -196,9 +199,9 @@ private:
     {
         subject it(1, 4, 13); // 2^17 objects in the longest block
         shim::check(it.grow(0) == none && it.grow(KMA_ARRAY_LIST_MOST + 1) == none && it.grow(~0u) == none, "what cannot be is served");
-        it.has(0, 0);
+        it.has(0, 0, 2);
         shim::check(it.grow(KMA_ARRAY_LIST_MOST) == 0, "the most objects at a time");
-        it.has(it.blocks_with(KMA_ARRAY_LIST_MOST), KMA_ARRAY_LIST_MOST);
+        it.has(it.blocks_with(KMA_ARRAY_LIST_MOST), KMA_ARRAY_LIST_MOST, 2);
         // Many at a time, as groups want them: all that there is, and not one more; where there are too few, nothing is taken off.
         subject rich(1, 17, 0);
         const uint all_of_it = 1u << 17;
@@ -244,15 +247,15 @@ private:
         subject it(4, 0, 0);
         shim::check(it.grow(most_blocks - 2) == 0, "a list as long as can be, but for two");
         shim::check(it.grow(3) == none, "a list is longer than can be");
-        it.has(most_blocks, most_blocks - 2); // two more came, and are credit
+        it.has(most_blocks, most_blocks - 2, 1); // two more came, and are credit
         const uint calls = it.heap.calls;
         shim::check(it.grow(3) == none && it.heap.calls == calls, "memory is taken that no list can have");
         shim::check(it.grow(2) == most_blocks - 2, "the last two objects");
         for (uint i = 0; i < most_blocks; i++) // who looked behind the last entry would find something
             std::memset(kma_array_list_get(&it.heap, it.list, i), 0xff, it.bytes);
-        it.has(most_blocks, most_blocks);
+        it.has(most_blocks, most_blocks, 2);
         shim::check(!kma_array_list_room(&it.heap, it.list, 1) && it.grow(1) == none, "a full list grows");
-        it.has(most_blocks, most_blocks);
+        it.has(most_blocks, most_blocks, 4);
         it.check_objects();
     }
 
@@ -403,7 +406,8 @@ private:
         it.has(0, 0);
         for (const uint n : {(1u << 30) + 1, 1u << 31, ~0u})
             shim::check(!kma_array_list_room(&it.heap, it.list, n), "room for more than a list may have");
-        it.has(0, 0);
+        it.has(0, 0, 3);
+        kma_store_u32(&it.heap.header.errors.count[KMA_ERROR_TOO_LARGE], 0, KMA_RELAXED);
         shim::check(kma_array_list_room(&it.heap, it.list, 3), "no room for three");
         it.has(2, 0);
         shim::check(kma_array_list_room(&it.heap, it.list, 6), "no room for as many as there are");
@@ -495,7 +499,7 @@ private:
 
     static uint local_want(uint way, uint item) { return way == 0 ? 1 : way == 1 ? item % 4 : way == 2 ? 0 : item == 0 ? 9 : 0; }
 
-    // Work-groups: a sum, which all may have, or nobody; and the largest number, for each.
+    // Work-groups: a sum, which all may have, or nobody; and the largest number, for each. Who wants too many is left out.
     static void check_groups()
     {
         for (const uint items : {1u, 2u, 3u, 31u, 32u, 33u, 64u})
@@ -543,13 +547,16 @@ private:
                     barrier(0);
                     interleaved[item] = kma_array_list_grow_max(&also.heap, also.list, item == 1 ? wanted : 1, &words);
                 });
-                const bool served = has_memory && wanted <= KMA_ARRAY_LIST_MOST;
+                const bool may = wanted <= KMA_ARRAY_LIST_MOST;
                 for (uint item = 0; item < 3; item++) {
+                    const bool served = has_memory && (item != 1 || may);
                     shim::check((first[item] != none) == served, "a group's limit");
-                    shim::check((interleaved[item] != none) == served, "a group's limit for each");
+                    shim::check((interleaved[item] != none) == (has_memory && may), "a group's limit for each");
                 }
-                it.has(served, served ? KMA_ARRAY_LIST_MOST + 2 : 0);
-                also.has(served, served ? 3 * KMA_ARRAY_LIST_MOST : 0);
+                it.has(has_memory, !has_memory ? 0 : may ? KMA_ARRAY_LIST_MOST + 2 : 2, !may);
+                also.has(has_memory && may, has_memory && may ? 3 * KMA_ARRAY_LIST_MOST : 0, !may);
+                const kma_error_record &record = it.heap.header.errors.first[KMA_ERROR_TOO_LARGE * KMA_ERROR_KEPT];
+                shim::check(may || record.size == wanted, "the record of too many objects of one byte");
             }
     }
 

@@ -338,8 +338,10 @@ static inline global void *kma_arena_alloc(global kma_heap *heap, global kma_are
 // before has left is not used any more.
 static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena, ulong bytes)
 {
-    if (bytes > (ulong)KMA_ARENA_FULL * KMA_UNIT)
+    if (bytes > (ulong)KMA_ARENA_FULL * KMA_UNIT) {
+        kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
         return false;
+    }
     const uint wanted = (uint)((bytes + KMA_UNIT - 1) / KMA_UNIT);
     const uint units = max(wanted + KMA_ARENA_HEADER, (uint)arena->least);
     global void *memory = (global void *)0;

@@ -103,12 +103,20 @@ static inline global void *kma_array_list_get(global kma_heap *heap, global kma_
 
 // ------ growing -----------------------------------------------------------------------------------------------------
 
-// `n` more objects, side by side in number and, within a block, in memory: the first one's index; contents undefined. For 0, and for
-// more than KMA_ARRAY_LIST_MOST, KMA_ARRAY_LIST_NONE; if there is no memory, that and the heap's record, and the size is as before.
-// Any work-item, converged or not; lanes that come together are served together.
+// Whether a work-item may have `n` objects at a time; leaves a record if they are too many.
+static inline bool kma_array_list_may(global kma_heap *heap, global kma_array_list *list, uint n)
+{
+    if (n > KMA_ARRAY_LIST_MOST)
+        kma_array_list_refuse(heap, list, n);
+    return n <= KMA_ARRAY_LIST_MOST;
+}
+
+// `n` more objects, side by side in number and, within a block, in memory: the first one's index; contents undefined.
+// KMA_ARRAY_LIST_NONE for 0. That, and a record, for more than KMA_ARRAY_LIST_MOST, or if there is no memory; then the size is
+// as before. Any work-item, converged or not; lanes that come together are served together.
 static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_list *list, uint n)
 {
-    if (n == 0 || n > KMA_ARRAY_LIST_MOST)
+    if (n == 0 || !kma_array_list_may(heap, list, n))
         return KMA_ARRAY_LIST_NONE;
     const kma_lanes active = kma_lanes_active();
     const kma_lanes group = kma_lanes_alike(active, (ulong)list);
@@ -136,24 +144,27 @@ static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_l
     return first;
 }
 
-// The same for each work-item of a work-group, collective: `n` may differ, and be 0, which has the index that it would have. All get
-// KMA_ARRAY_LIST_NONE, and the size is as before, if there is no memory for all, or one wants more than KMA_ARRAY_LIST_MOST.
+// The same for each work-item of a work-group, collective: `n` may differ, and be 0, which has the index that it would have. A
+// work-item that asks for too many gets KMA_ARRAY_LIST_NONE, the others are served. All get it, and the size is as before, if there
+// is no memory for all.
 static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_array_list *list, uint n,
                                              local kma_group_words *words)
 {
-    const kma_group_place place = kma_group_put(words, n <= KMA_ARRAY_LIST_MOST ? n : 0xffffffffu); // more than any sum of those
+    const bool may = kma_array_list_may(heap, list, n);
+    const kma_group_place place = kma_group_put(words, may ? n : 0);
     uint first = KMA_ARRAY_LIST_NONE;
     if (kma_group_me() == 0) {
         const uint sum = kma_group_sum(words);
-        if (sum != 0 && sum != 0xffffffffu)
+        if (sum != 0)
             first = kma_array_list_take(heap, list, sum);
     }
     first = kma_group_tell(words, first);
-    return first != KMA_ARRAY_LIST_NONE ? first + kma_group_before(words, place) : first;
+    return may && first != KMA_ARRAY_LIST_NONE ? first + kma_group_before(words, place) : KMA_ARRAY_LIST_NONE;
 }
 
 // The same, with as many objects for each work-item as that one gets who wants most, and those interleaved: the caller's k-th object is
-// number first + k * work-items, so that what neighbours use together is side by side (max distribution, thesis 5.3.2).
+// number first + k * work-items, so that what neighbours use together is side by side (max distribution, thesis 5.3.2). If one asks
+// for too many, all get KMA_ARRAY_LIST_NONE, with one record.
 static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_array_list *list, uint n,
                                            local kma_group_words *words)
 {
@@ -161,7 +172,7 @@ static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_arr
     uint first = KMA_ARRAY_LIST_NONE;
     if (kma_group_me() == 0) {
         const uint most = kma_group_most(words);
-        if (most != 0 && most <= KMA_ARRAY_LIST_MOST)
+        if (most != 0 && kma_array_list_may(heap, list, most))
             first = kma_array_list_take(heap, list, most * kma_group_items());
     }
     first = kma_group_tell(words, first);
@@ -175,7 +186,11 @@ static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_l
     if (there >= n)
         return true;
     const uint lacking = n - there;
-    if (n > 1u << KMA_ARRAY_LIST_MOST_SHIFT || !kma_array_list_bring(heap, list, lacking, false))
+    if (n > 1u << KMA_ARRAY_LIST_MOST_SHIFT) {
+        kma_array_list_refuse(heap, list, n);
+        return false;
+    }
+    if (!kma_array_list_bring(heap, list, lacking, false))
         return false;
     kma_array_list_credit(list, lacking);
     return true;

@@ -67,6 +67,12 @@ static inline uint kma_array_list_most_blocks(global kma_array_list *list)
     return min(blocks, 1u << 2 * KMA_ARRAY_LIST_PAGE_SHIFT);
 }
 
+// Leaves the record of a request for `n` objects that no memory would serve.
+static inline KMA_COLD void kma_array_list_refuse(global kma_heap *heap, global kma_array_list *list, uint n)
+{
+    kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, (ulong)n * list->object_bytes);
+}
+
 // Gives credit for `objects` of the list's blocks. A release: their entries are in memory before anybody can count on them.
 static inline void kma_array_list_credit(global kma_array_list *list, uint objects)
 {
@@ -169,8 +175,8 @@ static inline bool kma_array_list_others_lack(global kma_array_list *list, uint 
 }
 
 // Puts blocks for `n` objects, the caller's, into the list, and if there is memory some more for others: credit. `takes`: what others
-// bring meanwhile will do as well. False if there is no memory for n; what of it is in the list is credit, too. One call of malloc and
-// one of free, since some compilers copy them into the caller.
+// bring meanwhile will do as well. False, and a record, if there is no memory for n, or the list may have no more blocks; what of it
+// is in the list is credit, too. One call of malloc and one of free, since some compilers copy them into the caller.
 static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global kma_array_list *list, uint n, bool takes)
 {
     uint got = 0; // of n
@@ -200,6 +206,8 @@ static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global k
         if (takes && kma_array_list_take_credit(list, n - got)) // of what the other brought; maybe none
             got = n;
     }
+    if (got < n && at == kma_array_list_most_blocks(list))
+        kma_array_list_refuse(heap, list, n);
     if (got < n)
         kma_array_list_credit(list, got);
     return got >= n;
