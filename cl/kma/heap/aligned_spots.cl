@@ -38,7 +38,7 @@ static inline uint kma_aligned_find(global kma_atomic_u32 *bitmap, uint spots, u
     return KMA_NO_SPOT;
 }
 
-// Takes an aligned spot for the caller, who has reserved one of the bitmap's spots, whichever: sets its bit. KMA_NO_SPOT if
+// Takes an aligned spot for the caller, which has a reservation for any one spot of the bitmap: sets its bit. KMA_NO_SPOT if
 // there is none. Acquires what its last owner did.
 static inline uint kma_aligned_claim(global kma_atomic_u32 *bitmap, uint spots, uint step)
 {

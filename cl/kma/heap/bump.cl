@@ -144,8 +144,8 @@ static inline void kma_bump_free(global kma_bump *heap, global void *ptr)
 }
 
 // Gives a block of `old_bytes` the size `bytes`: in place if it shrinks or stays within its last 16 bytes, else the
-// contents move to a new block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
-// makes it malloc. With KMA_DEBUG a pointer that is no living block of that size gives NULL and a record.
+// contents move to a new block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which
+// frees it. A NULL `ptr` makes it malloc. With KMA_DEBUG a pointer that is no living block of that size gives NULL and a record.
 static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global void *ptr, size_t old_bytes,
                                                   size_t bytes)
 {

@@ -84,8 +84,9 @@ static inline kma_sc_need kma_scatter_need(const kma_sc_heap *sc, size_t align, 
 
 // `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
 // bytes, or with a record if there is no room, `bytes` exceeds a super block, or `align` is not a power of two up to
-// 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item, converged or not; for all lanes that come together and want the same class, one
-// atomic for where to begin, one for each page that they get chunks of, and one for each 32 of its bits.
+// 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item, converged or not; for all lanes that
+// come together and want the same class, one atomic for where to begin, one for each page that they get chunks of, and
+// one for each 32 of its bits.
 static inline global void *kma_scatter_aligned_alloc(global kma_scatter *heap, size_t align, size_t bytes)
 {
 #if KMA_DEBUG
@@ -181,8 +182,8 @@ static inline size_t kma_scatter_usable_size(global kma_scatter *heap, global vo
 }
 
 // Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
-// block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. A pointer
-// that is no living block gives NULL and a record.
+// block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
+// makes it malloc. A pointer that is no living block gives NULL and a record.
 static inline global void *kma_scatter_realloc(global kma_scatter *heap, global void *ptr, size_t bytes)
 {
 #if KMA_DEBUG

@@ -128,7 +128,8 @@ static inline KMA_COLD global void *kma_slab_alloc_anyhow(global kma_slab *heap,
 
 // `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0 bytes,
 // or with a record if there is no room, or `align` is not a power of two up to 4,096 that divides the heap's address.
-// Alignments below 16 are 16. Any work-item, converged or not; for all lanes that come together one atomic for where their blocks shall be, and one for each 16 KiB of them.
+// Alignments below 16 are 16. Any work-item, converged or not; for all lanes that come together one atomic for where
+// their blocks shall be, and one for each 16 KiB of them.
 static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t align, size_t bytes)
 {
 #if KMA_DEBUG

@@ -25,7 +25,8 @@
 //   - It is never data: of these bit 31 is set, and here owners are changed only while it is not. (Slots are taken in order,
 //     31 last. A slab whose slot 31 is taken while others are free is taken off; its holes are in their tree.)
 //   - It may be another slab's owners. So who set the bits looks at the head again. Whoever makes a slab whose owners are no
-//     data stores its header first, then releases these, and comes after the end of the slab before, and that after it was taken off; who set bits acquires:
+//     data stores its header first, then releases these, and comes after the end of the slab before, and that after it was taken
+//     off; the lane that set bits acquires:
 //     so if they are another slab's, he sees that the head has changed. (Or it names that line and slot once more, for another
 //     slab: then the bits are in its owners, and he looks at the header once more, which now cannot change: if it is what he
 //     read before, they are slots of that one.) Whom the head still names the old slab, though it was just taken off, has a

@@ -183,8 +183,8 @@ static inline void kma_superblock_release(global kma_superblock *heap, global vo
 
 // `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
 // bytes, or with a record if there is no room, `bytes` exceeds a superblock, or `align` is not a power of two up to
-// 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item, converged or not; one atomic on the offer for all lanes that come together and want
-// the same class, and one on the block's bit for each.
+// 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item, converged or not; one atomic on the
+// offer for all lanes that come together and want the same class, and one on the block's bit for each.
 static inline global void *kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t bytes)
 {
 #if KMA_DEBUG
@@ -272,8 +272,8 @@ static inline size_t kma_superblock_usable_size(global kma_superblock *heap, glo
 }
 
 // Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
-// block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. A pointer
-// that is no living block gives NULL and a record.
+// block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
+// makes it malloc. A pointer that is no living block gives NULL and a record.
 static inline global void *kma_superblock_realloc(global kma_superblock *heap, global void *ptr, size_t bytes)
 {
 #if KMA_DEBUG

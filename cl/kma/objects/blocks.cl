@@ -5,7 +5,7 @@
 //   for each block: it is in the tree of free ones  ==  type is 0  ==  state is all ones by nobody's objects
 //   type is cls and state is not all ones  =>  it is in active[cls]
 //
-// A bit in active[cls] that should not be there is a stale hint: who comes by it mends that. One that is missing would hide room, so:
+// A bit in active[cls] that should not be there is a stale hint: the work-item that meets it mends that. One that is missing would hide room, so:
 //   - who clears a slot of a word that was all ones puts it in (kma_world_settle);
 //   - who takes it out looks at the word afterwards, by a read-modify-write, and puts it in again if there is room (kma_world_mend).
 //     Of him and the one above, whoever comes second to the word sees what the other did.
@@ -113,8 +113,8 @@ static inline KMA_COLD void kma_world_mend(global kma_world *w, uint cls, uint b
         kma_bit_tree_put(active, w->blocks, block);
 }
 
-// What follows when slots of a block of class cls were given back, by whom its word was made `after` from `before`: a block without objects
-// ends, one that was full is put among those with room.
+// Completes a release of slots of a block of class cls, by which the caller changed its word from `before` to `after`: a block
+// without objects ends, one that was full is put among those with room.
 static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint block, kma_slots before, kma_slots after)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
