@@ -381,4 +381,20 @@ inline void check_group_requests()
     shim::check(in.used() == 0, "lines that nobody has");
 }
 
+// Lanes that give their blocks of a power of two twice the size get them side by side, as by malloc.
+inline void check_group_realloc()
+{
+    for (const uint units : {2u, 4u, 16u}) {
+        group_heap in;
+        in.blocks.assign(64, nullptr);
+        shim::lockstep::run(32, 0, [&](uint lane) {
+            void *const small = kma_slab_malloc(in.heap, size_t{units} * KMA_UNIT);
+            in.blocks[lane] = kma_slab_realloc(in.heap, small, size_t{2} * units * KMA_UNIT);
+        });
+        check_placed(in, order_of(group_sizes(32, 2 * units).data()), in.blocks.data());
+        in.check_books();
+        in.free_all();
+    }
+}
+
 } // namespace calls

@@ -152,6 +152,7 @@ inline void check_slab_groups()
     check_group_orders();
     check_group_blocks();
     check_group_holes();
+    check_group_realloc();
     check_group_of_two();
     check_group_requests();
     check_group_draws();

@@ -250,7 +250,13 @@ static inline global void *kma_slab_realloc(global kma_slab *heap, global void *
     }
     if (ptr && bytes != 0 && kma_slab_extend(heap, ptr, bytes))
         return ptr;
-    global void *moved = kma_slab_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SL_ALIGN), bytes);
+    // The path of whole warps knows no alignment, but side by side larger blocks are mostly aligned as smaller ones were.
+    const size_t align = kma_kept_align(heap, ptr, usable, KMA_SL_ALIGN);
+    global void *moved = kma_slab_malloc(heap, bytes);
+    if (((size_t)moved & (align - 1)) != 0) {
+        kma_slab_free(heap, moved);
+        moved = kma_slab_alloc_anyhow(heap, align, bytes, false);
+    }
     if (ptr && moved)
         kma_copy_block(moved, ptr, usable);
     if (moved || bytes == 0)
