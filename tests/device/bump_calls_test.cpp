@@ -139,16 +139,16 @@ TEST_CASE("realloc_sized grows, shrinks, makes and frees", "[bump][calls]")
 
 TEST_CASE("realloc_sized that fails leaves the block alone", "[bump][calls]")
 {
-    const kma::Heap heap = bump_heap(512);
+    const kma::Heap heap = bump_heap(1024);
     const Array<cl_uint> old_refs(1, 0), refs(1, 9), wrong(1, 0);
-    launch(program("bump_calls.cl"), "call_realloc_sized", {1, 1}, heap, Array<cl_ulong>(1, 400),
-           Array<cl_ulong>(1, 500), old_refs, refs, wrong);
+    launch(program("bump_calls.cl"), "call_realloc_sized", {1, 1}, heap, Array<cl_ulong>(1, 800),
+           Array<cl_ulong>(1, 850), old_refs, refs, wrong);
     CHECK(refs.read()[0] == 0);
     CHECK(count_of(heap.stats(), ErrorCode::out_of_memory) == 1);
     const kma::Snapshot snapshot = heap.snapshot();
-    const auto *bytes = snapshot.deref<std::array<cl_uchar, 400>>(old_refs.read()[0]);
+    const auto *bytes = snapshot.deref<std::array<cl_uchar, 800>>(old_refs.read()[0]);
     REQUIRE(bytes);
-    for (std::size_t i = 0; i < 400; i++)
+    for (std::size_t i = 0; i < 800; i++)
         REQUIRE((*bytes)[i] == static_cast<cl_uchar>(i));
 }
 
