@@ -96,7 +96,11 @@ struct superblock_kind {
         const uint what = content(superblock_of(mine));
         return kma_class_units((what & KMA_SB_FREE) != 0 ? kma_class_of(mine.units) : what);
     }
-    uint whole(uint units, uint align) const { return kma_class_units(kma_class_of_aligned(units, align)); }
+    // Of the class that a block of the caller's own has; an alignment, or want of memory, makes it larger than it need be.
+    uint whole(void *place) const
+    {
+        return kma_class_units(content((kma_superblock_ref_of(heap, place) - begin()) >> shift_));
+    }
 
     void check_block(const block &mine) const
     {

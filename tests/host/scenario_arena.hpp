@@ -229,7 +229,7 @@ private:
     }
 
     static constexpr size_t room = 4 * sizeof(kma_arena) + 256 + 2 * (threads + 1) * max_rounds * (4 * least + 64) + 64 * least;
-    alignas(64) uchar memory_[sizeof(kma_heap) + 16 + room];
+    alignas(4096) uchar memory_[sizeof(kma_heap) + 16 + room];
     kma_heap *heap_;
     kma_arena *arenas_[2] = {};
     uint most_ = 0; // bytes of the longest chunk

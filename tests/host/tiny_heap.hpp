@@ -124,11 +124,10 @@ public:
             own(grown);
             return grown;
         }
-        const uint align = kept_align(old);
         uint whole = units;
-        if constexpr (requires { in.whole(units, align); })
-            whole = in.whole(units, align);
-        const block mine = found(place, whole, stamp, align);
+        if constexpr (requires { in.whole(place); })
+            whole = in.whole(place);
+        const block mine = found(place, whole, stamp, kept_align(old));
         if constexpr (!shim::is_model_checker)
             check_words(mine, min(units, old.units), old.stamp, "realloc lost what the block had");
         own(mine);
