@@ -59,7 +59,8 @@ bool includes_a_file(std::string_view text)
     for (std::size_t at = text.find(include); at != std::string_view::npos; at = text.find(include, at + 1)) {
         const std::string_view before = text.substr(0, text.find_last_not_of(" \t\\\r\n", at - 1) + 1);
         const std::string_view line = before.substr(before.rfind('\n') + 1);
-        if ((line.ends_with('#') || line.ends_with("%:")) && line.find("//") == std::string_view::npos)
+        const bool is_quoted = line.find("//") != std::string_view::npos || line.find('"') != std::string_view::npos;
+        if ((line.ends_with('#') || line.ends_with("%:")) && !is_quoted)
             return true;
     }
     return false;
