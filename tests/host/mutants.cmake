@@ -86,7 +86,8 @@ function(kma_mutants_test name only label timeout)
 endfunction()
 kma_mutants_test(by_hand hand release 1800)
 # Every fifth of the files that changed, and every fortieth of the others, always the same ones. All are `release` entries: a
-# mutant without a row in docs/mutants.md is searched by all finders, which takes minutes. Excuses are tried when docs/mutants.md is written, which takes most of the time.
+# mutant without a row in docs/mutants.md is searched by all finders, which takes minutes. Excuses are tried when
+# docs/mutants.md is written, which takes most of the time.
 kma_mutants_test(generated generated release 1800 --excused-levels 0 --every 40 --every-changed 5)
 kma_mutants_test(all generated release 5400 --excused-levels 0)
 add_test(NAME host.mutants.script COMMAND ${KMA_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/mutants/script_test.py)

@@ -18,7 +18,7 @@ inline thread_local place this_place;
 inline thread_local std::uint64_t random_state = 1;
 
 // Far more than retries can explain, of which each needs another thread's progress.
-constexpr uint most_operations = 60000; // of a thread in an iteration: a NULL for an alignment alone may take 1,024 looks
+constexpr uint most_operations = 20000;
 
 inline place &self()
 {
