@@ -30,7 +30,7 @@ struct ProgramOptions {
 };
 
 /// A built program. Building one of the last 32 texts again, with the same options on copies of one Device, costs
-/// nothing. A text with an #include that only the compiler can follow (-I) is built each time.
+/// nothing. A text with an `#include` that only the compiler can follow (-I) is built each time.
 class Program {
 public:
     /// Builds `units` as one translation unit in which `#include "kma/…"` finds kma.
