@@ -7,7 +7,7 @@ namespace bench {
 namespace {
 
 constexpr double share = 0.6; // p_alloc and p_free of the ageing
-constexpr cl_uint below = static_cast<cl_uint>(share * 4294967296.0);
+constexpr cl_uint chance_below = static_cast<cl_uint>(share * 4294967296.0);
 constexpr Sizes old_sizes{16, 4065}; // 2 KiB on average
 
 // Blocks of 16 to 4080 bytes in half of the heap, of which those in a window come and go in each of 1000 kernels.
@@ -25,7 +25,7 @@ public:
         const std::uint32_t kernels = bench.quick() ? 50 : 1000;
         double series = 0;
         for (std::uint32_t i = 1; i <= kernels; i++) {
-            series += turn(window, i * window % slots_, below, below, i * 0x9e3779b9u);
+            series += turn(window, i * window % slots_, chance_below, chance_below, i * 0x9e3779b9u);
             if (series > longest_series) {
                 bench.note("uniform", "aged by " + std::to_string(i) + " kernels only, which took " +
                                           std::to_string(static_cast<int>(series)) + " ms");

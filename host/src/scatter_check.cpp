@@ -10,9 +10,9 @@ namespace {
 
 using namespace layout;
 
-class Checker {
+class ScatterChecker {
 public:
-    Checker(const kma_sc_plan &plan, const ScatterBooks &books, Findings &findings)
+    ScatterChecker(const kma_sc_plan &plan, const ScatterBooks &books, Findings &findings)
         : plan_(plan), books_(books), findings_(findings)
     {
     }
@@ -186,7 +186,7 @@ private:
 
 void check_scatter(const kma_sc_plan &plan, const ScatterBooks &books, Findings &findings)
 {
-    Checker(plan, books, findings).run();
+    ScatterChecker(plan, books, findings).run();
 }
 
 } // namespace kma

@@ -53,9 +53,9 @@ bool is_sound(const kma_sl_plan &plan, const kma_sl_form &form, std::uint32_t li
     return kma_sl_offset(&form, KMA_SL_SLOTS - 1) + (has_last ? 1 : 0) <= form.lines * KMA_SL_LINE;
 }
 
-class Checker {
+class SlabChecker {
 public:
-    Checker(const kma_sl_plan &plan, const SlabBooks &books, Findings &findings)
+    SlabChecker(const kma_sl_plan &plan, const SlabBooks &books, Findings &findings)
         : plan_(plan), books_(books), findings_(findings), own_(books.heads_own()), claimed_(books.used.size()),
           holes_(std::size_t{KMA_SL_CLASSES} * books.used.size())
     {
@@ -282,7 +282,7 @@ void for_each_slab_block(const kma_sl_plan &plan, const SlabBooks &books,
 
 void check_slab(const kma_sl_plan &plan, const SlabBooks &books, Findings &findings)
 {
-    Checker(plan, books, findings).run();
+    SlabChecker(plan, books, findings).run();
 }
 
 } // namespace kma

@@ -6,7 +6,6 @@
 #include <functional>
 #include <iterator>
 #include <optional>
-#include <regex>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -343,15 +342,20 @@ std::string expand(const std::vector<Source> &units, const std::vector<Source> &
 std::string name_lines(const std::string &log, const std::string &text)
 {
     // The compilers that ignore #line call the text by these names: NVIDIA's, Oclgrind's.
-    static const std::regex raw("(<kernel>|<stdin>|input\\.cl):([0-9]+)");
+    static constexpr std::string_view names[] = {"<kernel>:", "<stdin>:", "input.cl:"};
     std::string named;
-    auto rest = log.cbegin();
-    for (std::sregex_iterator match(log.begin(), log.end(), raw), end; match != end; ++match) {
-        named.append(rest, log.begin() + match->position());
-        named += origin(text, std::stoul(match->str(2)));
-        rest = log.begin() + match->position() + match->length();
+    for (std::size_t at = 0; at < log.size();) {
+        const std::string_view rest = std::string_view(log).substr(at);
+        const auto name = std::ranges::find_if(names, [&](std::string_view one) { return rest.starts_with(one); });
+        const std::size_t digits = name == std::end(names) ? 0 : std::min(rest.find_first_not_of("0123456789", name->size()), rest.size()) - name->size();
+        if (digits == 0) {
+            named += log[at++];
+        } else {
+            named += origin(text, std::stoul(std::string(rest.substr(name->size(), digits))));
+            at += name->size() + digits;
+        }
     }
-    return named.append(rest, log.cend());
+    return named;
 }
 
 } // namespace kma

@@ -16,9 +16,9 @@ constexpr std::uint32_t most_drawn(std::uint32_t slots, bool atomic64)
     return atomic64 ? 0xe0000000 : slots + 2;
 }
 
-class Checker {
+class SuperblockChecker {
 public:
-    Checker(const layout::kma_sb_plan &plan, const SuperblockCensus &census, Findings &findings)
+    SuperblockChecker(const layout::kma_sb_plan &plan, const SuperblockCensus &census, Findings &findings)
         : plan_(plan), census_(census), findings_(findings), in_own_set_(plan.superblocks), in_queue_(plan.room)
     {
     }
@@ -76,7 +76,7 @@ private:
     std::vector<bool> in_list_; // nodes
 };
 
-void Checker::check_class(std::uint32_t c)
+void SuperblockChecker::check_class(std::uint32_t c)
 {
     const layout::kma_sb_class_census &is = census_.classes[c];
     if (is.slots != slots(c))
@@ -101,7 +101,7 @@ void Checker::check_class(std::uint32_t c)
                       " draws from its offer, and stops at ", most);
 }
 
-void Checker::check_set(std::uint32_t c)
+void SuperblockChecker::check_set(std::uint32_t c)
 {
     std::uint64_t members = 0;
     for (std::uint32_t word = 0; word < plan_.set_words; word++) {
@@ -125,7 +125,7 @@ void Checker::check_set(std::uint32_t c)
 }
 
 // The list from head to tail: a dummy, then a node for each superblock that is free.
-void Checker::walk_queue()
+void SuperblockChecker::walk_queue()
 {
     const std::uint32_t nodes = plan_.room + 1;
     const layout::kma_queue_census &ends = census_.queue[nodes];
@@ -157,7 +157,7 @@ void Checker::walk_queue()
 }
 
 // Whether the list goes on from `from`, none for its head, to `node`.
-bool Checker::check_link(std::uint32_t from, std::uint32_t node, std::uint64_t length)
+bool SuperblockChecker::check_link(std::uint32_t from, std::uint32_t node, std::uint64_t length)
 {
     const auto end = [from] { return from == none ? std::string("head") : say("node ", from); };
     if (node > plan_.room)
@@ -172,7 +172,7 @@ bool Checker::check_link(std::uint32_t from, std::uint32_t node, std::uint64_t l
 }
 
 // Every node is in the list, or belongs to the one superblock outside that will bring it back.
-void Checker::check_carriers()
+void SuperblockChecker::check_carriers()
 {
     std::vector<std::uint32_t> owner(plan_.room + 1, none);
     for (std::uint32_t sb = 0; sb < plan_.room; sb++) {
@@ -195,7 +195,7 @@ void Checker::check_carriers()
                           " is neither in the free queue nor any superblock's");
 }
 
-void Checker::check_superblock(std::uint32_t sb)
+void SuperblockChecker::check_superblock(std::uint32_t sb)
 {
     const layout::kma_sb_census &is = census_.superblocks[sb];
     const std::uint32_t c = is.content & ~KMA_SB_FREE;
@@ -209,7 +209,7 @@ void Checker::check_superblock(std::uint32_t sb)
 }
 
 // One that growth may bring: as it was made, and its node hangs together with those of the next.
-void Checker::check_future(std::uint32_t sb)
+void SuperblockChecker::check_future(std::uint32_t sb)
 {
     const layout::kma_sb_census &is = census_.superblocks[sb];
     if (is.content != KMA_SB_UNUSED || is.credit != KMA_SB_KEPT || is.taken + is.stray != 0)
@@ -226,7 +226,7 @@ void Checker::check_future(std::uint32_t sb)
                       ", ", sb, " and ", next);
 }
 
-void Checker::check_free(std::uint32_t sb)
+void SuperblockChecker::check_free(std::uint32_t sb)
 {
     const layout::kma_sb_census &is = census_.superblocks[sb];
     if (!in_queue_[sb])
@@ -240,7 +240,7 @@ void Checker::check_free(std::uint32_t sb)
                       is.credit & ~KMA_SB_KEPT, (is.credit & KMA_SB_KEPT) ? "" : " and that nobody keeps it");
 }
 
-void Checker::check_owned(std::uint32_t sb, std::uint32_t c)
+void SuperblockChecker::check_owned(std::uint32_t sb, std::uint32_t c)
 {
     const layout::kma_sb_census &is = census_.superblocks[sb];
     const layout::kma_sb_class_census &cls = census_.classes[c];
@@ -259,7 +259,7 @@ void Checker::check_owned(std::uint32_t sb, std::uint32_t c)
 }
 
 // OFFERED, PARTIAL or FULL; just one of them, and the credit's word in keeping with it.
-void Checker::check_keeper(std::uint32_t sb, std::uint32_t c, bool offered)
+void SuperblockChecker::check_keeper(std::uint32_t sb, std::uint32_t c, bool offered)
 {
     const std::uint32_t credit = census_.superblocks[sb].credit & ~KMA_SB_KEPT;
     const bool kept = (census_.superblocks[sb].credit & KMA_SB_KEPT) != 0;
@@ -289,7 +289,7 @@ void Checker::check_keeper(std::uint32_t sb, std::uint32_t c, bool offered)
 
 void check_superblocks(const layout::kma_sb_plan &plan, const SuperblockCensus &census, Findings &findings)
 {
-    Checker(plan, census, findings).all();
+    SuperblockChecker(plan, census, findings).all();
 }
 
 } // namespace kma

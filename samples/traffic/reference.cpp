@@ -20,9 +20,9 @@ struct Position {
     std::uint32_t street, cell; ///< of the street, from 0 on
 };
 
-class Traffic {
+class Reference {
 public:
-    Traffic(const Rules &rules, const Network &network) : rules_(rules), network_(network)
+    Reference(const Rules &rules, const Network &network) : rules_(rules), network_(network)
     {
         for (const Street &street : network.streets)
             lanes_.emplace_back(street.end - street.begin);
@@ -106,7 +106,7 @@ private:
 
 Outcome reference(const Rules &rules, const Network &network, std::uint32_t steps)
 {
-    Traffic traffic(rules, network);
+    Reference traffic(rules, network);
     for (std::uint32_t step = 0; step < steps; step++)
         traffic.step(step);
     return traffic.outcome();

@@ -10,6 +10,13 @@
 
 namespace conformance {
 
+/// Bytes of a superblock, the least: heaps of it are spent, and new ones needed, all the time.
+constexpr std::uint64_t small_superblock = 4096;
+/// The same, as users have them.
+constexpr std::uint64_t large_superblock = 65536;
+/// Work-items that come together: several groups, more than lanes.
+constexpr std::size_t crowd = 256;
+
 /// Which call takes a block; the numbers of blocks.cl.
 enum class Call : cl_uint { malloc = 0, mixed = 4 };
 

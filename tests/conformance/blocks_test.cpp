@@ -9,14 +9,13 @@ using namespace test;
 
 namespace {
 
-constexpr std::uint64_t superblock_bytes = 65536;
 
 // 0, 1, 2 … 4096, and 200 larger ones up to what every heap here serves, in an order that puts different sizes next to
 // each other; fewer of them at a small scale.
 std::vector<cl_ulong> all_sizes(const Subject &subject)
 {
     // Guards leave less of it to a block that shall be aligned to 64 bytes.
-    const std::uint64_t largest = subject.largest(superblock_bytes) - (subject.guarded() ? 48 : 0);
+    const std::uint64_t largest = subject.largest(large_superblock) - (subject.guarded() ? 48 : 0);
     std::vector<cl_ulong> sizes;
     const std::size_t stride = 4097 / scaled(4097) | 1;
     for (std::size_t i = 0; i <= 4096; i += stride)
@@ -34,7 +33,7 @@ void check_all_sizes(const Subject &subject, Call call, std::size_t group)
 {
     INFO(subject.name() << ", work-groups of " << group << ", calls " << static_cast<cl_uint>(call));
     const std::vector<cl_ulong> sizes = all_sizes(subject);
-    const kma::Heap heap = subject.heap(ample_room(subject, sizes, superblock_bytes), superblock_bytes);
+    const kma::Heap heap = subject.heap(ample_room(subject, sizes, large_superblock), large_superblock);
     Blocks blocks(subject, heap, sizes);
     blocks.take(call, group);
     CHECK(heap.error_text() == "");
@@ -75,7 +74,7 @@ TEST_CASE("free writes nothing into the block, or poison")
     for (const Subject &subject : subjects(Breadth::all)) {
         INFO(subject.name());
         const std::vector<cl_ulong> sizes = all_sizes(subject);
-        const kma::Heap heap = subject.heap(ample_room(subject, sizes, superblock_bytes), superblock_bytes);
+        const kma::Heap heap = subject.heap(ample_room(subject, sizes, large_superblock), large_superblock);
         Blocks blocks(subject, heap, sizes);
         blocks.take();
         const Array<cl_uint> refs(blocks.refs());

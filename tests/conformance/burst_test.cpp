@@ -9,12 +9,11 @@ using namespace test;
 
 namespace {
 
-constexpr std::uint64_t superblock_bytes = 4096; // the smallest: they are spent, and new ones needed, all the time
 
 void check_burst(const Subject &subject, cl_ulong bytes, std::size_t group)
 {
     const std::size_t count = scaled(std::size_t{1} << 16, 256);
-    const kma::Heap heap = subject.heap(2 * count * subject.block_bytes(bytes), superblock_bytes);
+    const kma::Heap heap = subject.heap(2 * count * subject.block_bytes(bytes), small_superblock);
     Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
     for (std::uint32_t round = 0; round < (subject.can(Ability::reuse) ? 2 : 1);
          round++) { // on a heap that was used, too

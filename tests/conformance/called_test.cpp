@@ -9,7 +9,6 @@ using namespace test;
 
 namespace {
 
-constexpr std::uint64_t superblock_bytes = 65536;
 
 void check_calls(const Subject &subject, std::size_t group)
 {
@@ -17,7 +16,7 @@ void check_calls(const Subject &subject, std::size_t group)
     std::vector<cl_ulong> sizes;
     for (std::uint32_t i = 0; i < scaled(8192, 256); i++)
         sizes.push_back(1 + mix32(i) % 2000);
-    const kma::Heap heap = subject.heap(ample_room(subject, sizes, superblock_bytes), superblock_bytes);
+    const kma::Heap heap = subject.heap(ample_room(subject, sizes, large_superblock), large_superblock);
     Blocks blocks(subject, heap, sizes);
     const kma::Program program = subject.program("called.cl", "-DKEPT=1024");
     const auto slots = static_cast<cl_uint>(sizes.size());
@@ -56,7 +55,7 @@ TEST_CASE("kernels with private arrays of kilobytes take and free blocks")
     for (const Subject &subject : subjects(Breadth::all, {Ability::reuse})) {
         INFO(subject.name());
         const Shape shape = in_groups(scaled(4096, 64), test::group(64));
-        const kma::Heap heap = subject.heap(shape.work_items * 4096, superblock_bytes);
+        const kma::Heap heap = subject.heap(shape.work_items * 4096, large_superblock);
         const Array<cl_uint> wrong(shape.work_items, 1);
         launch(subject.program("called.cl", "-DKEPT=1024"), "take_beside_arrays", shape, heap,
                static_cast<cl_uint>(scaled(20, 2)), wrong);

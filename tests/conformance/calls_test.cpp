@@ -12,7 +12,6 @@ using kma::ErrorCode;
 
 namespace {
 
-constexpr std::uint64_t superblock_bytes = 65536;
 
 // The file's kernels, those for the heaps that know their blocks included where that is so.
 kma::Program calls(const Subject &subject)
@@ -71,14 +70,14 @@ TEST_CASE("aligned_alloc aligns addresses, and refuses what is no alignment or m
     for (const Subject &subject : subjects(Breadth::all)) {
         INFO(subject.name());
         std::vector<cl_ulong> aligns, sizes;
-        std::uint64_t payload = 128 * superblock_bytes;
+        std::uint64_t payload = 128 * large_superblock;
         for (cl_ulong align = 1; align <= std::min<std::uint64_t>(subject.type->largest_alignment, 1 << 16); align *= 2)
             for (const cl_ulong bytes : {1, 24, 100, 1000, 5000}) {
                 aligns.push_back(align);
                 sizes.push_back(bytes);
                 payload += align + 2 * bytes + 64;
             }
-        kma::Heap heap = subject.heap(payload, superblock_bytes);
+        kma::Heap heap = subject.heap(payload, large_superblock);
         const Array<cl_uint> refs(sizes.size(), 0);
         const Array<cl_ulong> addresses(sizes.size(), 0);
         const kma::Program kernels = calls(subject);
@@ -137,7 +136,7 @@ void check_realloc(const Subject &subject, const std::string &kernel)
         }
     std::vector<cl_ulong> both = old_sizes;
     both.insert(both.end(), sizes.begin(), sizes.end());
-    const kma::Heap heap = subject.heap(ample_room(subject, both, superblock_bytes), superblock_bytes);
+    const kma::Heap heap = subject.heap(ample_room(subject, both, large_superblock), large_superblock);
     Blocks blocks(subject, heap, sizes);
     const Array<cl_uint> wrong(sizes.size(), 0);
     launch(calls(subject), kernel, {sizes.size(), 11}, heap, Array<cl_ulong>(aligns), Array<cl_ulong>(old_sizes),
@@ -179,7 +178,7 @@ TEST_CASE("all of usable_size is the caller's")
         std::vector<cl_ulong> sizes;
         for (cl_ulong bytes = 0; bytes <= 4096; bytes += 1 + bytes / 16)
             sizes.push_back(bytes);
-        const kma::Heap heap = subject.heap(ample_room(subject, sizes, superblock_bytes), superblock_bytes);
+        const kma::Heap heap = subject.heap(ample_room(subject, sizes, large_superblock), large_superblock);
         const Array<cl_ulong> usable(sizes.size(), 9);
         const Array<cl_uint> refs(sizes.size(), 0);
         launch(calls(subject), "call_usable_size", {sizes.size(), 1}, heap, Array<cl_ulong>(sizes), refs, usable);

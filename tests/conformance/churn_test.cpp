@@ -12,7 +12,6 @@ namespace {
 
 constexpr cl_uint per_item = 4; // blocks that a work-item may hold
 constexpr cl_uint most = 1500;  // bytes of the largest
-constexpr std::uint64_t superblock_bytes = 4096;
 
 struct Counts { // of churn.cl
     cl_uint served, refused, freed, wrong;
@@ -79,7 +78,7 @@ void check_churn(const Subject &subject, std::size_t group, const char *kernel, 
     // Of more than 4096, the superblocks of an ample heap would be too many for 32-bit atomics.
     const std::size_t work_items = std::min<std::size_t>(scaled(1024), 4096) / group * group + group;
     const std::uint64_t superblocks = tight ? work_items / 32 + 2 : 2 * work_items * per_item;
-    const kma::Heap heap = subject.heap(superblocks * superblock_bytes, superblock_bytes);
+    const kma::Heap heap = subject.heap(superblocks * small_superblock, small_superblock);
     Churn churn{subject, heap, work_items};
     const auto rounds = static_cast<cl_uint>(thorough() ? 400 : scaled(120, 8));
     run(churn.kernel(kernel, rounds, 1), {work_items, group});
@@ -99,7 +98,7 @@ void check_churn(const Subject &subject, std::size_t group, const char *kernel, 
         churn.check();
         churn.blocks.give_all(5);
         check_empty(subject, heap);
-        const Range expected = count_when_full(subject, heap, 48, superblock_bytes);
+        const Range expected = count_when_full(subject, heap, 48, small_superblock);
         Blocks all(subject, heap, slots_beyond(expected.most));
         CHECK(outside(all.fill(48, refillers(subject, 256)), expected) == "");
         all.give_all(1);
@@ -131,7 +130,7 @@ TEST_CASE("superblocks change their class under those who want a block of them")
 {
     for (const Subject &subject : core_subjects(Breadth::all, {Ability::reuse}))
         for (const std::uint64_t superblocks : {1, 3}) {
-            const std::uint64_t whole = subject.superblock(superblock_bytes);
+            const std::uint64_t whole = subject.superblock(small_superblock);
             INFO(subject.name() << ", superblocks: " << superblocks);
             const Shape shape = in_groups(scaled(8) * 64, 64);
             const auto rounds = static_cast<cl_uint>(scaled(60, 4));
@@ -190,7 +189,7 @@ namespace {
 bool check_two_kernels(const Subject &subject, const cl::CommandQueue (&queues)[2])
 {
     const auto [work_items, group] = in_groups(scaled(8) * 64, 64);
-    const kma::Heap heap = subject.heap(work_items / 4 * superblock_bytes, superblock_bytes);
+    const kma::Heap heap = subject.heap(work_items / 4 * small_superblock, small_superblock);
     const Churn churns[2] = {{subject, heap, work_items}, {subject, heap, work_items}};
     const auto rounds = static_cast<cl_uint>(scaled(600, 20));
     const cl::Kernel kernels[2] = {churns[0].kernel("churn", rounds, 1), churns[1].kernel("churn_diverged", rounds, 2)};

@@ -9,7 +9,6 @@ using namespace test;
 
 namespace {
 
-constexpr std::size_t crowd = 256;
 constexpr cl_uchar paint = 0xa5;
 
 // Of the blocks that the empty heap has, how many it owes: if the model knows no number, its least. Else, in a scatter heap,

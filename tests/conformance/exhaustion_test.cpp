@@ -10,27 +10,26 @@ using namespace test;
 
 namespace {
 
-constexpr std::uint64_t superblock_bytes = 4096;
 
 std::uint64_t payload()
 {
-    return std::min<std::uint64_t>(scaled(48, 6), 48) * superblock_bytes;
+    return std::min<std::uint64_t>(scaled(48, 6), 48) * small_superblock;
 }
 
 // How many blocks of `bytes` an empty heap of this size has.
 Range capacity_of(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes)
 {
-    return count_when_full(subject, heap, bytes, superblock_bytes);
+    return count_when_full(subject, heap, bytes, small_superblock);
 }
 
 // Up to a whole superblock.
 std::vector<std::uint64_t> wanted_sizes(const Subject &subject)
 {
-    return {1, 16, 40, 100, 1000, subject.largest(subject.superblock(superblock_bytes))};
+    return {1, 16, 40, 100, 1000, subject.largest(subject.superblock(small_superblock))};
 }
 
 // Work-items that come together: several groups, more than lanes.
-std::size_t crowd()
+std::size_t crowd_size()
 {
     return scaled(1024, 64);
 }
@@ -42,27 +41,27 @@ TEST_CASE("a full heap has handed out all its memory and refuses everybody")
     for (const Subject &subject : core_subjects(Breadth::all))
         for (const std::uint64_t bytes : wanted_sizes(subject)) {
             INFO(subject.name() << ", blocks of " << bytes);
-            kma::Heap heap = subject.heap(payload(), superblock_bytes);
+            kma::Heap heap = subject.heap(payload(), small_superblock);
             REQUIRE(heap.stats().capacity >= payload());
             const Range expected = capacity_of(subject, heap, bytes);
             Blocks blocks(subject, heap, slots_beyond(expected.most));
-            CHECK(outside(blocks.fill(bytes, crowd()), expected) == "");
+            CHECK(outside(blocks.fill(bytes, crowd_size()), expected) == "");
             CHECK(blocks.wrong_bytes() == 0);
             check_apart(blocks);
             check_books(blocks);
 
             const std::uint64_t before = count_of(heap, kma::ErrorCode::out_of_memory);
             CHECK(before > 0);
-            CHECK(request(subject, heap, bytes, crowd()) == 0);
+            CHECK(request(subject, heap, bytes, crowd_size()) == 0);
             CHECK(request(subject, heap, bytes, 1) == 0);
-            CHECK(count_of(heap, kma::ErrorCode::out_of_memory) > before + crowd());
+            CHECK(count_of(heap, kma::ErrorCode::out_of_memory) > before + crowd_size());
             CHECK(blocks.wrong_bytes() == 0);
             check_refusals_only(heap);
 
             blocks.give_all(1);
             check_empty(subject, heap);
             check_reset(subject, heap);
-            CHECK(outside(blocks.fill(bytes, crowd()), expected) == "");
+            CHECK(outside(blocks.fill(bytes, crowd_size()), expected) == "");
             blocks.give_all(2);
             check_empty(subject, heap);
         }
@@ -74,10 +73,10 @@ TEST_CASE("what was freed is served again, all of it and no more")
         for (const std::uint64_t bytes : wanted_sizes(subject))
             for (const std::size_t most : {1, 5}) {
                 INFO(subject.name() << ", " << most << " blocks of " << bytes);
-                kma::Heap heap = subject.heap(payload(), superblock_bytes);
+                kma::Heap heap = subject.heap(payload(), small_superblock);
                 const Range expected = capacity_of(subject, heap, bytes);
                 Blocks blocks(subject, heap, slots_beyond(expected.most));
-                const std::size_t count = blocks.fill(bytes, crowd());
+                const std::size_t count = blocks.fill(bytes, crowd_size());
                 REQUIRE(outside(count, expected) == "");
                 const std::size_t freed = std::min<std::size_t>(most, count);
                 std::vector<cl_uint> order = random_order(count, static_cast<std::uint32_t>(bytes));
@@ -85,11 +84,11 @@ TEST_CASE("what was freed is served again, all of it and no more")
                 blocks.give(order);
                 check_books(blocks);
                 // Those that come together get no more than that, and leave nothing to a lone caller beyond it.
-                std::size_t served = request(subject, heap, bytes, crowd());
+                std::size_t served = request(subject, heap, bytes, crowd_size());
                 CHECK(served <= freed);
                 served += while_served(subject, heap, bytes);
                 CHECK(served == freed);
-                CHECK(request(subject, heap, bytes, crowd()) == 0);
+                CHECK(request(subject, heap, bytes, crowd_size()) == 0);
                 CHECK(blocks.wrong_bytes() == 0);
                 check_refusals_only(heap);
                 check_reset(subject, heap);
@@ -101,12 +100,12 @@ TEST_CASE("ten times full and empty gives the same count")
     for (const Subject &subject : subjects(Breadth::all, {Ability::reuse}))
         for (const std::uint64_t bytes : {16, 100, 1000}) {
             INFO(subject.name() << ", blocks of " << bytes);
-            const kma::Heap heap = subject.heap(payload(), superblock_bytes);
+            const kma::Heap heap = subject.heap(payload(), small_superblock);
             const Range expected = capacity_of(subject, heap, bytes);
             Blocks blocks(subject, heap, slots_beyond(expected.most));
             for (std::uint32_t round = 0; round < 10; round++) {
                 INFO("round " << round);
-                REQUIRE(outside(blocks.fill(bytes, crowd()), expected) == "");
+                REQUIRE(outside(blocks.fill(bytes, crowd_size()), expected) == "");
                 CHECK(blocks.wrong_bytes() == 0);
                 blocks.give_all(round);
                 check_empty(subject, heap);
@@ -119,12 +118,12 @@ TEST_CASE("memory goes from one size to another and back")
 {
     for (const Subject &subject : core_subjects(Breadth::all, {Ability::reuse})) {
         INFO(subject.name());
-        const kma::Heap heap = subject.heap(payload(), superblock_bytes);
+        const kma::Heap heap = subject.heap(payload(), small_superblock);
         Blocks blocks(subject, heap, slots_beyond(capacity_of(subject, heap, 16).most));
-        const std::uint64_t whole = subject.largest(subject.superblock(superblock_bytes));
+        const std::uint64_t whole = subject.largest(subject.superblock(small_superblock));
         for (const std::uint64_t bytes : {48ul, 1000ul, 48ul, 16ul, whole, 16ul, 300ul, whole, 48ul}) {
             INFO("blocks of " << bytes);
-            const std::size_t count = blocks.fill(bytes, refillers(subject, crowd()));
+            const std::size_t count = blocks.fill(bytes, refillers(subject, crowd_size()));
             CHECK(outside(count, capacity_of(subject, heap, bytes)) == "");
             CHECK(blocks.wrong_bytes() == 0);
             check_apart(blocks);
@@ -142,9 +141,9 @@ TEST_CASE("a million requests on a full heap are refused in bounded time")
     for (const Subject &subject : subjects(Breadth::fast))
         for (const std::uint64_t filled : {16, 1000})
             for (const cl_ulong bytes : {cl_ulong{16}, cl_ulong{1000}, cl_ulong{4096}}) {
-                kma::Heap heap = subject.heap(payload(), superblock_bytes);
+                kma::Heap heap = subject.heap(payload(), small_superblock);
                 Blocks blocks(subject, heap, slots_beyond(capacity_of(subject, heap, filled).most));
-                REQUIRE(blocks.fill(filled, crowd()) > 0);
+                REQUIRE(blocks.fill(filled, crowd_size()) > 0);
                 while_served(subject, heap, bytes); // what is left beside blocks of another size
                 const Array<cl_uint> served(1, 0);
                 cl::Kernel kernel = subject.program("blocks.cl").kernel("request_many");

@@ -10,9 +10,7 @@ using namespace test;
 
 namespace {
 
-constexpr std::uint64_t superblock_bytes = 4096;
-constexpr std::uint64_t max_bytes = 40 * superblock_bytes;
-constexpr std::size_t crowd = 256;
+constexpr std::uint64_t max_bytes = 40 * small_superblock;
 
 } // namespace
 
@@ -21,16 +19,16 @@ TEST_CASE("a full heap that grows keeps all blocks and serves more, twice")
     for (const Subject &subject : subjects(Breadth::all))
         for (const std::uint64_t bytes : {40, 1000}) {
             INFO(subject.name() << ", blocks of " << bytes);
-            kma::Heap heap = subject.heap(6 * superblock_bytes, superblock_bytes, max_bytes);
+            kma::Heap heap = subject.heap(6 * small_superblock, small_superblock, max_bytes);
             Blocks blocks(subject, heap, slots_beyond(max_bytes / subject.block_bytes(bytes)));
-            for (const std::uint64_t size : {heap.bytes(), heap.bytes() + 5 * superblock_bytes + 100, max_bytes}) {
+            for (const std::uint64_t size : {heap.bytes(), heap.bytes() + 5 * small_superblock + 100, max_bytes}) {
                 const std::vector<cl_uint> before = blocks.refs();
                 heap.grow(size);
                 CHECK(heap.bytes() == size);
                 CHECK(blocks.refs() == before);
                 CHECK(blocks.wrong_bytes() == 0);
                 check_books(blocks);
-                const Range expected = count_when_full(subject, heap, bytes, superblock_bytes);
+                const Range expected = count_when_full(subject, heap, bytes, small_superblock);
                 CHECK(outside(blocks.fill(bytes, crowd), expected) == "");
                 CHECK(blocks.wrong_bytes() == 0);
                 check_apart(blocks);

@@ -13,7 +13,6 @@ using kma::ErrorCode;
 
 namespace {
 
-constexpr std::uint64_t superblock_bytes = 4096;
 constexpr cl_uint poison = 0xdd, fresh = 0xcd;
 
 std::vector<cl_uint> take(const Subject &subject, const kma::Heap &heap, const std::vector<cl_ulong> &sizes)
@@ -43,7 +42,7 @@ cl_uint count_bytes(const Subject &subject, const kma::Heap &heap, cl_uint ref, 
 
 std::uint64_t room()
 {
-    return 64 * superblock_bytes;
+    return 64 * small_superblock;
 }
 
 // That the only record is this one, of a block that work-item `owner` took by the kernel take_sized.
@@ -71,7 +70,7 @@ TEST_CASE("a byte beyond a block is found while it lives and when it is freed, w
             const auto bytes = static_cast<cl_long>(sizes[owner]);
             for (const cl_long offset : {bytes, bytes + 15, cl_long{-1}, cl_long{-16}}) {
                 INFO(subject.name() << ", byte " << offset << " of " << bytes);
-                const kma::Heap heap = subject.heap(room(), superblock_bytes);
+                const kma::Heap heap = subject.heap(room(), small_superblock);
                 const std::vector<cl_uint> refs = take(subject, heap, sizes);
                 for (std::size_t i = 0; i < refs.size(); i++) // all that is one's own may be written
                     if (i == 15 || i == 16)
@@ -101,7 +100,7 @@ TEST_CASE("a guard that was written over is told, and leads nobody astray")
 {
     for (const Subject &subject : subjects(Breadth::guards)) {
         INFO(subject.name());
-        kma::Heap heap = subject.heap(room(), superblock_bytes);
+        kma::Heap heap = subject.heap(room(), small_superblock);
         const std::vector<cl_uint> refs = take(subject, heap, {100, 100, 100});
         poke(subject, heap, refs[1], -45, 0xff); // the size: now it has 4 GiB
         const std::vector<std::string> found = heap.check();
@@ -122,7 +121,7 @@ TEST_CASE("new memory and freed memory look so, and a write after the free is fo
     for (const Subject &subject : subjects(Breadth::guards))
         for (const cl_long offset : {0, 99, 100, 127, -1}) {
             INFO(subject.name() << ", byte " << offset);
-            const kma::Heap heap = subject.heap(room(), superblock_bytes);
+            const kma::Heap heap = subject.heap(room(), small_superblock);
             const std::vector<cl_uint> refs = take(subject, heap, {100, 100, 100});
             CHECK(count_bytes(subject, heap, refs[1], 100, fresh) == 100);
             give(subject, heap, {refs[1]});
@@ -142,7 +141,7 @@ TEST_CASE("what was written into a freed block is told when the block leaves the
 {
     for (const Subject &subject : subjects(Breadth::guards, {Ability::reuse})) {
         INFO(subject.name());
-        const kma::Heap heap = subject.heap(room(), superblock_bytes);
+        const kma::Heap heap = subject.heap(room(), small_superblock);
         const std::vector<cl_uint> refs = take(subject, heap, {48, 48, 48});
         give(subject, heap, {refs[2]});
         poke(subject, heap, refs[2], 40, 1);
@@ -163,7 +162,7 @@ TEST_CASE("a second free is told although the memory would have a new owner by t
 {
     for (const Subject &subject : subjects(Breadth::guards, {Ability::reuse})) {
         INFO(subject.name());
-        const kma::Heap heap = subject.heap(room(), superblock_bytes);
+        const kma::Heap heap = subject.heap(room(), small_superblock);
         const std::vector<cl_uint> refs = take(subject, heap, {64, 64});
         give(subject, heap, {refs[0]});
         const std::vector<cl_uint> later = take(subject, heap, std::vector<cl_ulong>(200, 64));
@@ -184,7 +183,7 @@ TEST_CASE("leaks say who took which block, and where")
     for (const Subject &subject : subjects(Breadth::guards)) {
         INFO(subject.name());
         const cl_uint work_items = 256;
-        const kma::Heap heap = subject.heap(1 << 20, superblock_bytes);
+        const kma::Heap heap = subject.heap(1 << 20, small_superblock);
         const Array<cl_uint> line_array(8, 0);
         launch(subject.program("guard.cl"), "take_everywhere", {work_items, 64}, heap, line_array);
         REQUIRE(heap.error_text() == "");

@@ -32,9 +32,9 @@ constexpr Pattern patterns[] = {
 
 constexpr std::uint64_t superblocks = 24;
 
-class Scene {
+class HalfFree {
 public:
-    explicit Scene(const Subject &subject)
+    explicit HalfFree(const Subject &subject)
         : subject_(subject), superblock_bytes_(subject.superblock(subject.type->together > 1 ? 65536 : 4096)),
           heap_(subject.heap(superblocks * superblock_bytes_, superblock_bytes_))
     {
@@ -167,7 +167,7 @@ private:
 TEST_CASE("what fits into the free half of a heap is served")
 {
     for (const Subject &subject : core_subjects(Breadth::widths, {Ability::reuse})) {
-        Scene scene(subject);
+        HalfFree scene(subject);
         for (const Pattern &pattern : patterns)
             scene.check(pattern);
     }

@@ -14,8 +14,7 @@ using kma::ErrorCode;
 
 namespace {
 
-constexpr std::uint64_t superblock_bytes = 4096;
-constexpr std::uint64_t payload = 8 * superblock_bytes;
+constexpr std::uint64_t payload = 8 * small_superblock;
 constexpr std::size_t at_once = 8; // calls in one launch: the log keeps so many records of each code
 
 // Which work-item makes the call; misuse.cl has it so.
@@ -47,8 +46,8 @@ std::string names_of(std::span<const Misuse> misuses)
 // A heap with six blocks of 64 bytes, one of which was freed; a second heap with a block; and a buffer.
 struct Scene {
     explicit Scene(const Subject &which)
-        : subject(which), program(misuse_program(which)), heap(which.heap(payload, superblock_bytes)),
-          other(which.heap(payload, superblock_bytes)), blocks(which, heap, std::vector<cl_ulong>(6, 64)),
+        : subject(which), program(misuse_program(which)), heap(which.heap(payload, small_superblock)),
+          other(which.heap(payload, small_superblock)), blocks(which, heap, std::vector<cl_ulong>(6, 64)),
           others(which, other, {64}), foreign(4096, 0xab)
     {
         blocks.take();
@@ -294,7 +293,7 @@ TEST_CASE("with KMA_DEBUG a heap of another kind or flavour gives NULL and one r
             if (type.kind != subject.type->kind)
                 others.push_back({&type, subject.flavour, subject.debug});
         for (const Subject &wrong : others) {
-            kma::Heap heap = wrong.heap(payload, superblock_bytes);
+            kma::Heap heap = wrong.heap(payload, small_superblock);
             Blocks blocks(wrong, heap, std::vector<cl_ulong>(3, 64));
             blocks.take();
             const WrongPointer living = {"a living block", Base::heap, blocks.refs()[0] * kma::ref_unit};

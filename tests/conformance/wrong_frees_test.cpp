@@ -12,7 +12,6 @@ using kma::ErrorCode;
 
 namespace {
 
-constexpr std::uint64_t superblock_bytes = 4096;
 
 kma::Program misuse_program(const Subject &subject)
 {
@@ -25,7 +24,7 @@ void check_service(const Subject &subject, const kma::Heap &heap)
     check_empty(subject, heap);
     if (!subject.can(Ability::reuse))
         return;
-    const Range expected = count_when_full(subject, heap, 64, superblock_bytes);
+    const Range expected = count_when_full(subject, heap, 64, small_superblock);
     Blocks all(subject, heap, slots_beyond(expected.most));
     CHECK(outside(all.fill(64, refillers(subject, 256)), expected) == "");
     CHECK(all.wrong_bytes() == 0);
@@ -45,9 +44,9 @@ TEST_CASE("random bad frees among calls that are right are all reported and harm
     const std::size_t work_items = std::clamp<std::size_t>(scaled(128) / 64 * 64, 64, 1024);
     for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks})) {
         INFO(subject.name());
-        const std::uint64_t per_block = subject.block_bytes(1000) + superblock_bytes;
+        const std::uint64_t per_block = subject.block_bytes(1000) + small_superblock;
         const std::uint64_t blocks_in_all = subject.can(Ability::reuse) ? per_item : rounds;
-        const kma::Heap heap = subject.heap(work_items * blocks_in_all * per_block, superblock_bytes);
+        const kma::Heap heap = subject.heap(work_items * blocks_in_all * per_block, small_superblock);
         const UnitRange range = blocks_range(heap);
         const Array<cl_uchar> foreign(4096, 0xab);
         Blocks blocks(subject, heap, std::vector<cl_ulong>(work_items * per_item, 0));
@@ -93,7 +92,7 @@ TEST_CASE("of many that free a block one does, and the others are reported")
             const std::size_t count = 50;
             const auto [work_items, group] = in_groups(scaled(8, 2) * 64, 64);
             const kma::Heap heap =
-                subject.heap(2 * count * subject.block_bytes(bytes) + 2 * superblock_bytes, superblock_bytes);
+                subject.heap(2 * count * subject.block_bytes(bytes) + 2 * small_superblock, small_superblock);
             Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
             blocks.take();
             REQUIRE(blocks.held().size() == count);
@@ -116,8 +115,8 @@ TEST_CASE("of 256 that free one block exactly one does, round after round")
     for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks})) {
         INFO(subject.name());
         const std::size_t in_quarantine = subject.guarded() ? 1024 : 0; // so that nobody must wait for it
-        kma::Heap heap = subject.heap((4 * at_once + in_quarantine) * subject.block_bytes(48) + 8 * superblock_bytes,
-                                      superblock_bytes);
+        kma::Heap heap = subject.heap((4 * at_once + in_quarantine) * subject.block_bytes(48) + 8 * small_superblock,
+                                      small_superblock);
         const kma::Program program = misuse_program(subject);
         for (std::size_t round = 0; round < launches; round++) {
             Blocks blocks(subject, heap, std::vector<cl_ulong>(at_once, 1 + round % 48));

@@ -8,7 +8,7 @@ using test::Town;
 
 namespace {
 
-constexpr cl_uint of_64 = 3; // a class
+constexpr cl_uint damaged_class = 3; // a class
 
 // Words whose every bit matters.
 struct Place {
@@ -21,10 +21,10 @@ std::vector<Place> places()
 {
     // Of words with tags, the index as far as it goes with 32-bit atomics; of 64-bit offers, what is drawn.
     constexpr cl_uint index = 16;
-    std::vector<Place> all = {{"set", of_64, 32},        {"set count", of_64, 32},  {"slots", of_64, 32},
-                              {"offer word", of_64, 32}, {"head word", 0, index},   {"tail word", 0, index},
+    std::vector<Place> all = {{"set", damaged_class, 32},        {"set count", damaged_class, 32},  {"slots", damaged_class, 32},
+                              {"offer word", damaged_class, 32}, {"head word", 0, index},   {"tail word", 0, index},
                               {"item", 6, 32},           {"queue capacity", 0, 32}, {"moves", 0, 16},
-                              {"helpers", of_64, 32},    {"next word", 6, index},   {"next word", 16, index}};
+                              {"helpers", damaged_class, 32},    {"next word", 6, index},   {"next word", 16, index}};
     for (const cl_uint sb : {0, 1, 2, 5})
         all.insert(all.end(), {{"credit", sb, 32}, {"content", sb, 32}, {"bitmap", sb, 256}});
     for (cl_uint sb = 0; sb < 4; sb++)

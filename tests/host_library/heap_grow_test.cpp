@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t start_payload = 8 * 4096;
 
 // Each kind, storage, width of atomics, without guards and with all; growing to some 64 superblocks of 4 KiB.
-std::vector<kma::HeapOptions> all_options()
+std::vector<kma::HeapOptions> grown_options()
 {
     std::vector<kma::HeapOptions> all;
     for (const HeapKind kind : kma::heap_kinds)
@@ -88,7 +88,7 @@ std::string refusal(Heap &heap, std::uint64_t bytes)
 
 TEST_CASE("a heap that has grown has all it had, and serves what one made so serves", "[grow]")
 {
-    for (const kma::HeapOptions &options : all_options()) {
+    for (const kma::HeapOptions &options : grown_options()) {
         CAPTURE(kma::name_of(options.kind), static_cast<int>(options.storage), options.build_options, options.debug);
         Heap heap(device(), Heap::bytes_for(options, start_payload), options);
         const Kernels kernels(heap);
@@ -247,7 +247,7 @@ TEST_CASE("who frees a block twice, before and after growth, is told the same", 
 TEST_CASE("a heap goes on growing where it was saved", "[grow]")
 {
     const std::filesystem::path file = std::filesystem::path(KMA_SCRATCH_DIR) / "growing.kma";
-    for (const kma::HeapOptions &options : all_options()) {
+    for (const kma::HeapOptions &options : grown_options()) {
         CAPTURE(kma::name_of(options.kind), static_cast<int>(options.storage), options.build_options, options.debug);
         kma::Ref list = 0;
         std::string text;

@@ -76,7 +76,7 @@ std::string least(HeapKind kind, int debug, std::uint64_t superblock_bytes = 0)
 }
 
 // Bytes of metadata for each of many parts.
-template <class Plan> double metadata(Plan plan)
+template <class Plan> double metadata_for_each(Plan plan)
 {
     constexpr std::uint32_t many = 1 << 21;
     return static_cast<double>(plan(2 * many) - plan(many)) * KMA_UNIT / many;
@@ -98,9 +98,9 @@ TEST_CASE("the sizes in docs/limits.md are the code's", "[limits]")
     CHECK(KMA_SB_ALIGN == KMA_SC_ALIGN);
     CHECK(KMA_SB_ALIGN == KMA_SL_ALIGN);
     CHECK(narrow(512 * kib) == narrow(superblock));
-    const double of_chunk = metadata([&](uint chunks) { return kma_sl_plan_of(chunks, 16, 0, &end).begin; });
+    const double of_chunk = metadata_for_each([&](uint chunks) { return kma_sl_plan_of(chunks, 16, 0, &end).begin; });
     const auto of_page = [&](std::uint64_t bytes) {
-        return metadata([&](uint pages) { return kma_sc_plan_of(pages, shift_of(bytes), 11, 0, &end).begin; });
+        return metadata_for_each([&](uint pages) { return kma_sc_plan_of(pages, shift_of(bytes), 11, 0, &end).begin; });
     };
     require("docs/limits.md",
             {

@@ -27,7 +27,7 @@ std::size_t said(const std::string &message)
     return length;
 }
 
-std::string trimmed(const std::string &text)
+std::string cell_of(const std::string &text)
 {
     const std::size_t begin = text.find_first_not_of(" \t");
     return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
@@ -53,7 +53,7 @@ std::vector<Row> rows(const std::filesystem::path &path)
         if (end == std::string::npos || last < end + 4)
             throw std::runtime_error(path.string() + ":" + std::to_string(number) +
                                      ": is no row | `message` | advice |");
-        all.push_back({chapter, line.substr(3, end - 3), trimmed(line.substr(end + 4, last - end - 4)), number});
+        all.push_back({chapter, line.substr(3, end - 3), cell_of(line.substr(end + 4, last - end - 4)), number});
     }
     return all;
 }
