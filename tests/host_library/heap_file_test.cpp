@@ -110,7 +110,7 @@ cl_uint walk(const kma::Snapshot &snapshot, kma::Ref first)
 
 } // namespace
 
-TEST_CASE("a heap goes on where it was saved", "[file]")
+TEST_CASE("a heap goes on where it was saved", "[file][long]")
 {
     const File file("round_trip");
     for (const kma::HeapOptions &options : all_options())

@@ -86,7 +86,7 @@ std::string refusal(Heap &heap, std::uint64_t bytes)
 
 } // namespace
 
-TEST_CASE("a heap that has grown has all it had, and serves what one made so serves", "[grow]")
+TEST_CASE("a heap that has grown has all it had, and serves what one made so serves", "[grow][long]")
 {
     for (const kma::HeapOptions &options : grown_options()) {
         CAPTURE(kma::name_of(options.kind), static_cast<int>(options.storage), options.build_options, options.debug);

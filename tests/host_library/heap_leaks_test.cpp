@@ -154,7 +154,7 @@ TEST_CASE("leaks as text", "[leaks]")
                contains("does not know which of its blocks live") && contains("HeapKind::slab"));
 }
 
-TEST_CASE("with KMA_DEBUG leaks have the sizes that were asked for, and tell who took them", "[leaks]")
+TEST_CASE("with KMA_DEBUG leaks have the sizes that were asked for, and tell who took them", "[leaks][long]")
 {
     struct Case {
         HeapKind kind;
