@@ -13,5 +13,6 @@ function(kma_embed target)
     DEPENDS ${arg_FILES} ${script}
     COMMENT "Embedding OpenCL sources into ${target}"
     VERBATIM)
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON) # so that it can be linked by itself
   target_sources(${target} PRIVATE ${output})
 endfunction()

@@ -41,6 +41,7 @@ inline uint popcount(uint bits)
 #include "kma/heap/stats.cl"
 #include "kma/heap/superblock_census.cl"
 #include "kma/heap/superblock_layout.cl"
+#include "kma/objects/reference_layout.cl"
 #include "kma/objects/world_layout.cl"
 
 // What the compilers of the device make of these structs must be what this one makes of them.
@@ -56,6 +57,7 @@ static_assert(sizeof(kma_sc_plan) == 60 && sizeof(kma_scatter) == 4224); // whic
 static_assert(sizeof(kma_array_list) == 36 + 2 * sizeof(kma_array_list_page) && sizeof(kma_array_list_page) == 1024);
 static_assert(sizeof(kma_sl_plan) == 80 && sizeof(kma_sl_size) == 16);
 static_assert(offsetof(kma_slab, cursors) % 128 == 0 && sizeof(kma_slab) % 128 == 0);
+static_assert(sizeof(kma_block_sums) == 20 && sizeof(kma_dangling_log) == 4 + 16 * KMA_DANGLING_KEPT);
 static_assert(sizeof(kma_world_block) == 32 && sizeof(kma_world_class) == 128);
 static_assert(sizeof(kma_world) % 128 == 0 && offsetof(kma_world, nowhere) % 128 == 0);
 static_assert(offsetof(kma_superblock, plan) == sizeof(kma_heap_header));

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
+#include <string_view>
 
 #include "kma/error.hpp"
 #include "layout.hpp"
@@ -12,9 +12,18 @@
 namespace kma {
 namespace {
 
-bool is_identifier(const std::string &name)
+constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
+constexpr std::string_view digits = "0123456789";
+constexpr std::string_view blanks = " \t\n\r\f\v";
+
+bool is_in(std::string_view set, char c)
 {
-    return std::regex_match(name, std::regex("[A-Za-z_][A-Za-z_0-9]*"));
+    return set.find(c) != set.npos;
+}
+
+bool is_identifier(std::string_view name)
+{
+    return !name.empty() && is_in(letters, name[0]) && std::ranges::all_of(name, [](char c) { return is_in(letters, c) || is_in(digits, c); });
 }
 
 // Bytes of a scalar or vector type of OpenCL C; 0: it is none. A vector of three is aligned and as long as one of four.
@@ -23,29 +32,55 @@ std::uint32_t bytes_of(const std::string &type)
     static const std::map<std::string, std::uint32_t> scalars = {
         {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2},   {"int", 4},           {"uint", 4},
         {"float", 4}, {"long", 8}, {"ulong", 8}, {"double", 8}, {"kma_atomic_u32", 4}, {"kma_atomic_u64", 8}};
+    static const std::map<std::string, std::uint32_t> widths = {{"2", 2}, {"3", 4}, {"4", 4}, {"8", 8}, {"16", 16}};
     if (const auto scalar = scalars.find(type); scalar != scalars.end())
         return scalar->second;
-    std::smatch parts;
-    if (!std::regex_match(type, parts, std::regex("([a-z]+)(2|3|4|8|16)")) || !scalars.contains(parts[1]) || parts[1] == "half")
-        return 0;
-    const std::uint32_t width = static_cast<std::uint32_t>(std::stoul(parts[2]));
-    return scalars.at(parts[1]) * (width == 3 ? 4 : width);
+    const std::size_t end = type.find_first_of(digits);
+    const std::string element = type.substr(0, end);
+    const auto width = widths.find(end == type.npos ? "" : type.substr(end));
+    const bool is_vector = scalars.contains(element) && element != "half" && width != widths.end();
+    return is_vector ? scalars.at(element) * width->second : 0;
+}
+
+// The parts of a field: identifiers, numbers and single other characters.
+std::vector<std::string_view> tokens_of(std::string_view field)
+{
+    std::vector<std::string_view> tokens;
+    for (std::size_t at = field.find_first_not_of(blanks); at < field.size(); at = field.find_first_not_of(blanks, at)) {
+        std::size_t end = at;
+        while (end < field.size() && (is_in(letters, field[end]) || is_in(digits, field[end])))
+            end++;
+        end = std::max(end, at + 1);
+        tokens.push_back(field.substr(at, end - at));
+        at = end;
+    }
+    return tokens;
 }
 
 struct Declared {
     std::string type, name;
     std::uint32_t elements;
-    bool is_array;
+    bool is_array, is_atomic;
 };
 
 Declared parse(const std::string &cls, const std::string &field)
 {
-    std::smatch parts;
-    const std::regex form(R"(\s*([A-Za-z_]\w*)\s+([A-Za-z_]\w*)\s*(\[\s*(\d{1,6})\s*\])?\s*)");
-    if (!std::regex_match(field, parts, form) || (parts[3].matched && std::stoul(parts[4]) == 0))
-        throw Error(say("class ", cls, ": \"", field,
-                        "\" is no field; a field is \"TYPE NAME\" or \"TYPE NAME[COUNT]\", such as \"float mass\""));
-    return {parts[1], parts[2], parts[3].matched ? static_cast<std::uint32_t>(std::stoul(parts[4])) : 1, parts[3].matched};
+    std::vector<std::string_view> tokens = tokens_of(field);
+    const bool is_array = tokens.size() > 3 && tokens[tokens.size() - 3] == "[" && tokens.back() == "]";
+    std::uint32_t elements = 1;
+    bool is_field = true;
+    if (is_array) {
+        const std::string_view count = tokens[tokens.size() - 2];
+        is_field = count.size() <= 6 && std::ranges::all_of(count, [](char c) { return is_in(digits, c); });
+        elements = is_field ? static_cast<std::uint32_t>(std::stoul(std::string(count))) : 0;
+        tokens.resize(tokens.size() - 3);
+    }
+    const bool is_atomic = tokens.size() == 3 && tokens[0] == "atomic";
+    if (is_atomic)
+        tokens.erase(tokens.begin());
+    if (!is_field || elements == 0 || tokens.size() != 2 || !std::ranges::all_of(tokens, is_identifier))
+        throw Error(say("class ", cls, ": \"", field, "\" is no field; a field is \"TYPE NAME\" or \"TYPE NAME[COUNT]\", such as \"float mass\""));
+    return {std::string(tokens[0]), std::string(tokens[1]), elements, is_array, is_atomic};
 }
 
 // Lays columns out for `objects` in a block; returns the end.
@@ -63,17 +98,15 @@ std::uint64_t place(std::vector<Schema::Column> &columns, std::uint32_t objects)
 std::vector<std::string> names_of(const std::string &function, const std::string &parameters)
 {
     std::vector<std::string> names;
-    std::size_t at = 0;
-    if (parameters.find_first_not_of(" \t\n") == std::string::npos)
+    if (parameters.find_first_not_of(blanks) == parameters.npos)
         return names;
-    while (at <= parameters.size()) {
+    for (std::size_t at = 0; at <= parameters.size();) {
         const std::size_t end = std::min(parameters.find(',', at), parameters.size());
-        const std::string one = parameters.substr(at, end - at);
-        std::smatch parts;
-        if (!std::regex_match(one, parts, std::regex(R"(\s*\S[\s\S]*[\s*]([A-Za-z_]\w*)\s*)")))
-            throw Error(say("parameter \"", one, "\" of ", function,
+        const std::vector<std::string_view> tokens = tokens_of(std::string_view(parameters).substr(at, end - at));
+        if (tokens.size() < 2 || !is_identifier(tokens.back()))
+            throw Error(say("parameter \"", parameters.substr(at, end - at), "\" of ", function,
                             " has no name; write parameters as in a kernel's head, such as \"uint step, global float *x\""));
-        names.push_back(parts[1]);
+        names.emplace_back(tokens.back());
         at = end + 1;
     }
     return names;
@@ -188,11 +221,15 @@ std::vector<Schema::Column> Schema::own_columns(const Class &cls) const
     for (const std::string &field : cls.fields) {
         const Declared is = parse(cls.name, field);
         const bool is_reference = find(is.type) != nullptr;
+        if (is.is_atomic && !is_reference)
+            throw Error(say("class ", cls.name, ": field ", is.name, " is atomic and has type ", is.type,
+                            ", which is no class of the schema; a number that several work-items write is a kma_atomic_u32 or kma_atomic_u64"));
         const std::uint32_t bytes = is_reference ? 4 : bytes_of(is.type);
         if (bytes == 0)
             throw Error(say("class ", cls.name, ": field ", is.name, " has type ", is.type,
                             ", which is no scalar or vector type of OpenCL C and no class of the schema; correct it, or declare that class"));
-        columns.push_back({is_reference ? "uint" : is.type, is.name, is_reference ? is.type : "", is.elements, bytes, 0, bytes, is.is_array});
+        const std::string type = is.is_atomic ? "kma_atomic_u32" : is_reference ? "uint" : is.type;
+        columns.push_back({type, is.name, is_reference ? is.type : "", is.elements, bytes, 0, bytes, is.is_array, is.is_atomic});
     }
     std::ranges::stable_sort(columns, std::ranges::greater(), &Column::align);
     return columns;

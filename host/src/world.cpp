@@ -243,8 +243,10 @@ void World::enumerate()
 void World::enumerate(const std::string &cls, bool subclasses)
 {
     const Schema::Range range = schema_.range(cls);
-    for (std::uint32_t i = range.first; i <= range.last && (subclasses || i == range.first); i++)
+    for (std::uint32_t i = range.first; i <= range.last && (subclasses || i == range.first); i++) {
+        watch(i);
         enumerate(i);
+    }
 }
 
 // Lists the objects of a class, unless they are as they were when it was listed last.
@@ -349,9 +351,12 @@ WorldStates World::states() const
     return read;
 }
 
-std::vector<std::string> World::check() const
+std::vector<std::string> World::check(bool references) const
 {
-    return check_world(states(), layout_);
+    std::vector<std::string> wrong = check_world(states(), layout_);
+    if (references)
+        std::ranges::copy(check_references(), std::back_inserter(wrong));
+    return wrong;
 }
 
 } // namespace kma

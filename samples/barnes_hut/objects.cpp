@@ -69,6 +69,8 @@ public:
         : WorldGame(device, schema(), kernels(), "barnes_hut.cl", enough(device, space, setting), space.defines(), setting),
           is_rebuilt_(setting.version == "rebuilt")
     {
+        if (setting.defragment_when < 1)
+            world().defragment_when(setting.defragment_when, {"Body"}); // cells stay where they are: this has the root's reference
         world().parallel_new("Cell", 1, "root_init");
         root_ = world().snapshot("Cell", {}).references().at(0); // the smallest world has room for it
         world().parallel_new("Body", space.bodies, "body_init", root_);
@@ -103,7 +105,7 @@ private:
         schema.add_abstract("Node", {"float4 centre", "float reach", "Node next", "Cell parent"});
         schema.add("Body", {"float3 velocity", "uint number", "Cell entry", "Body also"}, "Node");
         schema.add("Cell",
-                   {"kma_atomic_u32 children[8]", "kma_atomic_u32 bodies", "kma_atomic_u32 reported", "Node first", "uchar level", "uchar octant"},
+                   {"atomic Node children[8]", "kma_atomic_u32 bodies", "kma_atomic_u32 reported", "Node first", "uchar level", "uchar octant"},
                    "Node");
         schema.block_bytes(64 * 74); // so that a block has 64 cells, as it has 64 bodies
         schema.parallel_new("Cell", "root_init");

@@ -18,8 +18,8 @@ class Objects : public samples::WorldGame, public samples::StateOf<Levels> {
 public:
     Objects(const kma::Device &device, const Search &search, const Network &network, const samples::Setting &setting)
         : WorldGame(device, schema(), kernels(), "bfs.cl", enough(device, search, network, setting), defines(search), setting), part_(search.part),
-          network_(network), nodes_(samples::words(device, network.nodes(), 0)), targets_(samples::words(device, std::max(network.edges(), 1u))),
-          frontier_(samples::words(device, 2, 0))
+          network_(network), nodes_(samples::words(device, network.nodes(), 0)), targets_(samples::words(device, std::max(network.edges(), 1u), 0)),
+          frontier_(samples::words(device, 2, 0)), nodes_root_(world().root(nodes_, "Node")), targets_root_(world().root(targets_, "Node"))
     {
         world().parallel_new("Node", network.nodes(), "node_init", samples::copy_of(device, network.firsts), nodes_);
         if (network.edges() != 0)
@@ -76,6 +76,7 @@ private:
     std::uint32_t part_;
     const Network &network_;
     cl::Buffer nodes_, targets_, frontier_;
+    kma::WorldRoot nodes_root_, targets_root_;
     cl_uint longest_ = 0; // of visits, if there are some to be shared out
     bool is_over_ = false;
 };

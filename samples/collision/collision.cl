@@ -82,8 +82,13 @@ static inline void body_merge_and_move(global kma_world *w, Body self)
     Body_velocity(w, self) = velocity;
 }
 
+// Who stays forgets whom it met: they may end now.
 static inline void body_end(global kma_world *w, Body self)
 {
-    if (Body_ends(w, self))
+    if (Body_ends(w, self)) {
         Body_delete(w, self);
+    } else if ((Body_heavier(w, self) | Body_lighter(w, self)) != 0) {
+        Body_heavier(w, self) = 0;
+        Body_lighter(w, self) = 0;
+    }
 }

@@ -64,6 +64,7 @@ std::optional<int> parse_simulation(Model &model, int argc, char **argv, Simulat
     app.add_option("--frame-steps", options.frame_steps, "Steps from one to the next")->check(CLI::Range(1u, 1u << 20))->capture_default_str();
     app.add_option("--curve", options.curve, "A file for the numbers after each step, as comma-separated values");
     app.add_option("--json", options.json, "A file for times and numbers");
+    list.add("--defragment-when", options.setting.defragment_when, 0.001f, 1, "Defragment a class before a do-all if a larger share of its slots is empty (objects); 1: never");
     app.add_flag("--debug", options.setting.debug, "Have the library check what do-alls say they change (objects)");
     app.add_option("--build-options", options.setting.build_options, "For the compiler, such as -DKMA_OBJECTS_ROTATE=0");
     if (const auto ended = parse(app, argc, argv))

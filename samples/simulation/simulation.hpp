@@ -58,6 +58,7 @@ struct Setting {
     std::string version;                ///< one of Model::versions
     std::optional<std::uint64_t> bytes; ///< of the world or heap; none: enough
     std::string build_options;          ///< for the compiler, after the model's own
+    float defragment_when = 1;          ///< World::defragment_when; 1: never
     bool debug = false;                 ///< whether the library shall check what do-alls say they change
 };
 

@@ -24,8 +24,11 @@ kma::WorldOptions world_options(KernelClock &clock, const std::vector<kma::Sourc
 
 WorldGame::WorldGame(const kma::Device &device, const kma::Schema &schema, const std::vector<kma::Source> &sources, const std::string &file,
                      std::uint64_t bytes, const std::string &defines, const Setting &setting)
-    : device_(device), world_(device, schema, {source_named(sources, file)}, setting.bytes.value_or(bytes), world_options(clock_, sources, defines, setting))
+    : device_(device), world_(device, schema, {source_named(sources, file)}, setting.bytes.value_or(bytes), world_options(clock_, sources, defines, setting)),
+      has_references_(setting.defragment_when < 1)
 {
+    if (setting.defragment_when < 1)
+        world_.defragment_when(setting.defragment_when);
     for (const kma::Schema::Launch &launch : schema.launches())
         if (launch.is_new || changes(launch.options))
             changing_.push_back(launch.kernel_name());
@@ -33,7 +36,7 @@ WorldGame::WorldGame(const kma::Device &device, const kma::Schema &schema, const
 
 std::vector<std::string> WorldGame::faults()
 {
-    std::vector<std::string> found = world_.check();
+    std::vector<std::string> found = world_.check(has_references_);
     std::uint64_t errors = 0;
     for (const kma::ErrorCode code : {kma::ErrorCode::double_free, kma::ErrorCode::invalid_free, kma::ErrorCode::damaged})
         errors += world_.error_count(code);

@@ -52,6 +52,7 @@ private:
     KernelClock clock_;
     std::vector<std::string> changing_;
     kma::World world_;
+    bool has_references_; ///< whether what refers to objects that may move is looked at in the end
 };
 
 } // namespace samples

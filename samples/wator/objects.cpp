@@ -14,7 +14,7 @@ class Objects : public samples::WorldGame, public samples::StateOf<Grid> {
 public:
     Objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
         : WorldGame(device, schema(), kernels(), "wator.cl", enough(device, rules, setting), rules.defines(), setting), rules_(rules),
-          agents_(samples::words(device, rules.cells())), requests_(samples::words(device, rules.cells()))
+          agents_(samples::words(device, rules.cells())), requests_(samples::words(device, rules.cells())), root_(world().root(agents_, "Agent"))
     {
         run("populate", std::min<std::uint32_t>(rules.cells(), strided), changing({"Agent"}), agents_, requests_);
     }
@@ -69,6 +69,7 @@ private:
 
     Rules rules_;
     cl::Buffer agents_, requests_;
+    kma::WorldRoot root_;
 };
 
 } // namespace

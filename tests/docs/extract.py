@@ -30,7 +30,7 @@ FRAGMENT = {
     "cpp": ("#include <kma/kma.hpp>\n",
             "[[maybe_unused]] kma::Device &device, [[maybe_unused]] kma::Heap &heap, "
             "[[maybe_unused]] kma::Program &program, [[maybe_unused]] cl::Kernel &kernel, "
-            "[[maybe_unused]] cl::CommandQueue &queue, [[maybe_unused]] cl::Buffer &buffer"),
+            "[[maybe_unused]] cl::CommandQueue &queue, [[maybe_unused]] cl::Buffer &buffer, [[maybe_unused]] kma::World &world"),
     "c": ("#define CL_TARGET_OPENCL_VERSION 120\n#include <CL/cl.h>\n",
           "cl_context context, cl_device_id device, cl_command_queue queue, cl_program program, cl_kernel kernel, "
           "cl_mem heap, cl_mem buffer"),

@@ -2,6 +2,7 @@
 #include "../host_library/heap_support.hpp"
 #include "layout.hpp"
 #include "provocations.hpp"
+#include "world_references.hpp"
 #include "world_states.hpp"
 
 namespace messages {
@@ -159,6 +160,12 @@ void add_schemas(std::vector<Provocation> &all)
                     schema.add("Fish", {"Agent prey"});
                     schema.accessors();
                 }),
+         thrown("declares an atomic number",
+                [] {
+                    Schema schema;
+                    schema.add("Fish", {"atomic uint age"});
+                    schema.accessors();
+                }),
          thrown("declares a field whose name another thing has",
                 [] {
                     Schema schema;
@@ -194,6 +201,14 @@ void add_worlds(std::vector<Provocation> &all)
          thrown("makes a world larger than a buffer", [] { kma::refuse_world_if_full(CL_INVALID_BUFFER_SIZE, 1 << 30, 1 << 20, "Some platform / Some device"); }),
          thrown("makes a world when the device's memory is full",
                 [] { kma::refuse_world_if_full(CL_MEM_OBJECT_ALLOCATION_FAILURE, 1 << 30, 1 << 30, "Some platform / Some device"); }),
+         thrown("defragments when the device's memory is full", [] { kma::refuse_defragmentation(1 << 20, CL_MEM_OBJECT_ALLOCATION_FAILURE); }),
+         thrown("defragments to less than nothing", [] { world().defragment("Small", {.fragmentation = -0.1}); }),
+         thrown("defragments when nothing is empty", [] { world().defragment_when(0); }),
+         thrown("says that a buffer has references behind its end",
+                [] {
+                    World own = world();
+                    const kma::WorldRoot root = own.root(own.buffer(), "Small", 0, 1ull << 40);
+                }),
          thrown("asks how much 2^40 objects need",
                 [] {
                     World::bytes_for(device(), schema(), {{"Large", 1ull << 40}});
@@ -260,9 +275,28 @@ std::vector<Provocation> object_kernel_provocations()
     };
 }
 
+// Of a world whose objects refer to nothing there is.
+std::vector<std::string> check_dangling()
+{
+    Schema schema;
+    schema.add("Holder", {"Holder friends[20]"}).parallel_new("Holder", "holder_init");
+    World own(device(), schema, {{"holder.cl", R"(
+static inline void holder_init(global kma_world *w, Holder self, uint i)
+{
+    for (uint k = 0; k < 20; k++)
+        Holder_friends(w, self, k) = k == 0 ? self : self + 1;
+})"}}, 1 << 20);
+    own.parallel_new("Holder", 1, "holder_init");
+    const cl_uint wrong = 77;
+    const cl::Buffer buffer(device().context(), CL_MEM_COPY_HOST_PTR, sizeof wrong, const_cast<cl_uint *>(&wrong));
+    const kma::WorldRoot root = own.root(buffer, "Holder");
+    return own.check(true);
+}
+
 std::vector<Provocation> world_check_provocations()
 {
     return {
+        {"keeps references to objects that are gone", check_dangling},
         damaged("writes over a world's mark", [](Damaged &damaged) { damaged.set_mark(1); }),
         damaged("writes over a block's type", [](Damaged &damaged) { damaged.set_type(damaged.blocks(2).front(), 77); }),
         damaged("writes over the tree of free blocks",

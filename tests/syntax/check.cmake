@@ -25,6 +25,7 @@ set(parts
   cl/kma/heap/superblock_layout.cl
   cl/kma/kernels/selftest_word.cl
   cl/kma/lockfree/bitmap_layout.cl
+  cl/kma/objects/reference_layout.cl
   cl/kma/objects/world_layout.cl
   cl/kma/platform/lanes_amdgcn.cl
   cl/kma/platform/group_nv.cl

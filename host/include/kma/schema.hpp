@@ -30,8 +30,8 @@ struct DoAllOptions {
 ///     schema.do_all("Fish", "Fish_swim", "uint step");
 ///
 /// A field is "TYPE NAME" or, an array, "TYPE NAME[COUNT]"; TYPE is a scalar or vector type of OpenCL C of 1 to 128 bytes, or
-/// a class, which stands for a reference to an object of it (a uint; 0: none), or kma_atomic_u32 or kma_atomic_u64, for what several
-/// work-items write at once.
+/// a class, which stands for a reference to an object of it (a uint; 0: none). What several work-items write at once is a kma_atomic_u32,
+/// a kma_atomic_u64, or "atomic CLASS", a reference. References in fields of other types are unknown to World::defragment.
 class Schema {
 public:
     /// Declares a class, of which `base`, if not empty, was declared before. Names are identifiers of C, and no two classes have the same; nor
@@ -61,10 +61,13 @@ public:
     std::string accessors(std::uint32_t slots = 64) const;
     /// What stands behind it: a kernel for each do_all and parallel_new, and those of kma/kernels/world_kernels.cl.
     std::string kernels() const;
+    /// A program of its own, which World builds when it first follows references: for each class a function that visits the references of
+    /// an object and one that copies its fields, and the kernels of kma/kernels/reference_kernels.cl.
+    std::string visitors(std::uint32_t slots = 64) const;
 
     /// A field as it is in a block, where element i of an object in slot s is at begin + (i * objects + s) * bytes.
     struct Column {
-        std::string type;       ///< as OpenCL C has it; "uint" for references
+        std::string type;       ///< as OpenCL C has it; "uint" for references, "kma_atomic_u32" for atomic ones
         std::string name;       ///< as declared
         std::string target;     ///< the class that a reference leads to, or empty
         std::uint32_t elements; ///< of the array; 1 if it is none
@@ -72,6 +75,7 @@ public:
         std::uint32_t begin;    ///< bytes from the block's begin
         std::uint32_t align;    ///< in bytes
         bool is_array;          ///< whether declared with [COUNT]
+        bool is_atomic;         ///< whether an atomic reference
     };
     /// A class of which there can be objects, as it is in a block; inherited fields first.
     struct Concrete {
@@ -128,6 +132,7 @@ private:
     void collect(const std::string &base, std::vector<const Class *> &into) const;
     std::vector<const Class *> concretes() const;
     void check_names() const;
+    std::string head(const Layout &layout, std::uint32_t slots) const;
     bool is_a(const Class &cls, const std::string &base) const;
 
     std::vector<Class> classes_;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -21,6 +23,7 @@
 namespace kma {
 
 struct WorldStates;
+struct WorldReferences;
 
 /// How a World is made.
 struct WorldOptions {
@@ -52,6 +55,47 @@ struct WorldStats {
     std::uint64_t free_blocks = 0;   ///< of no class
     /// Over all classes.
     double fragmentation() const;
+};
+
+/// What World::defragment shall reach.
+struct DefragmentOptions {
+    /// The share of a class's slots in blocks that may stay empty, 0 to 1. 0: as few as can be. (CompactGpu's factor n is 1 / (n + 1) here.)
+    double fragmentation = 1.0 / 3;
+    /// How many objects may move at most, of each class; those of the emptiest blocks do first. What is left is for the next call.
+    std::uint64_t objects = ~std::uint64_t{0};
+};
+
+/// What a defragmentation did.
+struct Defragmentation {
+    std::uint64_t objects = 0; ///< that moved
+    std::uint64_t blocks = 0;  ///< that were freed
+    double before = 0;         ///< the largest fragmentation of a class (ClassStats::fragmentation)
+    double after = 0;          ///< the same behind it
+    /// Milliseconds of each step on the device, by its name: fills, plan, sums, scan, sort, move, settle, forward, forward_root. Empty if the queue does not
+    /// measure (CL_QUEUE_PROFILING_ENABLE).
+    std::map<std::string, double> milliseconds;
+};
+
+/// Says, as long as it lives, that a buffer has references to objects of a World (World::root). Move-only.
+class [[nodiscard]] WorldRoot {
+public:
+    /// What was moved from says nothing.
+    WorldRoot(WorldRoot &&) = default;
+    /// The same; what this said before is no longer said.
+    WorldRoot &operator=(WorldRoot &&) = default;
+
+    /// Part of a buffer.
+    struct Range {
+        cl::Buffer buffer;   ///< of the program's own
+        std::string cls;     ///< of the objects, or a base
+        std::uint32_t begin; ///< the first reference, counted in references
+        std::uint32_t count; ///< of them
+    };
+
+private:
+    friend class World;
+    explicit WorldRoot(std::shared_ptr<const Range> range) : range_(std::move(range)) {}
+    std::shared_ptr<const Range> range_;
 };
 
 /// All objects of a class and its subclasses, copied to the host: columns of plain values. In no order that means anything; row i of
@@ -145,8 +189,24 @@ public:
     /// Copies fields of a class and its subclasses; without `fields`, all that the class has.
     WorldSnapshot snapshot(const std::string &cls, const std::vector<std::string> &fields = {}) const;
     /// Walks all that tells of blocks, and says of each invariant that is broken, in a sentence, which and where; of one kind the first ten.
-    /// Empty: all is well.
-    std::vector<std::string> check() const;
+    /// With `references`, also of references in fields and roots to what is no object of the class that they name. Empty: all is well.
+    std::vector<std::string> check(bool references = false) const;
+
+    /// Says that `buffer` has references, 32 bits each, to objects of class `cls` and its subclasses, from number `begin` on `count` of them, or all.
+    /// As long as the result lives, what follows references follows these, too. Throws Error if the buffer has not so many, or there is no
+    /// such class.
+    WorldRoot root(const cl::Buffer &buffer, const std::string &cls, std::uint64_t begin = 0, std::optional<std::uint64_t> count = std::nullopt);
+
+    /// Moves objects of class `cls`, and of each of its subclasses, out of their emptiest blocks into free slots of the others, so that loops and
+    /// do-alls read fewer slots without objects, and frees the blocks. Objects that move have other references: those in fields that name a
+    /// class and in roots are rewritten; all others, in the host's variables or in fields of other types, are void. Waits for the queue.
+    /// The first call builds a program and needs 8 bytes of device memory for each block, which the world keeps; without them it throws Error and leaves
+    /// the world as it was.
+    Defragmentation defragment(const std::string &cls, const DefragmentOptions &options = {});
+    /// From now on each sixteenth enumeration that finds a class changed, before a do-all or a loop, first defragments it, to half of
+    /// `fragmentation`, if a larger share of its slots in blocks than that is empty. The device decides so by itself, and nothing waits. 1 and more:
+    /// no longer. `classes`: only these and their subclasses; empty: all.
+    void defragment_when(double fragmentation, const std::vector<std::string> &classes = {});
     /// No objects any more; the log of errors is empty.
     void reset();
 
@@ -214,6 +274,12 @@ private:
     void enumerate(const std::string &cls, bool subclasses);
     void enumerate(std::uint32_t cls);
     std::vector<bool> may_change(const DoAllOptions &options) const;
+    friend class Defragmenter;
+    WorldReferences &references() const;
+    cl::Kernel &visitor(const std::string &name) const;
+    cl::Event visit(cl::Kernel &kernel, std::uint64_t groups) const;
+    std::vector<std::string> check_references() const;
+    void watch(std::uint32_t cls);
     void enqueue(cl::Kernel &kernel, std::uint64_t work_items, cl::Event &event) const;
     void tell(const cl::Kernel &kernel, const cl::Event &event) const;
     void run_own(cl::Kernel &kernel, std::uint64_t work_items) const;
@@ -238,6 +304,7 @@ private:
     };
     std::vector<Enumeration> enumerations_; ///< by class
     cl::Kernel &own(const std::string &name) const;
+    mutable std::shared_ptr<WorldReferences> references_; ///< made by what first needs it
 };
 
 } // namespace kma

@@ -20,3 +20,7 @@ sample_runs(collision pictures LONG LAST "collision: version=objects bodies=320 
 sample_fails(collision too_small MATCH "^collision: a world of 1000 bytes is too small" ARGS --bytes 1000)
 sample_fails(collision full MATCH "^collision: at the beginning [1-9][0-9]* objects were not created for want of memory" ARGS --bytes 100K)
 sample_fails(collision too_heavy MATCH "^collision: 300000 bodies of mass up to 75 may have more than 2\\^24 in all" ARGS --bodies 300000)
+
+# Bodies that move in memory, too, as they become fewer.
+sample_runs(collision defragmented LONG LAST "collision: version=objects bodies=320 steps=45 verified=yes" MATCH "kma_world_move_kernel"
+  ARGS ${collapse} --defragment-when 0.02)

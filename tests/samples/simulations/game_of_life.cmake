@@ -46,3 +46,7 @@ sample_fails(game_of_life nobody_in_pattern MATCH "dead.rle: no cell lives in th
 sample_fails(game_of_life large_pattern MATCH "glider.rle:3: the pattern is larger than 2 x 256 cells" ARGS --width 2 --pattern ${here}/glider.rle)
 sample_fails(game_of_life missing_pattern MATCH "missing.rle: cannot be opened" ARGS --pattern ${here}/missing.rle)
 sample_fails(game_of_life many_guns MATCH "--guns 4 is too much for 201 x 80 cells: 3 is the most" ARGS ${small} --pattern guns --guns 4)
+
+# Agents that move in memory, too.
+sample_runs(game_of_life defragmented LONG LAST "game_of_life: version=objects alive=2074 candidates=5921 steps=40 verified=yes" MATCH "kma_world_move_kernel"
+  ARGS ${small} --steps 40 --defragment-when 0.05)

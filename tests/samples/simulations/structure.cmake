@@ -26,3 +26,6 @@ sample_runs(structure pictures LONG LAST "structure: version=objects nodes=378 s
   ARGS --width 20 --height 20 --steps 4 --frames ${CMAKE_CURRENT_BINARY_DIR}/structure_frames --frame-steps 2)
 sample_fails(structure too_small MATCH "^structure: a world of 1000 bytes is too small: .* need [0-9]+" ARGS --bytes 1000)
 sample_fails(structure full MATCH "^structure: at the beginning [1-9][0-9]* objects were not created for want of memory" ARGS --bytes 500K)
+
+# Objects that move as they are broken loose.
+sample_runs(structure defragmented LONG LAST "structure: version=objects ${sheet_breaks}" MATCH "kma_world_move_kernel" ARGS ${sheet} --defragment-when 0.02)

@@ -35,3 +35,7 @@ sample_fails(sugarscape stops_when_full MATCH "^sugarscape: after step [0-9]+ [0
   ARGS ${few} --bytes 180000 --stop-when-full)
 sample_fails(sugarscape full_at_first MATCH "^sugarscape: at the beginning [0-9]+ objects were not created" ARGS ${few} --bytes 150000 --stop-when-full)
 sample_fails(sugarscape too_small MATCH "^sugarscape: a world of 1000 bytes is too small: .* need [0-9]+" ARGS --bytes 1000)
+
+# Agents that move in memory, too.
+sample_runs(sugarscape defragmented LONG LAST "sugarscape: version=objects males=2387 females=2732 steps=60 verified=yes" MATCH "kma_world_move_kernel"
+  ARGS ${land} --defragment-when 0.02)

@@ -28,3 +28,7 @@ sample_fails(traffic too_small MATCH "^traffic: a world of 1000 bytes is too sma
 sample_fails(traffic too_large MATCH "^traffic: the streets would have more than [0-9]+ cells; take fewer" ARGS --columns 4096 --rows 4096)
 sample_runs(traffic pictures LONG LAST "traffic: version=objects vehicles=16 halted=11 cells=142 steps=40 verified=yes"
   ARGS --columns 3 --rows 2 --source-chance 200 --steps 40 --frames ${CMAKE_CURRENT_BINARY_DIR}/traffic-frames --frame-steps 20)
+
+# Vehicles that move in memory, too.
+sample_runs(traffic defragmented LONG LAST "traffic: version=objects vehicles=1052 halted=819 cells=3863 steps=200 verified=yes" MATCH "kma_world_move_kernel"
+  ARGS --source-chance 200 --defragment-when 0.01)

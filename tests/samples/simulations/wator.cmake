@@ -7,6 +7,8 @@ sample_runs(wator narrow RELEASE LAST "wator: version=objects fish=136 sharks=11
 sample_runs(wator no_sharks RELEASE LAST "wator: version=objects fish=4096 sharks=0 steps=20 verified=yes" ARGS --width 64 --height 64 --steps 20 --shark-share 0)
 sample_runs(wator no_atomics64 LONG LAST "wator: version=objects fish=13169 sharks=1180 steps=50 verified=yes"
   ARGS --width 200 --height 120 --steps 50 "--build-options=-DKMA_HAS_ATOMIC64=0")
+sample_runs(wator defragmented LAST "wator: version=objects fish=13169 sharks=1180 steps=50 verified=yes" MATCH "kma_world_move_kernel"
+  ARGS --width 200 --height 120 --steps 50 --defragment-when 0.05)
 sample_runs(wator debug LONG LAST "wator: version=objects fish=13169 sharks=1180 steps=50 verified=yes" ARGS --width 200 --height 120 --steps 50 --debug)
 sample_runs(wator full LAST "" MATCH "; [1-9][0-9]* not created for want of memory.*steps=60 verified=not possible\n$"
   ARGS --width 200 --height 120 --steps 60 --bytes 250000)
