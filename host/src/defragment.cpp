@@ -1,6 +1,6 @@
-// Defragmentation of a world: the host's part of cl/kma/objects/defragment.cl. It enqueues all steps; the device decides what they do.
+// Defragmentation of a world: the host's part of cl/kma/objects/defragment.cl. It enqueues all
+// steps; the device decides what they do.
 #include <algorithm>
-#include <cmath>
 
 #include "layout.hpp"
 #include "say.hpp"
@@ -11,7 +11,8 @@ namespace {
 
 // Sets a kernel's arguments from number `index` on.
 void set_all(cl::Kernel &, cl_uint) {}
-template <class First, class... Rest> void set_all(cl::Kernel &kernel, cl_uint index, const First &first, const Rest &...rest)
+template <class First, class... Rest>
+void set_all(cl::Kernel &kernel, cl_uint index, const First &first, const Rest &...rest)
 {
     kernel.setArg(index, first);
     set_all(kernel, index + 1, rest...);
@@ -33,13 +34,16 @@ cl_uint millionths_of(double share)
 }
 
 // What the events took, by their names, if the queue measures.
-std::map<std::string, double> times_of(const cl::CommandQueue &queue, const std::vector<std::pair<std::string, cl::Event>> &events)
+std::map<std::string, double> times_of(const cl::CommandQueue &queue,
+                                       const std::vector<std::pair<std::string, cl::Event>> &events)
 {
     std::map<std::string, double> times;
     if ((queue.getInfo<CL_QUEUE_PROPERTIES>() & CL_QUEUE_PROFILING_ENABLE) == 0)
         return times;
     for (const auto &[name, event] : events)
-        times[name] += static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() - event.getProfilingInfo<CL_PROFILING_COMMAND_START>()) * 1e-6;
+        times[name] += static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
+                                           event.getProfilingInfo<CL_PROFILING_COMMAND_START>()) *
+                       1e-6;
     return times;
 }
 
@@ -47,15 +51,18 @@ std::map<std::string, double> times_of(const cl::CommandQueue &queue, const std:
 
 void refuse_defragmentation(std::uint64_t bytes, cl_int error)
 {
-    throw Error(say("there is no memory for the ", bytes, " bytes that a defragmentation of this world needs beside it (OpenCL's error ", error,
-                    "); the world is as it was; make it smaller, or end what else uses that memory"));
+    throw Error(
+        say("there is no memory for the ", bytes,
+            " bytes that a defragmentation of this world needs beside it (OpenCL's error ", error,
+            "); the world is as it was; make it smaller, or end what else uses that memory"));
 }
 
 // One defragmentation, of classes `first` to `last`.
 class Defragmenter {
 public:
     Defragmenter(World &world, std::uint32_t first, std::uint32_t last)
-        : world_(world), all_(world.references()), queue_(world.device_.queue()), first_(first), last_(last), group_(all_.group)
+        : world_(world), all_(world.references()), queue_(world.device_.queue()), first_(first),
+          last_(last), group_(all_.group)
     {
         prepare();
     }
@@ -64,7 +71,8 @@ public:
     void run(const layout::kma_defragment_order &order)
     {
         queue_.enqueueFillBuffer(all_.done, cl_uint{0}, 0, sizeof(layout::kma_defragmentation));
-        queue_.enqueueFillBuffer(all_.moved, cl_uint{0}, 0, sizeof(cl_uint) * groups_for(world_.blocks_, 32));
+        queue_.enqueueFillBuffer(all_.moved, cl_uint{0}, 0,
+                                 sizeof(cl_uint) * groups_for(world_.blocks_, 32));
         for (std::uint32_t cls = first_; cls <= last_; cls++) {
             move(cls, order);
             world_.enumerations_[cls].is_current = false;
@@ -77,26 +85,33 @@ public:
     {
         layout::kma_defragmentation done;
         queue_.enqueueReadBuffer(all_.done, CL_TRUE, 0, sizeof done, &done);
-        return {done.objects, done.blocks, share_of(done.before), share_of(done.after), times_of(queue_, events_)};
+        return {done.objects, done.blocks, share_of(done.before), share_of(done.after),
+                times_of(queue_, events_)};
     }
 
 private:
     // All that may fail: the program, its kernels, and memory that the driver takes.
     void prepare()
     {
-        for (const char *name : {"fills", "plan", "sums", "scan", "sort", "move", "settle", "forward", "forward_root"})
+        for (const char *name :
+             {"fills", "plan", "sums", "scan", "sort", "move", "settle", "forward", "forward_root"})
             world_.visitor(say("kma_world_", name, "_kernel"));
         if (all_.parts != 0)
             return;
-        const std::uint64_t blocks = world_.blocks_, parts = std::min<std::uint64_t>(groups_for(blocks, 32), KMA_DEFRAGMENT_PARTS);
+        const std::uint64_t blocks = world_.blocks_;
+        const std::uint64_t parts =
+            std::min<std::uint64_t>(groups_for(blocks, 32), KMA_DEFRAGMENT_PARTS);
         try {
-            const auto make = [&](std::uint64_t bytes) { return cl::Buffer(world_.device_.context(), CL_MEM_READ_WRITE, bytes); };
+            const auto make = [&](std::uint64_t bytes) {
+                return cl::Buffer(world_.device_.context(), CL_MEM_READ_WRITE, bytes);
+            };
             all_.done = make(sizeof(layout::kma_defragmentation));
             all_.sums = make(sizeof(layout::kma_block_sums) * parts);
             all_.list = make(sizeof(cl_uint) * blocks);
             all_.firsts = make(sizeof(cl_uint) * blocks);
             all_.moved = make(sizeof(cl_uint) * groups_for(blocks, 32));
-            const std::vector<cl::Memory> made{all_.done, all_.sums, all_.list, all_.firsts, all_.moved};
+            const std::vector<cl::Memory> made{all_.done, all_.sums, all_.list, all_.firsts,
+                                               all_.moved};
             queue_.enqueueMigrateMemObjects(made, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
             queue_.finish();
         } catch (const cl::Error &error) {
@@ -105,22 +120,28 @@ private:
         all_.parts = static_cast<std::uint32_t>(parts);
     }
 
-    template <class... Arguments> void step(const std::string &name, std::uint64_t items, const Arguments &...arguments)
+    // Enqueues a step of that many work-items, or as many as the device runs at a time.
+    template <class... Arguments>
+    void step(const std::string &name, std::uint64_t items, const Arguments &...arguments)
     {
         cl::Kernel &kernel = world_.visitor(say("kma_world_", name, "_kernel"));
         set_all(kernel, 0, arguments...);
         events_.emplace_back(name, world_.visit(kernel, groups_for(items, group_)));
     }
 
+    // All steps but the last.
     void move(std::uint32_t cls, const layout::kma_defragment_order &order)
     {
-        const std::uint32_t blocks = world_.blocks_, tile = group_ / world_.layout_.classes[cls].objects;
+        const std::uint32_t blocks = world_.blocks_;
+        const std::uint32_t tile = group_ / world_.layout_.classes[cls].objects; // whole blocks
         step("fills", blocks, world_.memory_, cls, all_.done);
         step("plan", 1, cls, all_.done, order.worse, order.share, order.objects);
         step("sums", all_.parts, world_.memory_, cls, all_.done, all_.parts, all_.sums);
-        step("scan", 1, all_.parts, all_.sums);
-        step("sort", all_.parts, world_.memory_, cls, all_.done, all_.parts, all_.sums, all_.list, all_.firsts, all_.moved);
-        step("move", groups_for(blocks, tile) * group_, world_.memory_, cls, all_.done, all_.list, all_.firsts);
+        step("scan", 1, all_.done, all_.parts, all_.sums);
+        step("sort", all_.parts, world_.memory_, cls, all_.done, all_.parts, all_.sums, all_.list,
+             all_.firsts, all_.moved);
+        step("move", groups_for(blocks, tile) * group_, world_.memory_, cls, all_.done, all_.list,
+             all_.firsts);
         step("settle", blocks, world_.memory_, cls, all_.done, all_.list, all_.firsts);
     }
 
@@ -129,11 +150,13 @@ private:
     {
         const cl_ulong classes = holders();
         if (classes != 0)
-            step("forward", std::uint64_t{world_.blocks_} * world_.slots_, world_.memory_, all_.done, all_.moved, first_, last_, classes);
+            step("forward", std::uint64_t{world_.blocks_} * world_.slots_, world_.memory_,
+                 all_.done, all_.moved, first_, last_, classes);
         for (const auto &root : all_.living_roots()) {
             const Schema::Range range = world_.schema_.range(root->cls);
             if (root->count != 0 && range.first <= last_ && first_ <= range.last)
-                step("forward_root", root->count, world_.memory_, all_.done, all_.moved, root->buffer, root->begin, root->count);
+                step("forward_root", root->count, world_.memory_, all_.done, all_.moved,
+                     root->buffer, root->begin, root->count);
         }
     }
 
@@ -164,19 +187,23 @@ Defragmentation World::defragment(const std::string &cls, const DefragmentOption
 {
     const Schema::Range range = schema_.range(cls);
     if (!(options.fragmentation >= 0 && options.fragmentation <= 1))
-        throw Error(say("DefragmentOptions::fragmentation = ", options.fragmentation, " is no share; give 0 to 1"));
+        throw Error(say("DefragmentOptions::fragmentation = ", options.fragmentation,
+                        " is no share; give 0 to 1"));
     if (range.first > range.last)
         return {};
     Defragmenter defragmenter(*this, range.first, range.last);
-    const cl_uint objects = static_cast<cl_uint>(std::min<std::uint64_t>(options.objects, ~cl_uint{0}));
-    defragmenter.run({.worse = 0, .share = millionths_of(options.fragmentation), .objects = objects});
+    const cl_uint objects =
+        static_cast<cl_uint>(std::min<std::uint64_t>(options.objects, ~cl_uint{0}));
+    defragmenter.run(
+        {.worse = 0, .share = millionths_of(options.fragmentation), .objects = objects});
     return defragmenter.result();
 }
 
 void World::defragment_when(double fragmentation, const std::vector<std::string> &classes)
 {
     if (!(fragmentation > 0))
-        throw Error(say("defragment_when(", fragmentation, ") would move objects before every do-all; give a share above 0"));
+        throw Error(say("defragment_when(", fragmentation,
+                        ") would move objects before every do-all; give a share above 0"));
     WorldReferences &all = references();
     all.when = fragmentation;
     for (WorldReferences::Watch &watch : all.watches)
@@ -188,7 +215,8 @@ void World::defragment_when(double fragmentation, const std::vector<std::string>
     }
 }
 
-// Before an enumeration of a class. The steps take longer than most do-alls, and how full blocks are changes slowly.
+// Before an enumeration of a class. The steps take longer than most do-alls, and how full blocks
+// are changes slowly.
 void World::watch(std::uint32_t cls)
 {
     static constexpr std::uint32_t changes_between = 16;
@@ -198,7 +226,10 @@ void World::watch(std::uint32_t cls)
         return;
     references_->watches[cls].changes = 0;
     const double when = references_->when;
-    Defragmenter(*this, cls, cls).run({.worse = millionths_of(when), .share = millionths_of(when / 2), .objects = ~cl_uint{0}});
+    Defragmenter(*this, cls, cls)
+        .run({.worse = millionths_of(when),
+              .share = millionths_of(when / 2),
+              .objects = ~cl_uint{0}});
 }
 
 } // namespace kma

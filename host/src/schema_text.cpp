@@ -10,7 +10,8 @@
 namespace kma {
 namespace {
 
-constexpr std::string_view head_template = R"(// Generated from a kma::Schema: its classes, for the program behind.
+constexpr std::string_view head_template =
+    R"(// Generated from a kma::Schema: its classes, for the program behind.
 //
 $outline$$numbers$#define KMA_WORLD_CLASSES $classes$u
 #define KMA_WORLD_BLOCK_BYTES $block_bytes$u
@@ -29,13 +30,15 @@ constexpr std::string_view new_template = R"(static inline $class$ $class$_new(g
 }
 )";
 
-constexpr std::string_view delete_template = R"(static inline void $class$_delete(global kma_world *w, $class$ self)
+constexpr std::string_view delete_template =
+    R"(static inline void $class$_delete(global kma_world *w, $class$ self)
 {
     kma_world_delete(w, $first$, self);
 }
 )";
 
-constexpr std::string_view delete_derived_template = R"(static inline void $class$_delete(global kma_world *w, $class$ self)
+constexpr std::string_view delete_derived_template =
+    R"(static inline void $class$_delete(global kma_world *w, $class$ self)
 {
     switch (kma_world_type(w, self)) {
 $cases$    default:
@@ -49,7 +52,8 @@ constexpr std::string_view delete_case_template = R"(    case $number$ + 1:
         break;
 )";
 
-constexpr std::string_view class_template = R"(static inline bool $class$_is(global kma_world *w, uint ref)
+constexpr std::string_view class_template =
+    R"(static inline bool $class$_is(global kma_world *w, uint ref)
 {
     return kma_world_is(w, $first$, $last$, ref);
 }
@@ -62,17 +66,20 @@ static inline $class$ $class$_as(global kma_world *w, uint ref)
 )";
 
 // $i_parameter$ and $i$: of arrays only.
-constexpr std::string_view field_template = R"(static inline global $type$ *$class$_$field$_at(global kma_world *w, $class$ self$i_parameter$)
+constexpr std::string_view field_template =
+    R"(static inline global $type$ *$class$_$field$_at(global kma_world *w, $class$ self$i_parameter$)
 {
     KMA_WORLD_RETURN_NOWHERE_UNLESS(w, $first$, $last$, self);
 $place$    return (global $type$ *)kma_world_field(w, self, begin$element$, $bytes$u);
 }
 )";
 
-constexpr std::string_view value_template = R"(#define $class$_$field$(w, self$i$) (*$class$_$field$_at(w, self$i$))
+constexpr std::string_view value_template =
+    R"(#define $class$_$field$(w, self$i$) (*$class$_$field$_at(w, self$i$))
 )";
 
-constexpr std::string_view atomic_template = R"(static inline $target$ $class$_$field$_load(global kma_world *w, $class$ self$i_parameter$)
+constexpr std::string_view atomic_template =
+    R"(static inline $target$ $class$_$field$_load(global kma_world *w, $class$ self$i_parameter$)
 {
     return kma_load_u32($class$_$field$_at(w, self$i$), KMA_ACQUIRE);
 }
@@ -92,7 +99,8 @@ kernel void $kernel$(global kma_world *kma_w$parameters$)
 $loops$}
 )";
 
-constexpr std::string_view new_loop_template = R"(    const kma_world_share kma_share = KMA_WORLD_SHARE(kma_n);
+constexpr std::string_view new_loop_template =
+    R"(    const kma_world_share kma_share = KMA_WORLD_SHARE(kma_n);
     for (uint kma_i = kma_share.kma_at; kma_i < kma_share.kma_end; kma_i += kma_share.kma_step) {
         const $class$ kma_self = $class$_new(kma_w);
         if (kma_self != 0)
@@ -145,9 +153,13 @@ static inline void $class$_copy(global kma_world *w, uint from, uint to)
 $copies$}
 )";
 
-constexpr std::string_view visit_field_template = "    kma_visit_field(w, visit, self, $number$u, $begin$u, $elements$u, $objects$u, $first$u, $last$u); // $field$\n";
-constexpr std::string_view copy_template = "    KMA_WORLD_COPY($unit$, w, from, to, $begin$u); // $field$\n";
-constexpr std::string_view copy_array_template = R"(    for (uint i = 0; i < $elements$u; i++) // $field$
+constexpr std::string_view visit_field_template =
+    "    kma_visit_field(w, visit, self, $number$u, $begin$u, $elements$u, $objects$u, $first$u, "
+    "$last$u); // $field$\n";
+constexpr std::string_view copy_template =
+    "    KMA_WORLD_COPY($unit$, w, from, to, $begin$u); // $field$\n";
+constexpr std::string_view copy_array_template =
+    R"(    for (uint i = 0; i < $elements$u; i++) // $field$
         KMA_WORLD_COPY($unit$, w, from, to, $begin$u + i * $objects$u * $bytes$u);
 )";
 constexpr std::string_view case_template = R"(    case $number$:
@@ -184,15 +196,18 @@ const std::string &pointee(const Schema::Column &column)
 // An unsigned type of OpenCL C of so many bytes, a power of two up to 128.
 std::string unit_of(std::uint32_t bytes)
 {
-    const char *const types[] = {"uchar", "ushort", "uint", "ulong", "ulong2", "ulong4", "ulong8", "ulong16"};
+    const char *const types[] = {"uchar",  "ushort", "uint",   "ulong",
+                                 "ulong2", "ulong4", "ulong8", "ulong16"};
     std::size_t i = 0;
     while (1u << i < bytes)
         i++;
     return types[i];
 }
 
-// Where a field begins in blocks of classes that have it, as the body of a function: `begin` and, of arrays, `objects`.
-std::string place_of(const Schema::Layout &layout, Schema::Range range, const Schema::Column &column)
+// Where a field begins in blocks of classes that have it, as the body of a function: `begin` and,
+// of arrays, `objects`.
+std::string place_of(const Schema::Layout &layout, Schema::Range range,
+                     const Schema::Column &column)
 {
     const Schema::Concrete &first = layout.classes[range.first];
     bool alike = true;
@@ -200,46 +215,62 @@ std::string place_of(const Schema::Layout &layout, Schema::Range range, const Sc
     for (std::uint32_t i = range.first; i <= range.last; i++) {
         const Schema::Concrete &cls = layout.classes[i];
         const std::uint32_t begin = find(cls, column.name)->begin;
-        alike = alike && begin == find(first, column.name)->begin && (!column.is_array || cls.objects == first.objects);
-        const std::string condition = i < range.last ? say("type == ", number_of(layout, i), " + 1 ? ") : "", rest = i < range.last ? " : " : "";
+        alike = alike && begin == find(first, column.name)->begin &&
+                (!column.is_array || cls.objects == first.objects);
+        const std::string condition = i < range.last
+                                          ? say("type == ", number_of(layout, i), " + 1 ? ")
+                                          : "",
+                          rest = i < range.last ? " : " : "";
         begins += say(condition, begin, "u", rest);
         objects += say(condition, cls.objects, "u", rest);
     }
     std::string text = alike ? "" : "    const uint type = kma_world_type_of_living(w, self);\n";
-    text += say("    const uint begin = ", alike ? say(find(first, column.name)->begin, "u") : begins, ";\n");
+    text +=
+        say("    const uint begin = ", alike ? say(find(first, column.name)->begin, "u") : begins,
+            ";\n");
     if (column.is_array)
         text += say("    const uint objects = ", alike ? say(first.objects, "u") : objects, ";\n");
     return text;
 }
 
-std::string field_text(const std::string &cls, const Schema::Layout &layout, Schema::Range range, const Schema::Column &column)
+std::string field_text(const std::string &cls, const Schema::Layout &layout, Schema::Range range,
+                       const Schema::Column &column)
 {
     const auto fill = [&](std::string_view text) {
-        return fill_template(text, {{"class", cls},
-                                    {"field", column.name},
-                                    {"type", pointee(column)},
-                                    {"target", column.target},
-                                    {"first", number_of(layout, range.first)},
-                                    {"last", number_of(layout, range.last)},
-                                    {"place", place_of(layout, range, column)},
-                                    {"element", column.is_array ? say(" + i * objects * ", column.bytes, "u") : ""},
-                                    {"bytes", say(column.bytes)},
-                                    {"i_parameter", column.is_array ? ", uint i" : ""},
-                                    {"i", column.is_array ? ", i" : ""}});
+        return fill_template(
+            text, {{"class", cls},
+                   {"field", column.name},
+                   {"type", pointee(column)},
+                   {"target", column.target},
+                   {"first", number_of(layout, range.first)},
+                   {"last", number_of(layout, range.last)},
+                   {"place", place_of(layout, range, column)},
+                   {"element", column.is_array ? say(" + i * objects * ", column.bytes, "u") : ""},
+                   {"bytes", say(column.bytes)},
+                   {"i_parameter", column.is_array ? ", uint i" : ""},
+                   {"i", column.is_array ? ", i" : ""}});
     };
     const bool is_plain = !column.type.starts_with("kma_atomic");
-    return fill(field_template) + (is_plain ? fill(value_template) : column.is_atomic ? fill(atomic_template) : "");
+    return fill(field_template) + (is_plain           ? fill(value_template)
+                                   : column.is_atomic ? fill(atomic_template)
+                                                      : "");
 }
 
-std::string class_text(const std::string &cls, const Schema::Layout &layout, Schema::Range range, bool is_abstract)
+std::string class_text(const std::string &cls, const Schema::Layout &layout, Schema::Range range,
+                       bool is_abstract)
 {
     std::string cases;
     for (std::uint32_t i = range.first; i < range.last; i++)
         cases += fill_template(delete_case_template, {{"number", number_of(layout, i)}});
     const auto fill = [&](std::string_view text) {
-        return fill_template(text, {{"class", cls}, {"first", number_of(layout, range.first)}, {"last", number_of(layout, range.last)}, {"cases", cases}});
+        return fill_template(text, {{"class", cls},
+                                    {"first", number_of(layout, range.first)},
+                                    {"last", number_of(layout, range.last)},
+                                    {"cases", cases}});
     };
-    return say("\n// ", cls, "\n", is_abstract ? "" : fill(new_template), fill(cases.empty() ? delete_template : delete_derived_template), fill(class_template));
+    return say("\n// ", cls, "\n", is_abstract ? "" : fill(new_template),
+               fill(cases.empty() ? delete_template : delete_derived_template),
+               fill(class_template));
 }
 
 // What there is in a block, as comments.
@@ -247,22 +278,25 @@ std::string outline(const Schema::Layout &layout)
 {
     std::string text;
     for (const Schema::Concrete &cls : layout.classes) {
-        text += say("// ", cls.name, ": ", cls.objects, " in a block of ", layout.block_bytes, " bytes\n");
+        text += say("// ", cls.name, ": ", cls.objects, " in a block of ", layout.block_bytes,
+                    " bytes\n");
         for (const Schema::Column &column : cls.columns)
-            text += say("//     at ", column.begin, ": ", column.is_atomic ? "atomic " : "", column.target.empty() ? column.type : column.target, " ",
-                        column.name, column.is_array ? say("[", column.elements, "]") : "", "\n");
+            text += say("//     at ", column.begin, ": ", column.is_atomic ? "atomic " : "",
+                        column.target.empty() ? column.type : column.target, " ", column.name,
+                        column.is_array ? say("[", column.elements, "]") : "", "\n");
     }
     return text;
 }
 
 std::string copy_text(const Schema::Concrete &cls, const Schema::Column &column)
 {
-    return fill_template(column.is_array ? copy_array_template : copy_template, {{"unit", unit_of(column.bytes)},
-                                                                               {"begin", say(column.begin)},
-                                                                               {"bytes", say(column.bytes)},
-                                                                               {"elements", say(column.elements)},
-                                                                               {"objects", say(cls.objects)},
-                                                                               {"field", column.name}});
+    return fill_template(column.is_array ? copy_array_template : copy_template,
+                         {{"unit", unit_of(column.bytes)},
+                          {"begin", say(column.begin)},
+                          {"bytes", say(column.bytes)},
+                          {"elements", say(column.elements)},
+                          {"objects", say(cls.objects)},
+                          {"field", column.name}});
 }
 
 } // namespace
@@ -273,7 +307,9 @@ void Schema::check_names() const
     std::set<std::string> names;
     const auto use = [&names](const std::string &name) {
         if (!names.insert(name).second)
-            throw Error(say("the name ", name, " would stand for two things in the schema's program; rename a field or a class"));
+            throw Error(say(
+                "the name ", name,
+                " would stand for two things in the schema's program; rename a field or a class"));
     };
     for (const Class &cls : classes_) {
         use(cls.name);
@@ -295,14 +331,16 @@ std::string Schema::head(const Layout &made, std::uint32_t slots) const
     std::string numbers;
     for (std::uint32_t i = 0; i < made.classes.size(); i++)
         numbers += say("#define ", number_of(made, i), " ", i, "u\n");
-    return fill_template(head_template, {{"outline", outline(made)},
-                                         {"numbers", numbers},
-                                         {"classes", say(made.classes.size())},
-                                         {"block_bytes", say(made.block_bytes)},
-                                         {"slots_of", by_class(made, [](const Concrete &cls) { return cls.objects; })},
-                                         {"bytes_of", by_class(made, [](const Concrete &cls) { return cls.bytes; })},
-                                         {"other", slots == 64 ? "== 0" : "!= 0"},
-                                         {"slots", say(slots)}});
+    return fill_template(
+        head_template,
+        {{"outline", outline(made)},
+         {"numbers", numbers},
+         {"classes", say(made.classes.size())},
+         {"block_bytes", say(made.block_bytes)},
+         {"slots_of", by_class(made, [](const Concrete &cls) { return cls.objects; })},
+         {"bytes_of", by_class(made, [](const Concrete &cls) { return cls.bytes; })},
+         {"other", slots == 64 ? "== 0" : "!= 0"},
+         {"slots", say(slots)}});
 }
 
 std::string Schema::accessors(std::uint32_t slots) const
@@ -344,14 +382,19 @@ std::string Schema::visitors(std::uint32_t slots) const
                                                            {"last", say(to.last)},
                                                            {"field", column.name}});
         }
-        functions += fill_template(visitor_template, {{"class", cls.name}, {"fields", fields}, {"copies", copies}});
+        functions += fill_template(visitor_template,
+                                   {{"class", cls.name}, {"fields", fields}, {"copies", copies}});
         const auto fill_case = [&](const std::string &call) {
-            return fill_template(case_template, {{"number", number_of(made, c)}, {"class", cls.name}, {"call", call}});
+            return fill_template(
+                case_template,
+                {{"number", number_of(made, c)}, {"class", cls.name}, {"call", call}});
         };
         visit_cases += fields.empty() ? "" : fill_case("visit(w, visit, self)");
         copy_cases += fill_case("copy(w, from, to)");
     }
-    return head(made, slots) + fill_template(visitors_template, {{"functions", functions}, {"visit_cases", visit_cases}, {"copy_cases", copy_cases}});
+    return head(made, slots) + fill_template(visitors_template, {{"functions", functions},
+                                                                 {"visit_cases", visit_cases},
+                                                                 {"copy_cases", copy_cases}});
 }
 
 std::string Schema::kernels() const
@@ -364,14 +407,21 @@ std::string Schema::kernels() const
         const Range its = range(launch.cls);
         const std::uint32_t last = launch.options.subclasses ? its.last : its.first;
         const auto fill = [&](std::string_view loop, std::uint32_t i, const std::string &number) {
-            return fill_template(loop, {{"class", launch.cls}, {"function", launch.function}, {"arguments", arguments}, {"i", say(i)}, {"number", number}});
+            return fill_template(loop, {{"class", launch.cls},
+                                        {"function", launch.function},
+                                        {"arguments", arguments},
+                                        {"i", say(i)},
+                                        {"number", number}});
         };
         if (launch.is_new)
             loops = fill(new_loop_template, 0, "");
         for (std::uint32_t i = its.first; !launch.is_new && i <= last && its.first <= its.last; i++)
             loops += fill(do_loop_template, i, say(i, "u"));
         const std::string parameters = launch.names.empty() ? "" : ", " + launch.parameters;
-        text += fill_template(kernel_template, {{"kernel", launch.kernel_name()}, {"parameters", (launch.is_new ? ", uint kma_n" : "") + parameters}, {"loops", loops}});
+        text += fill_template(kernel_template,
+                              {{"kernel", launch.kernel_name()},
+                               {"parameters", (launch.is_new ? ", uint kma_n" : "") + parameters},
+                               {"loops", loops}});
     }
     return text;
 }

@@ -3,7 +3,8 @@
 
 namespace kma {
 
-std::string fill_template(std::string_view text, const std::map<std::string_view, std::string> &values)
+std::string fill_template(std::string_view text,
+                          const std::map<std::string_view, std::string> &values)
 {
     std::string filled;
     for (std::size_t begin = text.find('$'); begin != text.npos; begin = text.find('$')) {

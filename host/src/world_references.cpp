@@ -35,7 +35,9 @@ cl::Kernel &World::visitor(const std::string &name) const
 {
     WorldReferences &all = references();
     if (!all.program)
-        all.program.emplace(device_, std::vector<Source>{{"kma/(the schema's visitors)", schema_.visitors(slots_)}}, options_.program);
+        all.program.emplace(
+            device_, std::vector<Source>{{"kma/(the schema's visitors)", schema_.visitors(slots_)}},
+            options_.program);
     const auto known = all.kernels.find(name);
     if (known != all.kernels.end())
         return known->second;
@@ -47,21 +49,26 @@ cl::Event World::visit(cl::Kernel &kernel, std::uint64_t groups) const
 {
     const std::uint32_t group = references().group, most = std::max(items_ / group, 1u);
     cl::Event event;
-    device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(std::clamp<std::uint64_t>(groups, 1, most) * group), cl::NDRange(group),
-                                         nullptr, &event);
+    device_.queue().enqueueNDRangeKernel(
+        kernel, cl::NullRange, cl::NDRange(std::clamp<std::uint64_t>(groups, 1, most) * group),
+        cl::NDRange(group), nullptr, &event);
     tell(kernel, event);
     return event;
 }
 
-WorldRoot World::root(const cl::Buffer &buffer, const std::string &cls, std::uint64_t begin, std::optional<std::uint64_t> count)
+WorldRoot World::root(const cl::Buffer &buffer, const std::string &cls, std::uint64_t begin,
+                      std::optional<std::uint64_t> count)
 {
     schema_.range(cls);
-    const std::uint64_t has = buffer.getInfo<CL_MEM_SIZE>() / sizeof(cl_uint), most = std::min<std::uint64_t>(has, 0xffffffff);
+    const std::uint64_t has = buffer.getInfo<CL_MEM_SIZE>() / sizeof(cl_uint),
+                        most = std::min<std::uint64_t>(has, 0xffffffff);
     if (begin > most || count.value_or(0) > most - begin)
-        throw Error(say("a root of ", count.value_or(0), " references from number ", begin, " on: the buffer has ", has,
+        throw Error(say("a root of ", count.value_or(0), " references from number ", begin,
+                        " on: the buffer has ", has,
                         ", and 2^32 - 1 is the most; give a part of it"));
     const auto range = std::make_shared<const WorldRoot::Range>(
-        WorldRoot::Range{buffer, cls, static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(count.value_or(most - begin))});
+        WorldRoot::Range{buffer, cls, static_cast<std::uint32_t>(begin),
+                         static_cast<std::uint32_t>(count.value_or(most - begin))});
     references().roots.push_back(range);
     return WorldRoot(range);
 }
@@ -71,7 +78,8 @@ std::vector<std::string> World::check_references() const
     Findings findings;
     const auto read = [&](cl::Kernel &kernel, std::uint64_t groups, const auto &tell) {
         layout::kma_dangling_log log{};
-        const cl::Buffer buffer(device_.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof log, &log);
+        const cl::Buffer buffer(device_.context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                sizeof log, &log);
         kernel.setArg(0, memory_);
         kernel.setArg(1, buffer);
         visit(kernel, groups);
@@ -81,12 +89,17 @@ std::vector<std::string> World::check_references() const
     };
     const std::uint32_t group = references().group;
     const WorldStates now = states();
-    read(visitor("kma_world_dangling_kernel"), std::uint64_t{blocks_} * 64 / group, [&](const layout::kma_dangling &found) {
-        const Schema::Concrete &cls = layout_.classes[now.blocks[(found.holder >> KMA_WORLD_SLOT_SHIFT) - 1].type.word - 1];
-        const Schema::Column &column = cls.columns[found.column];
-        findings.add("references in fields", cls.name, ".", column.name, column.is_array ? say("[", found.element, "]") : "", " of object ", found.holder, " is ",
-                   found.reference, ", which is no object of class ", column.target);
-    });
+    read(visitor("kma_world_dangling_kernel"), std::uint64_t{blocks_} * 64 / group,
+         [&](const layout::kma_dangling &found) {
+             const Schema::Concrete &cls =
+                 layout_
+                     .classes[now.blocks[(found.holder >> KMA_WORLD_SLOT_SHIFT) - 1].type.word - 1];
+             const Schema::Column &column = cls.columns[found.column];
+             findings.add("references in fields", cls.name, ".", column.name,
+                          column.is_array ? say("[", found.element, "]") : "", " of object ",
+                          found.holder, " is ", found.reference, ", which is no object of class ",
+                          column.target);
+         });
     for (const auto &root : references().living_roots()) {
         const Schema::Range range = schema_.range(root->cls);
         cl::Kernel &kernel = visitor("kma_world_dangling_root_kernel");
@@ -95,9 +108,12 @@ std::vector<std::string> World::check_references() const
         kernel.setArg(4, root->count);
         kernel.setArg(5, range.first);
         kernel.setArg(6, range.last);
-        read(kernel, (std::uint64_t{root->count} + group - 1) / group, [&](const layout::kma_dangling &found) {
-            findings.add("references in roots", "reference ", root->begin + found.element, " of a root is ", found.reference, ", which is no object of class ", root->cls);
-        });
+        read(kernel, (std::uint64_t{root->count} + group - 1) / group,
+             [&](const layout::kma_dangling &found) {
+                 findings.add("references in roots", "reference ", root->begin + found.element,
+                              " of a root is ", found.reference, ", which is no object of class ",
+                              root->cls);
+             });
     }
     return findings.take();
 }

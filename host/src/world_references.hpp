@@ -1,4 +1,5 @@
-// What a world needs to follow references: the program of its visitors, the roots, and room for what a defragmentation notes.
+// What a world needs to follow references: the program of its visitors, the roots, and room for
+// what a defragmentation notes.
 #pragma once
 
 #include <map>
@@ -25,7 +26,8 @@ struct WorldReferences {
     double when = 1;
     struct Watch {
         bool is_on = false;
-        std::uint32_t changes = 0; ///< enumerations that found the class changed, since the last look at its blocks
+        std::uint32_t changes =
+            0; ///< enumerations that found the class changed, since the last look at its blocks
     };
     std::vector<Watch> watches; ///< by class
 

@@ -82,7 +82,7 @@ static inline void body_merge_and_move(global kma_world *w, Body self)
     Body_velocity(w, self) = velocity;
 }
 
-// Who stays forgets whom it met: they may end now.
+// A body that stays forgets those that it met: they may end now.
 static inline void body_end(global kma_world *w, Body self)
 {
     if (Body_ends(w, self)) {

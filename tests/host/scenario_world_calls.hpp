@@ -7,6 +7,7 @@
 #define KMA_TINY_CLASSES 4u
 #define KMA_TINY_SLOTS   KMA_SLOTS_BITS // of the last class
 #include "calls_world_blocks.hpp"
+#include "calls_world_defragment.hpp"
 #include "calls_world_numbers.hpp"
 
 template <uint threads> class scenario {
@@ -21,6 +22,7 @@ public:
         calls::check_world_references();
         calls::check_world_layout();
         calls::check_world_kernels();
+        calls::check_world_defragment();
         check_ends();
         check_wrong_deletions();
         check_wrong_hints();

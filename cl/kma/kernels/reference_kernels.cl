@@ -1,5 +1,6 @@
-// The kernels that follow references: the steps of a defragmentation (objects/defragment.cl), and the check of all references. They are a program of their
-// own, behind a schema's visitors (kma::Schema::visitors). While nothing else runs; one dimension, work-groups of 64 to 1,024.
+// The kernels that follow references: the steps of a defragmentation (objects/defragment.cl), and
+// the check of all references. They are a program of their own, behind a schema's visitors
+// (kma::Schema::visitors). While nothing else runs; one dimension, work-groups of 64 to 1,024.
 #ifndef KMA_KERNELS_REFERENCE_KERNELS_CL
 #define KMA_KERNELS_REFERENCE_KERNELS_CL
 
@@ -41,7 +42,8 @@ kernel void kma_world_fills_kernel(global kma_world *w, uint cls, global kma_def
 }
 
 // Notes the plan for class cls. One work-item.
-kernel void kma_world_plan_kernel(uint cls, global kma_defragmentation *d, uint worse, uint share, uint objects)
+kernel void kma_world_plan_kernel(uint cls, global kma_defragmentation *d, uint worse, uint share,
+                                  uint objects)
 {
     if (get_global_id(0) != 0)
         return;
@@ -60,7 +62,9 @@ kernel void kma_world_plan_kernel(uint cls, global kma_defragmentation *d, uint 
 }
 
 // Writes to sums[part] what each of `parts` parts of the world has.
-kernel void kma_world_sums_kernel(global kma_world *w, uint cls, const global kma_defragmentation *d, uint parts, global kma_block_sums *sums)
+kernel void kma_world_sums_kernel(global kma_world *w, uint cls,
+                                  const global kma_defragmentation *d, uint parts,
+                                  global kma_block_sums *sums)
 {
     const uint limit = d->plan.limit;
     if (d->plan.sources == 0)
@@ -69,17 +73,21 @@ kernel void kma_world_sums_kernel(global kma_world *w, uint cls, const global km
     for (size_t part = get_global_id(0); part < parts; part += get_global_size(0)) {
         kma_block_sums own = {0, 0, 0, 0, 0};
         for (size_t block = part * each; block < min((part + 1) * each, (size_t)blocks); block++)
-            kma_block_sums_add(&own, KMA_WORLD_SLOTS(cls), limit, kma_world_objects_in(w, cls, (uint)block));
+            kma_block_sums_add(&own, KMA_WORLD_SLOTS(cls), limit,
+                               kma_world_objects_in(w, cls, (uint)block));
         sums[part] = own;
     }
 }
 
-// Replaces the sums of each part by those of all parts in front. One work-group, of KMA_DEFRAGMENT_SCANNERS work-items or fewer.
-kernel void kma_world_scan_kernel(uint parts, global kma_block_sums *sums)
+// Replaces the sums of each part by those of all parts in front. One work-group, of
+// KMA_DEFRAGMENT_SCANNERS work-items or fewer.
+kernel void kma_world_scan_kernel(const global kma_defragmentation *d, uint parts,
+                                  global kma_block_sums *sums)
 {
     local uint before[KMA_BLOCK_SUMS][KMA_DEFRAGMENT_SCANNERS];
-    const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0), each = (parts + items - 1) / items;
-    const uint begin = min(me * each, parts), end = min(begin + each, parts);
+    const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const uint all_parts = d->plan.sources != 0 ? parts : 0, each = (all_parts + items - 1) / items;
+    const uint begin = min(me * each, all_parts), end = min(begin + each, all_parts);
     global uint *const numbers = (global uint *)sums; // of each part all five, one after the other
     for (uint field = 0; field < KMA_BLOCK_SUMS; field++) {
         uint sum = 0;
@@ -107,21 +115,25 @@ kernel void kma_world_scan_kernel(uint parts, global kma_block_sums *sums)
     }
 }
 
-// Lists targets from list[0] on and sources from list[w->blocks - 1] on downwards, with their first numbers in `firsts`, and sets the bit of each
-// source in `moved`.
-kernel void kma_world_sort_kernel(global kma_world *w, uint cls, const global kma_defragmentation *d, uint parts, const global kma_block_sums *sums,
-                                  global uint *list, global uint *firsts, global uint *moved)
+// Lists targets from list[0] on and sources from list[w->blocks - 1] on downwards, with their first
+// numbers in `firsts`, and sets the bit of each source in `moved`.
+kernel void kma_world_sort_kernel(global kma_world *w, uint cls,
+                                  const global kma_defragmentation *d, uint parts,
+                                  const global kma_block_sums *sums, global uint *list,
+                                  global uint *firsts, global uint *moved)
 {
     const uint limit = d->plan.limit, extra = d->plan.extra;
     if (d->plan.sources == 0)
         return;
-    const uint blocks = w->blocks, each = kma_world_part_blocks(blocks, parts), slots = KMA_WORLD_SLOTS(cls);
+    const uint blocks = w->blocks, slots = KMA_WORLD_SLOTS(cls);
+    const uint each = kma_world_part_blocks(blocks, parts);
     for (size_t part = get_global_id(0); part < parts; part += get_global_size(0)) {
         kma_block_lists at = kma_block_lists_of(sums[part], slots, limit, extra);
         uint bits = 0;
         for (size_t i = part * each; i < min((part + 1) * each, (size_t)blocks); i++) {
             const uint block = (uint)i, objects = kma_world_objects_in(w, cls, block);
-            const bool is_source = objects != 0 && (objects < limit || (objects == limit && at.equal < extra));
+            const bool is_source =
+                objects != 0 && (objects < limit || (objects == limit && at.equal < extra));
             if (is_source) {
                 const uint place = blocks - 1 - at.sources;
                 list[place] = block;
@@ -144,36 +156,49 @@ kernel void kma_world_sort_kernel(global kma_world *w, uint cls, const global km
     }
 }
 
-// Moves the objects of all sources to the free slots of targets, and writes into each source where they went; what is no object stays
-// where it is. Each tile of a work-group's work-items has whole blocks.
-kernel void kma_world_move_kernel(global kma_world *w, uint cls, const global kma_defragmentation *d, const global uint *list, const global uint *firsts)
+// Moves the objects of all sources to free slots of targets, and writes into each source where they
+// went. Each tile of a work-group's work-items has whole blocks.
+kernel void kma_world_move_kernel(global kma_world *w, uint cls,
+                                  const global kma_defragmentation *d, const global uint *list,
+                                  const global uint *firsts)
 {
     const uint sources = d->plan.sources, targets = d->plan.targets;
-    const uint me = (uint)get_local_id(0), slots = KMA_WORLD_SLOTS(cls), tile = (uint)get_local_size(0) / slots, which = me / slots, slot = me % slots;
-    for (uint first = (uint)get_group_id(0) * tile; first < sources; first += (uint)get_num_groups(0) * tile) {
+    const uint me = (uint)get_local_id(0), slots = KMA_WORLD_SLOTS(cls);
+    const uint tile = (uint)get_local_size(0) / slots, which = me / slots, slot = me % slots;
+    const uint step = (uint)get_num_groups(0) * tile;
+    for (uint first = (uint)get_group_id(0) * tile; first < sources; first += step) {
         const bool is_in = which < tile && which < sources - first;
         uint block = 0, forward = 0;
         if (is_in) {
             const uint at = w->blocks - 1 - (first + which);
             block = list[at];
             forward = kma_world_ref(block, slot);
-            const kma_slots state = kma_slots_load(&kma_world_block_at(w, block)->state, KMA_RELAXED);
+            const kma_slots state =
+                kma_slots_load(&kma_world_block_at(w, block)->state, KMA_RELAXED);
             if ((state & kma_slots_bit(slot)) != 0) {
-                const uint to = kma_world_destination(w, list, firsts, targets, firsts[at] + kma_slots_count(state & kma_slots_below(slot)));
+                const uint to = kma_world_destination(
+                    w, list, firsts, targets,
+                    firsts[at] + kma_slots_count(state & kma_slots_below(slot)));
                 kma_world_copy(w, cls, forward, to);
                 forward = to;
             }
         }
         barrier(CLK_GLOBAL_MEM_FENCE); // all fields of the block were read
-        if (is_in)
+        if (is_in) {
             kma_world_forwards(w, block)[slot] = forward;
+            for (uint none = slot + slots; none < KMA_SLOTS_BITS; none += slots) // no such slots
+                kma_world_forwards(w, block)[none] = kma_world_ref(block, none);
+        }
     }
 }
 
 // Makes states, types and trees say what moved.
-kernel void kma_world_settle_kernel(global kma_world *w, uint cls, const global kma_defragmentation *d, const global uint *list, const global uint *firsts)
+kernel void kma_world_settle_kernel(global kma_world *w, uint cls,
+                                    const global kma_defragmentation *d, const global uint *list,
+                                    const global uint *firsts)
 {
-    const uint sources = d->plan.sources, targets = sources != 0 ? d->plan.targets : 0, objects = d->plan.objects;
+    const uint sources = d->plan.sources, objects = d->plan.objects;
+    const uint targets = sources != 0 ? d->plan.targets : 0;
     for (size_t i = get_global_id(0); i < (size_t)sources + targets; i += get_global_size(0)) {
         if (i < targets)
             kma_world_settle_target(w, cls, list[i], firsts[i], objects);
@@ -197,8 +222,10 @@ static inline void kma_world_visit_all(global kma_world *w, kma_visit visit, ulo
     }
 }
 
-// Visits the references in an array of a program's own, to objects of the classes `first` to `last`.
-static inline void kma_world_visit_root(global kma_world *w, kma_visit visit, global uint *root, uint count, uint first, uint last)
+// Visits the references in an array of a program's own, to objects of the classes `first` to
+// `last`.
+static inline void kma_world_visit_root(global kma_world *w, kma_visit visit, global uint *root,
+                                        uint count, uint first, uint last)
 {
     for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
         const kma_dangling place = {0, 0, (uint)i, 0};
@@ -206,9 +233,10 @@ static inline void kma_world_visit_root(global kma_world *w, kma_visit visit, gl
     }
 }
 
-// Rewrites references to objects of the classes `first` to `last` that have moved, in all objects of the classes whose bits are set.
-kernel void kma_world_forward_kernel(global kma_world *w, const global kma_defragmentation *d, const global uint *moved, uint first, uint last,
-                                     ulong classes)
+// Rewrites references to objects of the classes `first` to `last` that have moved, in all objects
+// of the classes whose bits are set.
+kernel void kma_world_forward_kernel(global kma_world *w, const global kma_defragmentation *d,
+                                     const global uint *moved, uint first, uint last, ulong classes)
 {
     if (d->blocks == 0)
         return;
@@ -217,8 +245,9 @@ kernel void kma_world_forward_kernel(global kma_world *w, const global kma_defra
 }
 
 // The same in a root: `count` references from root[begin] on.
-kernel void kma_world_forward_root_kernel(global kma_world *w, const global kma_defragmentation *d, const global uint *moved, global uint *root,
-                                          uint begin, uint count)
+kernel void kma_world_forward_root_kernel(global kma_world *w, const global kma_defragmentation *d,
+                                          const global uint *moved, global uint *root, uint begin,
+                                          uint count)
 {
     if (d->blocks == 0)
         return;
@@ -226,7 +255,7 @@ kernel void kma_world_forward_root_kernel(global kma_world *w, const global kma_
     kma_world_visit_root(w, visit, root + begin, count, 0, ~0u);
 }
 
-// Tells of all references of objects that are to no object.
+// Notes all references of objects that lead to no object.
 kernel void kma_world_dangling_kernel(global kma_world *w, global kma_dangling_log *dangling)
 {
     const kma_visit visit = {KMA_VISIT_CHECK, 0, ~0u, (const global uint *)0, dangling};
@@ -234,7 +263,8 @@ kernel void kma_world_dangling_kernel(global kma_world *w, global kma_dangling_l
 }
 
 // The same in a root, for references to objects of the classes `first` to `last`.
-kernel void kma_world_dangling_root_kernel(global kma_world *w, global kma_dangling_log *dangling, global uint *root, uint begin, uint count, uint first,
+kernel void kma_world_dangling_root_kernel(global kma_world *w, global kma_dangling_log *dangling,
+                                           global uint *root, uint begin, uint count, uint first,
                                            uint last)
 {
     const kma_visit visit = {KMA_VISIT_CHECK, 0, ~0u, (const global uint *)0, dangling};

@@ -1,21 +1,26 @@
-// Defragmentation of a class: the objects of its emptiest blocks, the sources, move to free slots of its fullest ones, the targets, and the
-// sources end. The idea is CompactGpu's (Springer and Masuhara, ISMM 2019), which merges pairs of blocks that are nearly empty, in many passes; here blocks
-// are chosen by how many objects they have, so one pass is enough.
+// Defragmentation of a class. Sources are its emptiest blocks, targets its fullest ones that have
+// room. The objects of sources move to free slots of targets, and the sources end.
 //
-// All is at rest: no other kernel runs. The steps, one kernel each (kernels/reference_kernels.cl); the device decides by itself what is to do, so nobody
-// reads anything back:
+// CompactGpu (Springer and Masuhara, ISMM 2019) merges blocks in pairs, in many passes. Here blocks
+// are chosen by their number of objects, so one pass is enough.
+//
+// No other kernel runs meanwhile. The steps, one kernel each (kernels/reference_kernels.cl); the
+// device decides what to do, so the host reads nothing back:
 //
 //   1. fills    Count blocks by their objects.
-//   2. plan     Decide by that which blocks are sources and which are targets (reference_layout.cl).
+//   2. plan     Decide which blocks are sources, which are targets (reference_layout.cl).
 //   3. sums     Each part of the world, a range of blocks for a work-item, sums up what it has.
-//   4. scan     One work-group replaces these sums by what all parts in front have.
-//   5. sort     Each part lists its own behind those in front: targets from the list's begin on, sources from its end on. Beside each block
-//               stands the number of its first free slot, or of its first object, among those of all targets or sources.
-//   6. move     Object number i goes to free slot number i. Where it went is then written into the source's own memory.
-//   7. settle   States and trees say so. Sources are free now; nothing takes them before step 8.
-//   8. forward  References to objects of a source become what stands there. A bit for each block tells whether it was a source.
+//   4. scan     One work-group replaces these sums by those of all parts in front.
+//   5. sort     Each part lists its targets from the list's begin on, its sources from the end on.
+//               Beside a target stands the number of its first free slot, beside a source that of
+//               its first object, counted over all targets or sources.
+//   6. move     Copy object number i to free slot number i. Behind a barrier write where each
+//               object went into the source's own memory.
+//   7. settle   Update states, types and trees. Sources are free now; nothing takes them yet.
+//   8. forward  Replace each reference to an object of a source by what stands there. A bit for
+//               each block tells whether it was a source.
 //
-// There are as many free slots in targets as objects in sources, or more.
+// Targets have at least as many free slots as sources have objects.
 #ifndef KMA_OBJECTS_DEFRAGMENT_CL
 #define KMA_OBJECTS_DEFRAGMENT_CL
 
@@ -23,7 +28,7 @@
 
 // Sources and targets in front of some place.
 typedef struct kma_block_lists {
-    uint equal;             // blocks with `limit` objects
+    uint equal; // blocks with `limit` objects
     uint sources, objects;
     uint targets, room;
 } kma_block_lists;
@@ -34,7 +39,8 @@ static inline uint kma_world_objects_in(global kma_world *w, uint cls, uint bloc
     global kma_world_block *b = kma_world_block_at(w, block);
     if (kma_load_u32(&b->type, KMA_RELAXED) != cls + 1)
         return 0;
-    return kma_slots_count(kma_slots_load(&b->state, KMA_RELAXED) & ~kma_slots_pad(KMA_WORLD_SLOTS(cls)));
+    return kma_slots_count(kma_slots_load(&b->state, KMA_RELAXED) &
+                           ~kma_slots_pad(KMA_WORLD_SLOTS(cls)));
 }
 
 // Blocks of each part: whole words of a bit for each.
@@ -60,7 +66,8 @@ static inline void kma_block_sums_add(kma_block_sums *sums, uint slots, uint lim
 }
 
 // Sources and targets of all that was summed up.
-static inline kma_block_lists kma_block_lists_of(kma_block_sums sums, uint slots, uint limit, uint extra)
+static inline kma_block_lists kma_block_lists_of(kma_block_sums sums, uint slots, uint limit,
+                                                 uint extra)
 {
     const uint taken = min(sums.equal, extra), left = sums.equal - taken, room = slots - limit;
     kma_block_lists lists;
@@ -76,7 +83,7 @@ static inline kma_block_lists kma_block_lists_of(kma_block_sums sums, uint slots
 static inline uint kma_last_not_above(const global uint *numbers, uint count, uint n)
 {
     uint at = 0;
-    for (uint span = count; span > 1;) { // halves: the number sought is among the `span` from `at` on
+    for (uint span = count; span > 1;) { // halves: the number is among the `span` from `at` on
         const uint half_span = span / 2;
         if (numbers[at + half_span] <= n) {
             at += half_span;
@@ -89,15 +96,17 @@ static inline uint kma_last_not_above(const global uint *numbers, uint count, ui
 }
 
 // Where object number `n` of the sources goes: a reference.
-static inline uint kma_world_destination(global kma_world *w, const global uint *list, const global uint *firsts, uint targets, uint n)
+static inline uint kma_world_destination(global kma_world *w, const global uint *list,
+                                         const global uint *firsts, uint targets, uint n)
 {
     const uint at = kma_last_not_above(firsts, targets, n), block = list[at];
     const kma_slots state = kma_slots_load(&kma_world_block_at(w, block)->state, KMA_RELAXED);
     return kma_world_ref(block, kma_slots_nth((kma_slots)~state, n - firsts[at]));
 }
 
-// Gives a target its new objects: the first free slots, as many as objects are left from number `first` on.
-static inline void kma_world_settle_target(global kma_world *w, uint cls, uint block, uint first, uint objects)
+// Gives a target its new objects, those from number `first` on: its first free slots.
+static inline void kma_world_settle_target(global kma_world *w, uint cls, uint block, uint first,
+                                           uint objects)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
     const kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
@@ -110,6 +119,7 @@ static inline void kma_world_settle_target(global kma_world *w, uint cls, uint b
         kma_bit_tree_take(kma_world_active(w, cls), w->blocks, block);
 }
 
+// Ends a source.
 static inline void kma_world_settle_source(global kma_world *w, uint cls, uint block)
 {
     global kma_world_block *b = kma_world_block_at(w, block);

@@ -1,15 +1,15 @@
-// What the kernels that follow references note, and how a defragmentation is planned: types and arithmetic only, shared with the host library like
-// world_layout.cl.
+// What the kernels that follow references note, and how a defragmentation is planned: types and
+// arithmetic only, shared with the host library like world_layout.cl.
 #ifndef KMA_OBJECTS_REFERENCE_LAYOUT_CL
 #define KMA_OBJECTS_REFERENCE_LAYOUT_CL
 
 #include "kma/objects/world_layout.cl"
 
-#define KMA_DEFRAGMENT_PARTS    16384u   // of a world, at most
-#define KMA_DEFRAGMENT_FILLS    65u      // a block has 0 to 64 objects
-#define KMA_DEFRAGMENT_SCANNERS 256u     // work-items that sum up what parts have
-#define KMA_DEFRAGMENT_SHARE    1000000u // shares of slots are in millionths
-#define KMA_DANGLING_KEPT       10u // as many as the host tells of
+#define KMA_DEFRAGMENT_PARTS 16384u   // of a world, at most
+#define KMA_DEFRAGMENT_FILLS 65u      // a block has 0 to 64 objects
+#define KMA_DEFRAGMENT_SCANNERS 256u  // work-items that sum up what parts have
+#define KMA_DEFRAGMENT_SHARE 1000000u // shares of slots are in millionths
+#define KMA_DANGLING_KEPT 10u         // as many as the host tells of
 
 // What shall be reached.
 typedef struct kma_defragment_order {
@@ -18,8 +18,8 @@ typedef struct kma_defragment_order {
     uint objects; // so many move at most
 } kma_defragment_order;
 
-// Which blocks of a class are emptied: sources, those with fewer objects than `limit` and `extra` of those with as many. Targets are those with room
-// that are none.
+// Which blocks of a class are emptied: sources, those with fewer objects than `limit` and `extra`
+// of those with as many. Targets are those with room that are none.
 typedef struct kma_defragment_plan {
     uint limit, extra;
     uint sources, targets;
@@ -64,8 +64,10 @@ static inline uint kma_empty_share(ulong blocks, ulong objects, uint slots)
     return in_blocks == 0 ? 0 : (uint)((in_blocks - objects) * KMA_DEFRAGMENT_SHARE / in_blocks);
 }
 
-// As few of the fullest blocks remain as reach the share, and have room for the objects of the others. `fills[n]` is how many blocks have n objects.
-static inline kma_defragment_plan kma_defragment_plan_of(const uint *fills, uint slots, kma_defragment_order order)
+// As few of the fullest blocks remain as reach the share, and have room for the objects of the
+// others. `fills[n]` is how many blocks have n objects.
+static inline kma_defragment_plan kma_defragment_plan_of(const uint *fills, uint slots,
+                                                         kma_defragment_order order)
 {
     kma_defragment_plan plan = {0, 0, 0, 0, 0, 0, 0};
     ulong blocks = 0, objects = 0;
@@ -77,7 +79,8 @@ static inline kma_defragment_plan kma_defragment_plan_of(const uint *fills, uint
     if (plan.before <= order.worse || order.share >= KMA_DEFRAGMENT_SHARE)
         return plan;
     const ulong least = (objects + slots - 1) / slots;
-    const ulong most = objects * KMA_DEFRAGMENT_SHARE / ((ulong)slots * (KMA_DEFRAGMENT_SHARE - order.share));
+    const ulong most =
+        objects * KMA_DEFRAGMENT_SHARE / ((ulong)slots * (KMA_DEFRAGMENT_SHARE - order.share));
     const ulong kept = min(max(least, most), blocks);
     ulong left = blocks - kept;
     uint may_move = order.objects;

@@ -1,25 +1,27 @@
-// References from one object to another: for each object that has some, the generated text has a function that visits them (host/src/schema_text.cpp),
-// whatever they are visited for. So everything that follows references sees the same ones: the fields of a schema that name a class.
+// References from one object to another. For each class the generated text has a function that
+// visits the references of an object (host/src/schema_text.cpp), whatever the visit is for: so all
+// that follows references sees the same ones.
 //
-// A visit is at rest: no other kernel runs.
+// No other kernel runs meanwhile.
 #ifndef KMA_OBJECTS_VISIT_CL
 #define KMA_OBJECTS_VISIT_CL
 
 #include "kma/objects/blocks.cl"
 #include "kma/objects/reference_layout.cl"
 
-#define KMA_VISIT_FORWARD 0u // references to objects that moved are made those of where they are now
-#define KMA_VISIT_CHECK   1u // references to what is no object are told
+#define KMA_VISIT_FORWARD 0u // replace references to objects that moved
+#define KMA_VISIT_CHECK   1u // note references to what is no object
 
 // What a visit is for.
 typedef struct kma_visit {
     uint task;
     uint first, last;         // fields that can name none of these classes are left out
-    const global uint *moved; // KMA_VISIT_FORWARD: a bit for each block, set if its objects have moved
+    const global uint *moved; // KMA_VISIT_FORWARD: the bits of blocks whose objects have moved
     global kma_dangling_log *dangling; // KMA_VISIT_CHECK
 } kma_visit;
 
-// The words of a block whose objects have moved: where the one of each slot is now.
+// The words of a block whose objects have moved, one for each bit of a state: where the object of
+// that slot is now; a slot without an object stays where it is.
 static inline global uint *kma_world_forwards(global kma_world *w, uint block)
 {
     return (global uint *)kma_world_field(w, kma_world_ref(block, 0), 0, 0);
@@ -31,19 +33,23 @@ static inline bool kma_world_exists(global kma_world *w, uint first, uint last, 
     const uint type = kma_world_type(w, self), slot = kma_world_slot_of(self);
     if (type == 0 || type - 1 < first || type - 1 > last || slot >= KMA_WORLD_SLOTS(type - 1))
         return false;
-    const kma_slots state = kma_slots_load(&kma_world_block_at(w, kma_world_block_of(self))->state, KMA_RELAXED);
+    const kma_slots state =
+        kma_slots_load(&kma_world_block_at(w, kma_world_block_of(self))->state, KMA_RELAXED);
     return (state & kma_slots_bit(slot)) != 0;
 }
 
 // Visits one reference, to an object of one of the classes `first` to `last`.
-static inline void kma_visit_reference(global kma_world *w, kma_visit visit, global uint *reference, kma_dangling place, uint first, uint last)
+static inline void kma_visit_reference(global kma_world *w, kma_visit visit, global uint *reference,
+                                       kma_dangling place, uint first, uint last)
 {
     const uint to = *reference, block = kma_world_block_of(to);
     if (to == 0)
         return;
     if (visit.task == KMA_VISIT_FORWARD) {
-        if (block < w->blocks && (visit.moved[block / 32] >> block % 32 & 1u) != 0)
-            *reference = kma_world_forwards(w, block)[kma_world_slot_of(to)];
+        const uint slot = kma_world_slot_of(to);
+        const bool is_in = block < w->blocks && slot < KMA_SLOTS_BITS;
+        if (is_in && (visit.moved[block / 32] >> block % 32 & 1u) != 0)
+            *reference = kma_world_forwards(w, block)[slot];
     } else if (!kma_world_exists(w, first, last, to)) {
         const uint n = kma_fetch_add_u32(&visit.dangling->count, 1, KMA_RELAXED);
         place.reference = to;
@@ -52,20 +58,24 @@ static inline void kma_visit_reference(global kma_world *w, kma_visit visit, glo
     }
 }
 
-// Visits the elements of a field: number `column`, at `begin` in a block of `slots` objects, naming the classes `first` to `last`.
-static inline void kma_visit_field(global kma_world *w, kma_visit visit, uint self, uint column, uint begin, uint elements, uint slots, uint first,
-                                   uint last)
+// Visits the elements of a field: number `column`, at `begin` in a block of `slots` objects, naming
+// the classes `first` to `last`.
+static inline void kma_visit_field(global kma_world *w, kma_visit visit, uint self, uint column,
+                                   uint begin, uint elements, uint slots, uint first, uint last)
 {
     if (visit.last < first || visit.first > last)
         return;
     for (uint i = 0; i < elements; i++) {
         const kma_dangling place = {self, column, i, 0};
-        kma_visit_reference(w, visit, (global uint *)kma_world_field(w, self, begin + i * slots * 4u, 4u), place, first, last);
+        kma_visit_reference(w, visit,
+                            (global uint *)kma_world_field(w, self, begin + i * slots * 4u, 4u),
+                            place, first, last);
     }
 }
 
 // Copies what stands at `begin` in a block, of type `unit` for each slot.
-#define KMA_WORLD_COPY(unit, w, from, to, begin)                                                                       \
-    (*(global unit *)kma_world_field(w, to, begin, sizeof(unit)) = *(const global unit *)kma_world_field(w, from, begin, sizeof(unit)))
+#define KMA_WORLD_COPY(unit, w, from, to, begin)                                                   \
+    (*(global unit *)kma_world_field(w, to, begin, sizeof(unit)) =                                 \
+         *(const global unit *)kma_world_field(w, from, begin, sizeof(unit)))
 
 #endif

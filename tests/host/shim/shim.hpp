@@ -38,6 +38,10 @@ inline size_t get_group_id(uint dimension)
     return get_global_id(dimension) / get_local_size(dimension);
 }
 
+inline size_t get_num_groups(uint dimension)
+{
+    return get_global_size(dimension) / get_local_size(dimension);
+}
 inline void barrier(int, shim::location site = shim::location::current())
 {
     if (shim::lockstep *company = shim::self().company)
