@@ -15,6 +15,7 @@ TITLES = {
     "workgen": "Work generation: malloc against two passes with a prefix sum",
     "lists": "Ten small objects for each work-item: by malloc, in an arena, and in an array list",
     "objects": "The object store: so many objects of 64 bytes for each work-item, created, then deleted",
+    "defragment": "The object store: two classes of 32-byte objects, some deleted by chance, packed until 2.2 % of the slots are empty",
     "init": "A heap made, and reset, by the host's clock",
     "registers": "Registers and stack of a work-item",
     "host": "The CPU's own allocators, on as many threads as the device has compute units",

@@ -17,6 +17,7 @@ void access(Bench &bench);
 void workgen(Bench &bench);
 void lists(Bench &bench);
 void objects(Bench &bench); ///< the object store, in a world of its own; no heap takes part
+void defragment(Bench &bench); ///< the same
 void init(Bench &bench);
 void registers(Bench &bench);
 void host(Bench &bench); ///< what a CPU's own allocators do; no heap takes part
@@ -31,7 +32,7 @@ constexpr Suite all_suites[] = {
     {"uniform", uniform}, {"mixed", mixed},         {"churn", churn},     {"latency", latency}, {"scaling", scaling},
     {"fill", fill},       {"steady", steady},       {"large", large},     {"access", access},   {"workgen", workgen},
     {"lists", lists},     {"init", init},           {"registers", registers}, {"objects", objects, true},
-    {"host", host, true},
+    {"defragment", defragment, true}, {"host", host, true},
 };
 
 } // namespace bench

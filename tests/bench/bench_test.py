@@ -13,12 +13,12 @@ import xml.dom.minidom
 ROOT = os.environ["KMA_SOURCE_DIR"]
 ALL = os.environ.get("KMA_BENCH_SUITES") == "all"
 SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "large", "access", "workgen",
-          "lists", "init", "registers", "objects", "host"]
+          "lists", "init", "registers", "objects", "defragment", "host"]
 CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "registers", "host"]
 COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int, float), "min": (int, float),
            "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}
-# What these suites measure, once, is no heap: the CPU's own allocators, and an object store, as it is and without its parts.
-ONCE = ["host", "objects"]
+# What these suites measure, once, is no heap: the CPU's own allocators, an object store, as it is and without its parts, and its defragmentation.
+ONCE = ["host", "objects", "defragment"]
 UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "stack"]
 
 
@@ -105,6 +105,8 @@ class Battery(unittest.TestCase):
             if suite == "host":
                 self.assertEqual([name.split()[0] for name in sorted(measured)], ["glibc", "mimalloc"],
                                  "install libmimalloc-dev, and configure and build again")
+            elif suite == "defragment":
+                self.assertEqual(measured, {"world"})
             elif suite == "objects":
                 self.assertEqual(measured, {"world", "world, no rotation", "world, no coalescing", "world, no hints",
                                             "world, no hints, no rotation", "world, no hierarchy"})

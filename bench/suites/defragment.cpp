@@ -1,0 +1,149 @@
+// defragment: CompactGpu's microbenchmark (Springer and Masuhara, ISMM 2019). Two classes of
+// objects of 32 bytes, each with a reference to an object of the other; some of a hundred are
+// deleted by chance, and a defragmentation of both leaves 2.2 % of the slots empty at most.
+#include <algorithm>
+#include <iterator>
+
+#include "suites.hpp"
+
+namespace bench {
+
+const std::vector<kma::Source> &kernels();
+
+namespace {
+
+constexpr double share = 0.022;
+
+class Pair {
+public:
+    Pair(Bench &bench, std::uint32_t objects)
+        : bench_(bench), objects_(objects),
+          world_(bench.device(), schema(), sources(), bytes_for(bench, objects), options()),
+          lefts_(bench.array("lefts", objects)), rights_(bench.array("rights", objects))
+    {
+    }
+
+    void line(std::uint32_t percent)
+    {
+        const Parameters parameters = {{"objects", std::uint64_t{2} * objects_}, {"deleted", percent}};
+        bench_.progress("defragment", in_words(parameters));
+        bool is_right = true;
+        const Rounds rounds = bench_.measure([&] {
+            prepare(percent);
+            const kma::Defragmentation done = world_.defragment("Pair", {.fragmentation = share});
+            is_right =
+                is_right && looks_right(percent) && done.after <= std::max(share, 64.0 / objects_);
+            const auto sum = [&](std::initializer_list<const char *> names) {
+                double ms = 0;
+                for (const char *name : names)
+                    ms += done.milliseconds.contains(name) ? done.milliseconds.at(name) : 0;
+                return ms;
+            };
+            const double choose = sum({"fills", "plan", "sums", "scan", "sort"}),
+                         move = sum({"move", "settle"}), forward = sum({"forward"});
+            return std::vector{choose + move + forward, choose, move, forward};
+        });
+        is_right = is_right && world_.check(true).empty();
+        const char *const metrics[] = {"defragment", "choose", "move", "forward"};
+        for (std::size_t i = 0; i < std::size(metrics); i++)
+            bench_.add({.suite = "defragment",
+                        .heap = "world",
+                        .parameters = parameters,
+                        .metric = metrics[i],
+                        .unit = "ms",
+                        .figure = {},
+                        .nulls = 0,
+                        .verified = is_right},
+                       rounds, i);
+    }
+
+    static std::uint64_t bytes_for(Bench &bench, std::uint64_t objects)
+    {
+        return kma::World::bytes_for(bench.device(), schema(),
+                                     {{"Left", objects + 65536}, {"Right", objects + 65536}});
+    }
+
+private:
+    static kma::Schema schema()
+    {
+        const kma::DoAllOptions quiet{std::vector<std::string>{}, std::vector<std::string>{}};
+        kma::Schema schema;
+        schema.add_abstract("Pair", {"uint number"});
+        schema.add("Left", {"Right other", "uint words[6]"}, "Pair")
+            .add("Right", {"Left other", "uint words[6]"}, "Pair");
+        for (const auto &[cls, name, own, other] :
+             {std::array{"Left", "left", "lefts", "rights"},
+              std::array{"Right", "right", "rights", "lefts"}}) {
+            schema.parallel_new(cls, std::string(name) + "_init",
+                                "global uint *" + std::string(own), quiet);
+            schema.do_all(cls, std::string(name) + "_thin",
+                          "uint percent, global uint *" + std::string(own),
+                          {std::vector<std::string>{cls}, std::vector<std::string>{}});
+            schema.do_all(cls, std::string(name) + "_link",
+                          "uint objects, global const uint *" + std::string(other), quiet);
+            schema.do_all(cls, std::string(name) + "_look",
+                          "uint objects, uint percent, global kma_atomic_u32 *counts", quiet);
+        }
+        return schema;
+    }
+    static std::vector<kma::Source> sources()
+    {
+        std::vector<kma::Source> own;
+        std::ranges::copy_if(kernels(), std::back_inserter(own), [](const kma::Source &source) {
+            return source.name == "defragment.cl";
+        });
+        return own;
+    }
+    static kma::WorldOptions options()
+    {
+        kma::WorldOptions made;
+        made.work_group = work_group;
+        return made;
+    }
+
+    void prepare(cl_uint percent)
+    {
+        world_.reset();
+        world_.parallel_new("Left", objects_, "left_init", lefts_);
+        world_.parallel_new("Right", objects_, "right_init", rights_);
+        world_.parallel_do("Left", "left_thin", percent, lefts_);
+        world_.parallel_do("Right", "right_thin", percent, rights_);
+        world_.parallel_do("Left", "left_link", objects_, rights_);
+        world_.parallel_do("Right", "right_link", objects_, lefts_);
+        made_ = world_.count("Pair");
+    }
+
+    // All objects are there, and refer to those that they referred to.
+    bool looks_right(cl_uint percent)
+    {
+        const cl::Buffer counts = bench_.no_counts();
+        world_.parallel_do("Left", "left_look", objects_, percent, counts);
+        world_.parallel_do("Right", "right_look", objects_, percent, counts);
+        const Counts seen = bench_.counts();
+        return seen.wrong == 0 && seen.nulls == made_ && world_.count("Pair") == made_;
+    }
+
+    Bench &bench_;
+    const cl_uint objects_;
+    kma::World world_;
+    cl::Buffer lefts_, rights_;
+    std::uint64_t made_ = 0;
+};
+
+} // namespace
+
+void defragment(Bench &bench)
+{
+    const std::uint32_t objects = bench.quick() || !bench.gpu() ? 1u << 15 : 32768000;
+    const std::uint64_t bytes = Pair::bytes_for(bench, objects);
+    if (bytes > bench.heap_bytes()) {
+        bench.note("defragment", "left out: it needs " + std::to_string(bytes) + " bytes", "world");
+        return;
+    }
+    Pair pair(bench, objects);
+    for (const std::uint32_t percent : {10u, 30u, 50u, 70u, 90u})
+        if (!bench.quick() || percent == 50)
+            pair.line(percent);
+}
+
+} // namespace bench
