@@ -9,7 +9,7 @@
 //   uint kma_world_listed(w, cls)           blocks of the last enumeration, for kma_world_listed_object(w, cls, N, i)
 //
 // Which block, which slot: new.cl; blocks that begin and end, and what tells of them: blocks.cl; deletion: delete.cl; do-alls: each.cl;
-// which class: check.cl.
+// which class: check.cl. What follows references, in a program of its own: visit.cl, defragment.cl.
 //
 // The schema's numbers come as macros before the #include: KMA_WORLD_CLASSES, the classes that objects can have;
 // KMA_WORLD_BLOCK_BYTES; KMA_WORLD_SLOTS(cls), objects of class cls in a block; KMA_WORLD_OBJECT_BYTES(cls).
