@@ -320,6 +320,9 @@ void check_defragmentation(Subject &subject, double fragmentation)
         subject.world().defragment("Thing", {.fragmentation = fragmentation});
     CHECK(subject.world().check(true) == std::vector<std::string>{});
     CHECK(subject.world().error_text() == errors);
+    for (const kma::ErrorCode code :
+         {kma::ErrorCode::double_free, kma::ErrorCode::invalid_free, kma::ErrorCode::damaged})
+        CHECK(subject.world().error_count(code) == 0);
     CHECK(subject.image() == before);
     CHECK(subject.in_table() == in_table);
     CHECK(worst(subject.world()) <= std::max(fragmentation, least(subject.world())) + 1e-9);
@@ -392,6 +395,7 @@ TEST_CASE("a defragmented world has each object, its fields, and all references 
                 INFO(flavour.name << ", " << percent << " % deleted, n = " << n);
                 subject.world().reset();
                 subject.fill(scaled(700, 300), percent, ++seed);
+                CHECK(subject.world().error_text() == ""); // there is room
                 check_defragmentation(subject, percent == 50 && n == 10 ? 0 : 1.0 / (n + 1));
             }
     }

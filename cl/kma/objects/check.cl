@@ -5,7 +5,6 @@
 
 #include "kma/objects/blocks.cl"
 
-#if KMA_DEBUG
 // Whether `self` is an object of some class.
 static inline bool kma_world_lives(global kma_world *w, uint self)
 {
@@ -16,6 +15,7 @@ static inline bool kma_world_lives(global kma_world *w, uint self)
     return (state & kma_slots_bit(slot)) != 0;
 }
 
+#if KMA_DEBUG
 // Whether `self` is an object of one of the classes `first` to `last`; records it if it is none.
 static inline KMA_COLD bool kma_world_expect(global kma_world *w, uint first, uint last, uint self)
 {

@@ -6,7 +6,7 @@
 #ifndef KMA_OBJECTS_VISIT_CL
 #define KMA_OBJECTS_VISIT_CL
 
-#include "kma/objects/blocks.cl"
+#include "kma/objects/check.cl"
 #include "kma/objects/reference_layout.cl"
 
 #define KMA_VISIT_FORWARD 0u // replace references to objects that moved
@@ -30,12 +30,8 @@ static inline global uint *kma_world_forwards(global kma_world *w, uint block)
 // Whether there is an object of one of the classes `first` to `last`.
 static inline bool kma_world_exists(global kma_world *w, uint first, uint last, uint self)
 {
-    const uint type = kma_world_type(w, self), slot = kma_world_slot_of(self);
-    if (type == 0 || type - 1 < first || type - 1 > last || slot >= KMA_WORLD_SLOTS(type - 1))
-        return false;
-    const kma_slots state =
-        kma_slots_load(&kma_world_block_at(w, kma_world_block_of(self))->state, KMA_RELAXED);
-    return (state & kma_slots_bit(slot)) != 0;
+    const uint type = kma_world_type(w, self);
+    return type > first && type - 1 <= last && kma_world_lives(w, self);
 }
 
 // Visits one reference, to an object of one of the classes `first` to `last`.
