@@ -3,6 +3,7 @@
 // deleted by chance, and a defragmentation of both leaves 2.2 % of the slots empty at most.
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "suites.hpp"
 
@@ -12,7 +13,8 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-constexpr double share = 0.022;
+constexpr double object_bytes = 32;
+constexpr const char *steps[] = {"fills", "plan", "sort", "aim", "move", "settle", "forward"};
 
 class Pair {
 public:
@@ -23,34 +25,36 @@ public:
     {
     }
 
-    void line(std::uint32_t percent)
+    // Deletes `percent` of a hundred and defragments until `share` of a thousand slots are empty.
+    void line(std::uint32_t percent, std::uint32_t share)
     {
-        const Parameters parameters = {{"objects", std::uint64_t{2} * objects_}, {"deleted", percent}};
+        const Parameters parameters = {{"objects", std::uint64_t{2} * objects_},
+                                       {"deleted", percent},
+                                       {"share_per_mille", share}};
         bench_.progress("defragment", in_words(parameters));
         bool is_right = true;
         const Rounds rounds = bench_.measure([&] {
             prepare(percent);
-            const kma::Defragmentation done = world_.defragment("Pair", {.fragmentation = share});
-            is_right =
-                is_right && looks_right(percent) && done.after <= std::max(share, 64.0 / objects_);
-            const auto sum = [&](std::initializer_list<const char *> names) {
-                double ms = 0;
-                for (const char *name : names)
-                    ms += done.milliseconds.contains(name) ? done.milliseconds.at(name) : 0;
-                return ms;
-            };
-            const double choose = sum({"fills", "plan", "sums", "scan", "sort"}),
-                         move = sum({"move", "settle"}), forward = sum({"forward"});
-            return std::vector{choose + move + forward, choose, move, forward};
+            const kma::Defragmentation done =
+                world_.defragment("Pair", {.fragmentation = share * 1e-3});
+            is_right = is_right && looks_right(percent) &&
+                       done.after <= std::max(share * 1e-3, 64.0 / objects_);
+            std::vector<double> ms{0, 2.0 * object_bytes * static_cast<double>(done.objects)};
+            for (const char *step : steps)
+                ms.push_back(done.milliseconds.contains(step) ? done.milliseconds.at(step) : 0);
+            ms[0] = std::accumulate(ms.begin() + 2, ms.end(), 0.0);
+            ms[1] *= ms[0] > 0 ? 1e-6 / ms[0] : 0;
+            return ms;
         });
         is_right = is_right && world_.check(true).empty();
-        const char *const metrics[] = {"defragment", "choose", "move", "forward"};
-        for (std::size_t i = 0; i < std::size(metrics); i++)
+        std::vector<const char *> metrics{"defragment", "moved"};
+        metrics.insert(metrics.end(), std::begin(steps), std::end(steps));
+        for (std::size_t i = 0; i < metrics.size(); i++)
             bench_.add({.suite = "defragment",
                         .heap = "world",
                         .parameters = parameters,
                         .metric = metrics[i],
-                        .unit = "ms",
+                        .unit = i == 1 ? "GB/s" : "ms",
                         .figure = {},
                         .nulls = 0,
                         .verified = is_right},
@@ -143,7 +147,9 @@ void defragment(Bench &bench)
     Pair pair(bench, objects);
     for (const std::uint32_t percent : {10u, 30u, 50u, 70u, 90u})
         if (!bench.quick() || percent == 50)
-            pair.line(percent);
+            pair.line(percent, 22);
+    if (!bench.quick())
+        pair.line(70, 500); // one pass of CompactGpu's with n = 1
 }
 
 } // namespace bench

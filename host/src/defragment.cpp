@@ -94,30 +94,30 @@ private:
     void prepare()
     {
         for (const char *name :
-             {"fills", "plan", "sums", "scan", "sort", "move", "settle", "forward", "forward_root"})
+             {"fills", "plan", "sort", "aim", "move", "settle", "forward", "forward_root"})
             world_.visitor(say("kma_world_", name, "_kernel"));
-        if (all_.parts != 0)
+        if (all_.has_buffers)
             return;
         const std::uint64_t blocks = world_.blocks_;
-        const std::uint64_t parts =
-            std::min<std::uint64_t>(groups_for(blocks, 32), KMA_DEFRAGMENT_PARTS);
+        const std::uint64_t tiles = groups_for(blocks, group_ * KMA_DEFRAGMENT_RUN);
         try {
             const auto make = [&](std::uint64_t bytes) {
                 return cl::Buffer(world_.device_.context(), CL_MEM_READ_WRITE, bytes);
             };
             all_.done = make(sizeof(layout::kma_defragmentation));
-            all_.sums = make(sizeof(layout::kma_block_sums) * parts);
+            all_.fills = make(sizeof(cl_uint) * KMA_DEFRAGMENT_FILLS * tiles);
+            all_.sums = make(sizeof(layout::kma_block_sums) * tiles);
             all_.list = make(sizeof(cl_uint) * blocks);
             all_.firsts = make(sizeof(cl_uint) * blocks);
             all_.moved = make(sizeof(cl_uint) * groups_for(blocks, 32));
-            const std::vector<cl::Memory> made{all_.done, all_.sums, all_.list, all_.firsts,
-                                               all_.moved};
+            const std::vector<cl::Memory> made{all_.done, all_.fills,  all_.sums,
+                                               all_.list, all_.firsts, all_.moved};
             queue_.enqueueMigrateMemObjects(made, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
             queue_.finish();
         } catch (const cl::Error &error) {
             refuse_defragmentation(8 * blocks, error.err());
         }
-        all_.parts = static_cast<std::uint32_t>(parts);
+        all_.has_buffers = true;
     }
 
     // Enqueues a step of that many work-items, or as many as the device runs at a time.
@@ -134,12 +134,12 @@ private:
     {
         const std::uint32_t blocks = world_.blocks_;
         const std::uint32_t tile = group_ / world_.layout_.classes[cls].objects; // whole blocks
-        step("fills", blocks, world_.memory_, cls, all_.done);
-        step("plan", 1, cls, all_.done, order.worse, order.share, order.objects);
-        step("sums", all_.parts, world_.memory_, cls, all_.done, all_.parts, all_.sums);
-        step("scan", 1, all_.done, all_.parts, all_.sums);
-        step("sort", all_.parts, world_.memory_, cls, all_.done, all_.parts, all_.sums, all_.list,
-             all_.firsts, all_.moved);
+        step("fills", groups_for(blocks, KMA_DEFRAGMENT_RUN), world_.memory_, cls, all_.fills);
+        step("plan", 1, world_.memory_, cls, all_.fills, all_.sums, all_.done, order.worse,
+             order.share, order.objects);
+        step("sort", groups_for(blocks, KMA_DEFRAGMENT_RUN), world_.memory_, cls, all_.done,
+             all_.sums, all_.list, all_.firsts, all_.moved);
+        step("aim", blocks, world_.memory_, all_.done, all_.firsts);
         step("move", groups_for(blocks, tile) * group_, world_.memory_, cls, all_.done, all_.list,
              all_.firsts);
         step("settle", blocks, world_.memory_, cls, all_.done, all_.list, all_.firsts);
@@ -213,18 +213,22 @@ void World::defragment_when(double fragmentation, const std::vector<std::string>
         for (std::uint32_t i = range.first; i <= range.last; i++)
             all.watches[i].is_on = fragmentation < 1;
     }
+    if (fragmentation < 1 && !layout_.classes.empty()) // so that no step later waits for a compiler
+        Defragmenter(*this, 0, 0);
 }
 
-// Before an enumeration of a class. The steps take longer than most do-alls, and how full blocks
-// are changes slowly.
+// Before an enumeration of a class. How full blocks are changes slowly, and the steps take as long
+// as a short do-all even if there is nothing to do: so looks become rarer, to one in 64 changes.
 void World::watch(std::uint32_t cls)
 {
-    static constexpr std::uint32_t changes_between = 16;
+    static constexpr std::uint32_t rarest = 64;
     if (!references_ || !references_->watches[cls].is_on || enumerations_[cls].is_current)
         return;
-    if (++references_->watches[cls].changes < changes_between)
+    WorldReferences::Watch &watch = references_->watches[cls];
+    if (++watch.changes < watch.interval)
         return;
-    references_->watches[cls].changes = 0;
+    watch.changes = 0;
+    watch.interval = std::min(2 * watch.interval, rarest);
     const double when = references_->when;
     Defragmenter(*this, cls, cls)
         .run({.worse = millionths_of(when),

@@ -156,11 +156,22 @@ $copies$}
 constexpr std::string_view visit_field_template =
     "    kma_visit_field(w, visit, self, $number$u, $begin$u, $elements$u, $objects$u, $first$u, "
     "$last$u); // $field$\n";
-constexpr std::string_view copy_template =
-    "    KMA_WORLD_COPY($unit$, w, from, to, $begin$u); // $field$\n";
+// All fields are read before any is written, so that the reads do not wait for each other.
+constexpr std::string_view load_template =
+    "    const $unit$ kma_$number$ = KMA_WORLD_UNIT($unit$, w, from, $begin$u); // $field$\n";
+constexpr std::string_view store_template =
+    "    KMA_WORLD_UNIT($unit$, w, to, $begin$u) = kma_$number$;\n";
+constexpr std::string_view load_array_template = R"(    $unit$ kma_$number$[$elements$]; // $field$
+    for (uint i = 0; i < $elements$u; i++)
+        kma_$number$[i] = KMA_WORLD_UNIT($unit$, w, from, $begin$u + i * $step$u);
+)";
+constexpr std::string_view store_array_template = R"(    for (uint i = 0; i < $elements$u; i++)
+        KMA_WORLD_UNIT($unit$, w, to, $begin$u + i * $step$u) = kma_$number$[i];
+)";
 constexpr std::string_view copy_array_template =
-    R"(    for (uint i = 0; i < $elements$u; i++) // $field$
-        KMA_WORLD_COPY($unit$, w, from, to, $begin$u + i * $objects$u * $bytes$u);
+    R"(    for (uint i = 0; i < $elements$u; i++) // $field$, too long for registers
+        KMA_WORLD_UNIT($unit$, w, to, $begin$u + i * $step$u) =
+            KMA_WORLD_UNIT($unit$, w, from, $begin$u + i * $step$u);
 )";
 constexpr std::string_view case_template = R"(    case $number$:
         $class$_$call$;
@@ -288,15 +299,28 @@ std::string outline(const Schema::Layout &layout)
     return text;
 }
 
-std::string copy_text(const Schema::Concrete &cls, const Schema::Column &column)
+// The statements that copy an object's fields.
+std::string copy_text(const Schema::Concrete &cls)
 {
-    return fill_template(column.is_array ? copy_array_template : copy_template,
-                         {{"unit", unit_of(column.bytes)},
-                          {"begin", say(column.begin)},
-                          {"bytes", say(column.bytes)},
-                          {"elements", say(column.elements)},
-                          {"objects", say(cls.objects)},
-                          {"field", column.name}});
+    constexpr std::uint64_t longest_in_registers = 128; // bytes of an array
+    std::string loads, stores;
+    for (std::uint32_t i = 0; i < cls.columns.size(); i++) {
+        const Schema::Column &column = cls.columns[i];
+        const std::map<std::string_view, std::string> values{
+            {"unit", unit_of(column.bytes)},
+            {"number", say(i)},
+            {"begin", say(column.begin)},
+            {"elements", say(column.elements)},
+            {"step", say(cls.objects * column.bytes)},
+            {"field", column.name}};
+        if (column.elements * column.bytes > longest_in_registers) {
+            stores += fill_template(copy_array_template, values);
+            continue;
+        }
+        loads += fill_template(column.is_array ? load_array_template : load_template, values);
+        stores += fill_template(column.is_array ? store_array_template : store_template, values);
+    }
+    return loads + stores;
 }
 
 } // namespace
@@ -367,10 +391,9 @@ std::string Schema::visitors(std::uint32_t slots) const
     std::string functions, visit_cases, copy_cases;
     for (std::uint32_t c = 0; c < made.classes.size(); c++) {
         const Concrete &cls = made.classes[c];
-        std::string fields, copies;
+        std::string fields;
         for (std::uint32_t i = 0; i < cls.columns.size(); i++) {
             const Column &column = cls.columns[i];
-            copies += copy_text(cls, column);
             if (column.target.empty())
                 continue;
             const Range to = range(column.target);
@@ -382,8 +405,9 @@ std::string Schema::visitors(std::uint32_t slots) const
                                                            {"last", say(to.last)},
                                                            {"field", column.name}});
         }
-        functions += fill_template(visitor_template,
-                                   {{"class", cls.name}, {"fields", fields}, {"copies", copies}});
+        functions +=
+            fill_template(visitor_template,
+                          {{"class", cls.name}, {"fields", fields}, {"copies", copy_text(cls)}});
         const auto fill_case = [&](const std::string &call) {
             return fill_template(
                 case_template,

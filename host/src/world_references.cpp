@@ -24,7 +24,7 @@ WorldReferences &World::references() const
 {
     if (!references_) {
         references_ = std::make_shared<WorldReferences>();
-        references_->group = std::clamp<std::uint32_t>(group_ / 64 * 64, 64, 256);
+        references_->group = std::clamp<std::uint32_t>(group_ / 64 * 64, 64, KMA_DEFRAGMENT_ITEMS);
         references_->watches.resize(layout_.classes.size());
     }
     return *references_;

@@ -19,15 +19,15 @@ struct WorldReferences {
     std::vector<std::weak_ptr<const WorldRoot::Range>> roots;
 
     // Of the steps of objects/defragment.cl.
-    cl::Buffer done, sums, list, firsts, moved;
-    std::uint32_t parts = 0; ///< 0: there are no buffers yet
+    bool has_buffers = false;
+    cl::Buffer done, fills, sums, list, firsts, moved;
 
     // World::defragment_when.
     double when = 1;
     struct Watch {
         bool is_on = false;
-        std::uint32_t changes =
-            0; ///< enumerations that found the class changed, since the last look at its blocks
+        std::uint32_t changes = 0;  ///< of the class, seen by enumerations since the last look
+        std::uint32_t interval = 8; ///< so many until the next one
     };
     std::vector<Watch> watches; ///< by class
 

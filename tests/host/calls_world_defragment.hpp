@@ -3,7 +3,7 @@
 #pragma once
 
 #include "calls_world_kernels.hpp"
-#include "kma/objects/visit.cl"
+#include "kma/objects/defragment.cl"
 
 // The field of each object is a reference to one of any class.
 static inline void kma_world_visit(kma_world *w, kma_visit visit, uint, uint self)
@@ -13,7 +13,7 @@ static inline void kma_world_visit(kma_world *w, kma_visit visit, uint, uint sel
 
 static inline void kma_world_copy(kma_world *w, uint, uint from, uint to)
 {
-    KMA_WORLD_COPY(uint, w, from, to, 0);
+    KMA_WORLD_UNIT(uint, w, to, 0) = KMA_WORLD_UNIT(uint, w, from, 0);
 }
 
 #define KMA_WORLD_HAS_VISITORS 1
@@ -28,8 +28,7 @@ namespace calls {
 // A world whose objects refer to one another by chance, with all that its defragmentation notes.
 class defragment_subject {
 public:
-    defragment_subject(uint blocks, uint seed, uint percent)
-        : it(blocks), blocks_(blocks)
+    defragment_subject(uint blocks, uint seed, uint percent) : it(blocks), blocks_(blocks)
     {
         for (uint i = 0; i < blocks; i++)
             for (uint T = kma_mix32(seed + i) % tiny::classes, n = 0; n < tiny::slots_of(T); n++)
@@ -46,7 +45,6 @@ public:
             root_.push_back(self(i));
         }
         it.check();
-        sums_.resize(parts());
         list_.resize(blocks);
         firsts_.resize(blocks);
         moved_.resize((blocks + 31) / 32);
@@ -56,21 +54,23 @@ public:
     {
         for (uint T = first; T <= last; T++) {
             const uint before = blocks_of(T);
-            std::vector<uint> fills = fills_of(T);
             const auto each = [&](const auto &body) { tiny::launch(groups, body, lanes); };
-            each([&] { kma_world_fills_kernel(it.w, T, &done_); });
-            for (uint n = 0; n < KMA_DEFRAGMENT_FILLS; n++)
-                shim::check(kma_load_u32(&done_.fills[n], KMA_RELAXED) == fills[n],
-                            "how many blocks have so many objects");
-            each(
-                [&] { kma_world_plan_kernel(T, &done_, order.worse, order.share, order.objects); });
-            each([&] { kma_world_sums_kernel(it.w, T, &done_, parts(), sums_.data()); });
+            fills_.resize(tiles(lanes) * KMA_DEFRAGMENT_FILLS);
+            sums_.resize(tiles(lanes));
+            each([&] { kma_world_fills_kernel(it.w, T, fills_.data()); });
+            check_fills(T, lanes);
             tiny::launch(
-                1, [&] { kma_world_scan_kernel(&done_, parts(), sums_.data()); }, lanes);
+                1,
+                [&] {
+                    kma_world_plan_kernel(it.w, T, fills_.data(), sums_.data(), &done_, order.worse,
+                                          order.share, order.objects);
+                },
+                lanes);
             each([&] {
-                kma_world_sort_kernel(it.w, T, &done_, parts(), sums_.data(), list_.data(),
-                                      firsts_.data(), moved_.data());
+                kma_world_sort_kernel(it.w, T, &done_, sums_.data(), list_.data(), firsts_.data(),
+                                      moved_.data());
             });
+            each([&] { kma_world_aim_kernel(it.w, &done_, firsts_.data()); });
             tiny::launch(
                 groups,
                 [&] { kma_world_move_kernel(it.w, T, &done_, list_.data(), firsts_.data()); }, 64);
@@ -141,7 +141,10 @@ public:
     kma_defragmentation done_{};
 
 private:
-    uint parts() const { return std::min((blocks_ + 31) / 32, 2u); }
+    uint tiles(uint lanes) const
+    {
+        return (blocks_ + lanes * KMA_DEFRAGMENT_RUN - 1) / (lanes * KMA_DEFRAGMENT_RUN);
+    }
     uint self(uint i) const { return it.living.objects[i].self; }
 
     // All objects that there are.
@@ -167,14 +170,15 @@ private:
         return count;
     }
 
-    std::vector<uint> fills_of(uint T)
+    void check_fills(uint T, uint lanes)
     {
-        std::vector<uint> fills(KMA_DEFRAGMENT_FILLS);
+        std::vector<uint> right(fills_.size());
         for (uint block = 0; block < blocks_; block++)
             if (it.world.type(block) == T + 1)
-                fills[kma_slots_count(it.world.state(block) &
+                right[block / (lanes * KMA_DEFRAGMENT_RUN) * KMA_DEFRAGMENT_FILLS +
+                      kma_slots_count(it.world.state(block) &
                                       kma_slots_below(tiny::slots_of(T)))]++;
-        return fills;
+        shim::check(fills_ == right, "how many blocks have so many objects");
     }
 
     // Object number i is where the root says, of its class, and refers to what it did.
@@ -200,7 +204,7 @@ private:
     std::vector<uint> targets_; // of each object: the number of the one that it refers to
     std::vector<uint> root_;    // of each object: where it is
     std::vector<kma_block_sums> sums_;
-    std::vector<uint> list_, firsts_, moved_;
+    std::vector<uint> fills_, list_, firsts_, moved_;
 };
 
 inline void check_world_defragment()

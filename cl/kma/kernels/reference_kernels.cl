@@ -1,6 +1,7 @@
 // The kernels that follow references: the steps of a defragmentation (objects/defragment.cl), and
 // the check of all references. They are a program of their own, behind a schema's visitors
-// (kma::Schema::visitors). While nothing else runs; one dimension, work-groups of 64 to 1,024.
+// (kma::Schema::visitors). While nothing else runs; one dimension, work-groups of 64 to
+// KMA_DEFRAGMENT_ITEMS work-items, all of the same size.
 #ifndef KMA_KERNELS_REFERENCE_KERNELS_CL
 #define KMA_KERNELS_REFERENCE_KERNELS_CL
 
@@ -18,141 +19,140 @@ static inline void kma_world_visit(global kma_world *w, kma_visit visit, uint cl
 static inline void kma_world_copy(global kma_world *w, uint cls, uint from, uint to)
 {
     for (uint i = 0; i < KMA_WORLD_OBJECT_BYTES(cls) / 4; i++)
-        KMA_WORLD_COPY(uint, w, from, to, i * KMA_WORLD_SLOTS(cls) * 4);
+        KMA_WORLD_UNIT(uint, w, to, i * KMA_WORLD_SLOTS(cls) * 4) =
+            KMA_WORLD_UNIT(uint, w, from, i * KMA_WORLD_SLOTS(cls) * 4);
 }
 #endif
 
-// Adds to d->fills[n] the blocks of class cls that have n objects. Any number of whole groups.
-kernel void kma_world_fills_kernel(global kma_world *w, uint cls, global kma_defragmentation *d)
+// Blocks of a tile, and tiles of the world.
+static inline uint kma_world_tile(void)
+{
+    return (uint)get_local_size(0) * KMA_DEFRAGMENT_RUN;
+}
+
+static inline uint kma_world_tiles(global kma_world *w)
+{
+    return (w->blocks + kma_world_tile() - 1) / kma_world_tile();
+}
+
+// Notes in fills[tile * KMA_DEFRAGMENT_FILLS + n] how many blocks of a tile are of class cls and
+// have n objects, n above 0.
+kernel void kma_world_fills_kernel(global kma_world *w, uint cls, global uint *fills)
 {
     local uint own[KMA_DEFRAGMENT_FILLS];
     const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0);
-    for (uint n = me; n < KMA_DEFRAGMENT_FILLS; n += items)
-        own[n] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (size_t block = get_global_id(0); block < w->blocks; block += get_global_size(0)) {
-        const uint objects = kma_world_objects_in(w, cls, (uint)block);
-        if (objects != 0)
-            kma_group_add(&own[objects], 1u);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint n = me; n < KMA_DEFRAGMENT_FILLS; n += items)
-        if (own[n] != 0)
-            kma_fetch_add_u32(&d->fills[n], own[n], KMA_RELAXED);
-}
-
-// Notes the plan for class cls. One work-item.
-kernel void kma_world_plan_kernel(uint cls, global kma_defragmentation *d, uint worse, uint share,
-                                  uint objects)
-{
-    if (get_global_id(0) != 0)
-        return;
-    const kma_defragment_order order = {worse, share, objects};
-    uint fills[KMA_DEFRAGMENT_FILLS];
-    for (uint n = 0; n < KMA_DEFRAGMENT_FILLS; n++) {
-        fills[n] = kma_load_u32(&d->fills[n], KMA_RELAXED);
-        kma_store_u32(&d->fills[n], 0, KMA_RELAXED); // for the next class
-    }
-    const kma_defragment_plan plan = kma_defragment_plan_of(fills, KMA_WORLD_SLOTS(cls), order);
-    d->plan = plan;
-    d->objects += plan.objects;
-    d->blocks += plan.sources;
-    d->before = max(d->before, plan.before);
-    d->after = max(d->after, plan.after);
-}
-
-// Writes to sums[part] what each of `parts` parts of the world has.
-kernel void kma_world_sums_kernel(global kma_world *w, uint cls,
-                                  const global kma_defragmentation *d, uint parts,
-                                  global kma_block_sums *sums)
-{
-    const uint limit = d->plan.limit;
-    if (d->plan.sources == 0)
-        return;
-    const uint blocks = w->blocks, each = kma_world_part_blocks(blocks, parts);
-    for (size_t part = get_global_id(0); part < parts; part += get_global_size(0)) {
-        kma_block_sums own = {0, 0, 0, 0, 0};
-        for (size_t block = part * each; block < min((part + 1) * each, (size_t)blocks); block++)
-            kma_block_sums_add(&own, KMA_WORLD_SLOTS(cls), limit,
-                               kma_world_objects_in(w, cls, (uint)block));
-        sums[part] = own;
+    const uint tiles = kma_world_tiles(w);
+    for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
+        for (uint n = me; n < KMA_DEFRAGMENT_FILLS; n += items)
+            own[n] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint begin = tile * kma_world_tile(), end = min(begin + kma_world_tile(), w->blocks);
+        for (uint block = begin + me; block < end; block += items) {
+            const uint objects = kma_world_objects_in(w, cls, block);
+            if (objects != 0)
+                kma_group_add(&own[objects], 1u);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint n = me; n < KMA_DEFRAGMENT_FILLS; n += items)
+            fills[tile * KMA_DEFRAGMENT_FILLS + n] = own[n];
     }
 }
 
-// Replaces the sums of each part by those of all parts in front. One work-group, of
-// KMA_DEFRAGMENT_SCANNERS work-items or fewer.
-kernel void kma_world_scan_kernel(const global kma_defragmentation *d, uint parts,
-                                  global kma_block_sums *sums)
+// What a tile has, by its fills.
+static inline kma_block_sums kma_world_tile_sums(const global uint *fills, uint slots, uint limit)
 {
-    local uint before[KMA_BLOCK_SUMS][KMA_DEFRAGMENT_SCANNERS];
+    kma_block_sums sums = {0, 0, 0, 0, 0};
+    for (uint n = 1; n <= slots; n++)
+        kma_block_sums_add(&sums, slots, limit, n, fills[n]);
+    return sums;
+}
+
+// Notes the plan for class cls, and what all tiles in front of each tile have. One work-group.
+kernel void kma_world_plan_kernel(global kma_world *w, uint cls, const global uint *fills,
+                                  global kma_block_sums *sums, global kma_defragmentation *d,
+                                  uint worse, uint share, uint objects)
+{
+    local uint counts[KMA_DEFRAGMENT_FILLS];
+    local kma_defragment_plan plan;
+    local uint words[KMA_BLOCK_SUMS * KMA_DEFRAGMENT_ITEMS];
     const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0);
-    const uint all_parts = d->plan.sources != 0 ? parts : 0, each = (all_parts + items - 1) / items;
-    const uint begin = min(me * each, all_parts), end = min(begin + each, all_parts);
-    global uint *const numbers = (global uint *)sums; // of each part all five, one after the other
-    for (uint field = 0; field < KMA_BLOCK_SUMS; field++) {
+    const uint tiles = kma_world_tiles(w), slots = KMA_WORLD_SLOTS(cls);
+    for (uint n = me; n < KMA_DEFRAGMENT_FILLS; n += items) {
         uint sum = 0;
-        for (uint part = begin; part < end; part++)
-            sum += numbers[part * KMA_BLOCK_SUMS + field];
-        before[field][me] = sum;
+        for (uint tile = 0; tile < tiles; tile++)
+            sum += fills[tile * KMA_DEFRAGMENT_FILLS + n];
+        counts[n] = sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint field = me; field < KMA_BLOCK_SUMS; field += items) {
-        uint sum = 0;
-        for (uint i = 0; i < items; i++) {
-            const uint own = before[field][i];
-            before[field][i] = sum;
-            sum += own;
-        }
+    if (me == 0) {
+        uint own[KMA_DEFRAGMENT_FILLS];
+        for (uint n = 0; n < KMA_DEFRAGMENT_FILLS; n++)
+            own[n] = counts[n];
+        const kma_defragment_order order = {worse, share, objects};
+        const kma_defragment_plan made = kma_defragment_plan_of(own, slots, order);
+        plan = made;
+        d->plan = made;
+        d->objects += made.objects;
+        d->blocks += made.sources;
+        d->before = max(d->before, made.before);
+        d->after = max(d->after, made.after);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint field = 0; field < KMA_BLOCK_SUMS; field++) {
-        uint sum = before[field][me];
-        for (uint part = begin; part < end; part++) {
-            const uint own = numbers[part * KMA_BLOCK_SUMS + field];
-            numbers[part * KMA_BLOCK_SUMS + field] = sum;
-            sum += own;
-        }
+    const uint each = (tiles + items - 1) / items, begin = min(me * each, tiles);
+    const uint end = plan.sources != 0 ? min(begin + each, tiles) : begin;
+    const kma_block_sums none = {0, 0, 0, 0, 0};
+    kma_block_sums at = none;
+    for (uint tile = begin; tile < end; tile++) {
+        const kma_block_sums its =
+            kma_world_tile_sums(&fills[tile * KMA_DEFRAGMENT_FILLS], slots, plan.limit);
+        sums[tile] = at; // of the caller's own tiles in front
+        at = kma_block_sums_plus(at, its);
     }
+    const kma_block_sums before = kma_block_sums_before(words, at);
+    for (uint tile = begin; tile < end; tile++)
+        sums[tile] = kma_block_sums_plus(before, sums[tile]);
 }
 
 // Lists targets from list[0] on and sources from list[w->blocks - 1] on downwards, with their first
 // numbers in `firsts`, and sets the bit of each source in `moved`.
 kernel void kma_world_sort_kernel(global kma_world *w, uint cls,
-                                  const global kma_defragmentation *d, uint parts,
+                                  const global kma_defragmentation *d,
                                   const global kma_block_sums *sums, global uint *list,
                                   global uint *firsts, global uint *moved)
 {
-    const uint limit = d->plan.limit, extra = d->plan.extra;
-    if (d->plan.sources == 0)
-        return;
-    const uint blocks = w->blocks, slots = KMA_WORLD_SLOTS(cls);
-    const uint each = kma_world_part_blocks(blocks, parts);
-    for (size_t part = get_global_id(0); part < parts; part += get_global_size(0)) {
-        kma_block_lists at = kma_block_lists_of(sums[part], slots, limit, extra);
-        uint bits = 0;
-        for (size_t i = part * each; i < min((part + 1) * each, (size_t)blocks); i++) {
-            const uint block = (uint)i, objects = kma_world_objects_in(w, cls, block);
-            const bool is_source =
-                objects != 0 && (objects < limit || (objects == limit && at.equal < extra));
-            if (is_source) {
-                const uint place = blocks - 1 - at.sources;
-                list[place] = block;
-                firsts[place] = at.objects;
-                bits |= 1u << block % 32;
-                at.sources++;
-                at.objects += objects;
-            } else if (objects != 0 && objects < slots) {
-                list[at.targets] = block;
-                firsts[at.targets] = at.room;
-                at.targets++;
-                at.room += slots - objects;
-            }
-            at.equal += objects == limit ? 1 : 0;
-            if (block % 32 == 31 || block == blocks - 1) { // no other part has bits in this word
-                moved[block / 32] |= bits;
-                bits = 0;
-            }
-        }
+    local uchar fills[KMA_DEFRAGMENT_ITEMS * KMA_DEFRAGMENT_RUN];
+    local uint words[KMA_BLOCK_SUMS * KMA_DEFRAGMENT_ITEMS];
+    const kma_defragment_plan plan = d->plan;
+    const kma_world_lists to = {list, firsts, moved};
+    const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const uint tiles = plan.sources != 0 ? kma_world_tiles(w) : 0, slots = KMA_WORLD_SLOTS(cls);
+    for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
+        const uint first = tile * kma_world_tile(), last = min(first + kma_world_tile(), w->blocks);
+        barrier(CLK_LOCAL_MEM_FENCE); // all have listed their blocks of the tile before
+        for (uint block = first + me; block < last; block += items)
+            fills[block - first] = (uchar)kma_world_objects_in(w, cls, block);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint begin = min(first + me * KMA_DEFRAGMENT_RUN, last);
+        const uint end = min(begin + KMA_DEFRAGMENT_RUN, last);
+        kma_block_sums own = {0, 0, 0, 0, 0};
+        for (uint block = begin; block < end; block++)
+            kma_block_sums_add(&own, slots, plan.limit, fills[block - first], 1);
+        const kma_block_sums before =
+            kma_block_sums_plus(sums[tile], kma_block_sums_before(words, own));
+        const kma_block_lists at = kma_block_lists_of(before, slots, plan.limit, plan.extra);
+        kma_world_sort_run(w, slots, plan, to, at, &fills[begin - first], begin, end);
+    }
+}
+
+// Finds the free slot that each source's first object goes to.
+kernel void kma_world_aim_kernel(global kma_world *w, const global kma_defragmentation *d,
+                                 global uint *firsts)
+{
+    const uint sources = d->plan.sources, targets = d->plan.targets;
+    for (size_t i = get_global_id(0); i < sources; i += get_global_size(0)) {
+        const uint place = w->blocks - 1 - (uint)i, first = firsts[place];
+        const uint at = kma_last_not_above(firsts, targets, first);
+        firsts[place] = kma_world_aim(at, first - firsts[at]);
     }
 }
 
@@ -176,9 +176,9 @@ kernel void kma_world_move_kernel(global kma_world *w, uint cls,
             const kma_slots state =
                 kma_slots_load(&kma_world_block_at(w, block)->state, KMA_RELAXED);
             if ((state & kma_slots_bit(slot)) != 0) {
-                const uint to = kma_world_destination(
-                    w, list, firsts, targets,
-                    firsts[at] + kma_slots_count(state & kma_slots_below(slot)));
+                const uint to =
+                    kma_world_destination(w, list, firsts, targets, firsts[at],
+                                          kma_slots_count(state & kma_slots_below(slot)));
                 kma_world_copy(w, cls, forward, to);
                 forward = to;
             }

@@ -7,17 +7,19 @@
 // No other kernel runs meanwhile. The steps, one kernel each (kernels/reference_kernels.cl); the
 // device decides what to do, so the host reads nothing back:
 //
-//   1. fills    Count blocks by their objects.
-//   2. plan     Decide which blocks are sources, which are targets (reference_layout.cl).
-//   3. sums     Each part of the world, a range of blocks for a work-item, sums up what it has.
-//   4. scan     One work-group replaces these sums by those of all parts in front.
-//   5. sort     Each part lists its targets from the list's begin on, its sources from the end on.
-//               Beside a target stands the number of its first free slot, beside a source that of
-//               its first object, counted over all targets or sources.
-//   6. move     Copy object number i to free slot number i. Behind a barrier write where each
+//   1. fills    Count the blocks of each tile by their objects. A tile is a range of blocks for a
+//               work-group, KMA_DEFRAGMENT_RUN of them for each of its work-items.
+//   2. plan     Decide which blocks are sources, which are targets (reference_layout.cl), and sum
+//               up what all tiles in front of each tile have of both. One work-group.
+//   3. sort     List targets from the list's begin on, sources from the end on. Beside a target
+//               stands the number of its first free slot, beside a source that of its first
+//               object, counted over all targets or sources.
+//   4. aim      Replace a source's number by the free slot of that number: a target and how many
+//               of its free slots are in front.
+//   5. move     Copy object number i to free slot number i. Behind a barrier write where each
 //               object went into the source's own memory.
-//   7. settle   Update states, types and trees. Sources are free now; nothing takes them yet.
-//   8. forward  Replace each reference to an object of a source by what stands there. A bit for
+//   6. settle   Update states, types and trees. Sources are free now; nothing takes them yet.
+//   7. forward  Replace each reference to an object of a source by what stands there. A bit for
 //               each block tells whether it was a source.
 //
 // Targets have at least as many free slots as sources have objects.
@@ -43,26 +45,55 @@ static inline uint kma_world_objects_in(global kma_world *w, uint cls, uint bloc
                            ~kma_slots_pad(KMA_WORLD_SLOTS(cls)));
 }
 
-// Blocks of each part: whole words of a bit for each.
-static inline uint kma_world_part_blocks(uint blocks, uint parts)
-{
-    return ((blocks + 31) / 32 + parts - 1) / parts * 32;
-}
-
-// Adds a block with so many objects.
-static inline void kma_block_sums_add(kma_block_sums *sums, uint slots, uint limit, uint objects)
+// Adds `blocks` blocks with so many objects each.
+static inline void kma_block_sums_add(kma_block_sums *sums, uint slots, uint limit, uint objects,
+                                      uint blocks)
 {
     if (objects == 0)
         return;
     if (objects < limit) {
-        sums->fewer++;
-        sums->fewer_objects += objects;
+        sums->fewer += blocks;
+        sums->fewer_objects += blocks * objects;
     } else if (objects == limit) {
-        sums->equal++;
+        sums->equal += blocks;
     } else if (objects < slots) {
-        sums->more++;
-        sums->more_room += slots - objects;
+        sums->more += blocks;
+        sums->more_room += blocks * (slots - objects);
     }
+}
+
+// Returns what all work-items of the group in front of the caller have, `own` being the caller's.
+// Collective.
+static inline kma_block_sums kma_block_sums_before(local uint *words, kma_block_sums own)
+{
+    const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0);
+    const uint numbers[KMA_BLOCK_SUMS] = {own.fewer, own.fewer_objects, own.equal, own.more,
+                                          own.more_room};
+    for (uint field = 0; field < KMA_BLOCK_SUMS; field++)
+        words[field * KMA_DEFRAGMENT_ITEMS + me] = numbers[field];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint field = me; field < KMA_BLOCK_SUMS; field += items) {
+        local uint *const its = words + field * KMA_DEFRAGMENT_ITEMS;
+        uint sum = 0;
+        for (uint i = 0; i < items; i++) {
+            const uint number = its[i];
+            its[i] = sum;
+            sum += number;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const local uint *const mine = words + me;
+    const kma_block_sums before = {mine[0], mine[KMA_DEFRAGMENT_ITEMS],
+                                   mine[2 * KMA_DEFRAGMENT_ITEMS], mine[3 * KMA_DEFRAGMENT_ITEMS],
+                                   mine[4 * KMA_DEFRAGMENT_ITEMS]};
+    return before;
+}
+
+static inline kma_block_sums kma_block_sums_plus(kma_block_sums a, kma_block_sums b)
+{
+    const kma_block_sums sum = {a.fewer + b.fewer, a.fewer_objects + b.fewer_objects,
+                                a.equal + b.equal, a.more + b.more, a.more_room + b.more_room};
+    return sum;
 }
 
 // Sources and targets of all that was summed up.
@@ -77,6 +108,41 @@ static inline kma_block_lists kma_block_lists_of(kma_block_sums sums, uint slots
     lists.targets = sums.more + (room != 0 ? left : 0);
     lists.room = sums.more_room + left * room;
     return lists;
+}
+
+// Where blocks are listed.
+typedef struct kma_world_lists {
+    global uint *list, *firsts, *moved;
+} kma_world_lists;
+
+// Lists the blocks from `begin` to `end`, at most KMA_DEFRAGMENT_RUN. `fills` is how many objects
+// each has, `at` what stands in front of them.
+static inline void kma_world_sort_run(global kma_world *w, uint slots, kma_defragment_plan plan,
+                                      kma_world_lists to, kma_block_lists at,
+                                      const local uchar *fills, uint begin, uint end)
+{
+    uint bits = 0;
+    for (uint block = begin; block < end; block++) {
+        const uint objects = fills[block - begin];
+        const bool is_source = objects != 0 && (objects < plan.limit ||
+                                                (objects == plan.limit && at.equal < plan.extra));
+        if (is_source) {
+            const uint place = w->blocks - 1 - at.sources;
+            to.list[place] = block;
+            to.firsts[place] = at.objects;
+            bits |= 1u << block % 32;
+            at.sources++;
+            at.objects += objects;
+        } else if (objects != 0 && objects < slots) {
+            to.list[at.targets] = block;
+            to.firsts[at.targets] = at.room;
+            at.targets++;
+            at.room += slots - objects;
+        }
+        at.equal += objects == plan.limit ? 1 : 0;
+    }
+    if (bits != 0)
+        to.moved[begin / 32] |= bits; // no other work-item has this word
 }
 
 // The last of `count` numbers in ascending order that is not above `n`; the first is not.
@@ -95,13 +161,25 @@ static inline uint kma_last_not_above(const global uint *numbers, uint count, ui
     return at;
 }
 
-// Where object number `n` of the sources goes: a reference.
-static inline uint kma_world_destination(global kma_world *w, const global uint *list,
-                                         const global uint *firsts, uint targets, uint n)
+// Where a source's objects go: a target, by its place in the list, and free slots of it in front.
+static inline uint kma_world_aim(uint target, uint taken)
 {
-    const uint at = kma_last_not_above(firsts, targets, n), block = list[at];
-    const kma_slots state = kma_slots_load(&kma_world_block_at(w, block)->state, KMA_RELAXED);
-    return kma_world_ref(block, kma_slots_nth((kma_slots)~state, n - firsts[at]));
+    return target * KMA_SLOTS_BITS + taken;
+}
+
+// Where the n-th object of a source goes, counted from 0: a reference.
+static inline uint kma_world_destination(global kma_world *w, const global uint *list,
+                                         const global uint *firsts, uint targets, uint aim, uint n)
+{
+    uint at = aim / KMA_SLOTS_BITS;
+    for (n += aim % KMA_SLOTS_BITS; at + 1 < targets; at++) { // a few, at most 64
+        const uint room = firsts[at + 1] - firsts[at];
+        if (n < room)
+            break;
+        n -= room;
+    }
+    const kma_slots state = kma_slots_load(&kma_world_block_at(w, list[at])->state, KMA_RELAXED);
+    return kma_world_ref(list[at], kma_slots_nth((kma_slots)~state, n));
 }
 
 // Gives a target its new objects, those from number `first` on: its first free slots.

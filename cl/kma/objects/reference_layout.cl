@@ -5,9 +5,9 @@
 
 #include "kma/objects/world_layout.cl"
 
-#define KMA_DEFRAGMENT_PARTS 16384u   // of a world, at most
+#define KMA_DEFRAGMENT_ITEMS 256u     // work-items of a work-group, at most
+#define KMA_DEFRAGMENT_RUN   32u      // blocks that a work-item numbers: a word of a bit for each
 #define KMA_DEFRAGMENT_FILLS 65u      // a block has 0 to 64 objects
-#define KMA_DEFRAGMENT_SCANNERS 256u  // work-items that sum up what parts have
 #define KMA_DEFRAGMENT_SHARE 1000000u // shares of slots are in millionths
 #define KMA_DANGLING_KEPT 10u         // as many as the host tells of
 
@@ -29,13 +29,12 @@ typedef struct kma_defragment_plan {
 
 // One defragmentation, of one class or several. All zero when it begins.
 typedef struct kma_defragmentation {
-    kma_atomic_u32 fills[KMA_DEFRAGMENT_FILLS]; // blocks of the class at hand, by their objects
-    kma_defragment_plan plan;                   // of that class
-    uint objects, blocks;                       // that moved and were freed, of all classes
-    uint before, after;                         // the largest share of a class
+    kma_defragment_plan plan; // of the class at hand
+    uint objects, blocks;     // that moved and were freed, of all classes
+    uint before, after;       // the largest share of a class
 } kma_defragmentation;
 
-// What a part of a world has of a class.
+// What some blocks have of a class.
 typedef struct kma_block_sums {
     uint fewer, fewer_objects; // blocks with fewer objects than the limit, and their objects
     uint equal;                // blocks with as many

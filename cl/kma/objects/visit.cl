@@ -69,9 +69,8 @@ static inline void kma_visit_field(global kma_world *w, kma_visit visit, uint se
     }
 }
 
-// Copies what stands at `begin` in a block, of type `unit` for each slot.
-#define KMA_WORLD_COPY(unit, w, from, to, begin)                                                   \
-    (*(global unit *)kma_world_field(w, to, begin, sizeof(unit)) =                                 \
-         *(const global unit *)kma_world_field(w, from, begin, sizeof(unit)))
+// What stands at `begin` in a block, of type `unit` for each slot, in an object's slot.
+#define KMA_WORLD_UNIT(unit, w, self, begin)                                                       \
+    (*(global unit *)kma_world_field(w, self, begin, sizeof(unit)))
 
 #endif

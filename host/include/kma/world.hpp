@@ -203,9 +203,10 @@ public:
     /// The first call builds a program and needs 8 bytes of device memory for each block, which the world keeps; without them it throws Error and leaves
     /// the world as it was.
     Defragmentation defragment(const std::string &cls, const DefragmentOptions &options = {});
-    /// From now on each sixteenth enumeration that finds a class changed, before a do-all or a loop, first defragments it, to half of
-    /// `fragmentation`, if a larger share of its slots in blocks than that is empty. The device decides so by itself, and nothing waits. 1 and more:
-    /// no longer. `classes`: only these and their subclasses; empty: all.
+    /// From now on some enumerations that find a class changed, before a do-all or a loop, first defragment it, to half of
+    /// `fragmentation`, if a larger share of its slots in blocks than that is empty: the eighth, and at last each sixty-fourth. The
+    /// device decides so by itself, and nothing waits. 1 and more: no longer. `classes`: only these and their subclasses; empty: all.
+    /// Builds the program for it at once.
     void defragment_when(double fragmentation, const std::vector<std::string> &classes = {});
     /// No objects any more; the log of errors is empty.
     void reset();
