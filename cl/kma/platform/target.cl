@@ -6,8 +6,8 @@
 // and facts:
 //   KMA_IS_CPU       whether it is for a CPU
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
-// attributes for long functions, KMA_OUTLINE and KMA_COLD; and what spares NVIDIA's compiler registers, KMA_SHORT_PATHS,
-// KMA_LONE_PATHS and KMA_IN_MEMORY.
+// attributes for long functions, KMA_OUTLINE and KMA_COLD; and what spares NVIDIA's compiler
+// registers, KMA_SHORT_PATHS, KMA_LONE_PATHS and KMA_IN_MEMORY.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
 
@@ -123,12 +123,15 @@
 #endif
 
 // For functions that are long, on many paths, and talk to no other lanes. With a copy in each of their callers a heap
-// is in every kernel many times over, and a compiler for CPUs takes several times as long. So PoCL's is told to call
-// them. No other: Intel's vectoriser computed wrong values around calls in divergent flow (runtime 2026.2: a kernel's
-// own counters, at 4, 8 and 16 lanes; right without the vectoriser and without calls), and on NVIDIA's and AMD's GPUs
-// a call costs registers even where it is not made.
+// is in every kernel many times over, and a compiler for CPUs takes several times as long. Called
+//   on PoCL;
+//   on NVIDIA with KMA_DEBUG. ptxas 13.0 takes more than 300 s for the copies in eight calls of a scatter heap at
+//   KMA_DEBUG 2, and 2 s for functions.
+// Not on NVIDIA without KMA_DEBUG, nor on AMD: a call costs registers even where it is not made. Not by Intel's compiler:
+// its vectoriser computed wrong values around calls in divergent flow (runtime 2026.2: a kernel's own counters, at 4, 8
+// and 16 lanes; right without the vectoriser and without calls).
 #if !defined(KMA_OUTLINE)
-#if defined(POCL_DEVICE_ADDRESS_BITS) && !KMA_IS_NV && !defined(__AMDGCN__)
+#if (defined(POCL_DEVICE_ADDRESS_BITS) && !KMA_IS_NV && !defined(__AMDGCN__)) || (KMA_IS_NV && KMA_DEBUG)
 #define KMA_OUTLINE __attribute__((noinline))
 #else
 #define KMA_OUTLINE
