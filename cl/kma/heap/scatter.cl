@@ -87,7 +87,8 @@ static inline kma_sc_need kma_scatter_need(const kma_sc_heap *sc, size_t align, 
 // 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item, converged or not; for all lanes that
 // come together and want the same class, one atomic for where to begin, one for each page that they get chunks of, and
 // one for each 32 of its bits.
-static inline global void *kma_scatter_aligned_alloc(global kma_scatter *heap, size_t align, size_t bytes)
+static inline KMA_COLD_IN_DEBUG global void *kma_scatter_aligned_alloc(global kma_scatter *heap,
+                                                                       size_t align, size_t bytes)
 {
 #if KMA_DEBUG
     if (!kma_heap_is(heap, KMA_KIND_SCATTER))
@@ -145,7 +146,7 @@ static inline global void *kma_scatter_calloc(global kma_scatter *heap, size_t c
 // is no block start, or whose block is free already, goes into the error log and nothing else happens. For lanes
 // that come together: one atomic for those with blocks in one word of a bitmap, and one for those with blocks in one
 // page.
-static inline void kma_scatter_free(global kma_scatter *heap, global void *ptr)
+static inline KMA_COLD_IN_DEBUG void kma_scatter_free(global kma_scatter *heap, global void *ptr)
 {
 #if KMA_DEBUG
     if (ptr && !kma_heap_is(heap, KMA_KIND_SCATTER))
@@ -184,7 +185,8 @@ static inline size_t kma_scatter_usable_size(global kma_scatter *heap, global vo
 // Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
 // block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
 // makes it malloc. A pointer that is no living block gives NULL and a record.
-static inline global void *kma_scatter_realloc(global kma_scatter *heap, global void *ptr, size_t bytes)
+static inline KMA_COLD_IN_DEBUG global void *kma_scatter_realloc(global kma_scatter *heap,
+                                                                 global void *ptr, size_t bytes)
 {
 #if KMA_DEBUG
     if (!kma_heap_is(heap, KMA_KIND_SCATTER))

@@ -185,7 +185,8 @@ static inline void kma_superblock_release(global kma_superblock *heap, global vo
 // bytes, or with a record if there is no room, `bytes` exceeds a superblock, or `align` is not a power of two up to
 // 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item, converged or not; one atomic on the
 // offer for all lanes that come together and want the same class, and one on the block's bit for each.
-static inline global void *kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t bytes)
+static inline KMA_COLD_IN_DEBUG global void *kma_superblock_aligned_alloc(global kma_superblock *heap,
+                                                                          size_t align, size_t bytes)
 {
 #if KMA_DEBUG
     if (!kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
@@ -238,7 +239,7 @@ static inline global void *kma_superblock_calloc(global kma_superblock *heap, si
 // Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
 // is no block start, or whose block is free already, goes into the error log and nothing else happens. One atomic on
 // the block's bit for each, and one on the credit for all lanes that come together with blocks of one superblock.
-static inline void kma_superblock_free(global kma_superblock *heap, global void *ptr)
+static inline KMA_COLD_IN_DEBUG void kma_superblock_free(global kma_superblock *heap, global void *ptr)
 {
 #if KMA_DEBUG
     if (ptr && !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
@@ -274,7 +275,8 @@ static inline size_t kma_superblock_usable_size(global kma_superblock *heap, glo
 // Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
 // block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
 // makes it malloc. A pointer that is no living block gives NULL and a record.
-static inline global void *kma_superblock_realloc(global kma_superblock *heap, global void *ptr, size_t bytes)
+static inline KMA_COLD_IN_DEBUG global void *kma_superblock_realloc(global kma_superblock *heap,
+                                                                    global void *ptr, size_t bytes)
 {
 #if KMA_DEBUG
     if (!kma_heap_is(heap, KMA_KIND_SUPERBLOCK))

@@ -6,7 +6,7 @@
 // and facts:
 //   KMA_IS_CPU       whether it is for a CPU
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
-// attributes for long functions, KMA_OUTLINE and KMA_COLD; and what spares NVIDIA's compiler
+// attributes for long functions, KMA_OUTLINE, KMA_COLD and KMA_COLD_IN_DEBUG; and what spares NVIDIA's compiler
 // registers, KMA_SHORT_PATHS, KMA_LONE_PATHS and KMA_IN_MEMORY.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
@@ -147,6 +147,16 @@
 #define KMA_COLD __attribute__((noinline))
 #else
 #define KMA_COLD KMA_OUTLINE
+#endif
+#endif
+
+// For malloc, free and realloc of heaps that have no cold function for all of it. With KMA_DEBUG they are KMA_COLD, with
+// the same rule about lanes: checks make them long, and a program needs one copy of each. Without it they are in line.
+#if !defined(KMA_COLD_IN_DEBUG)
+#if KMA_DEBUG
+#define KMA_COLD_IN_DEBUG KMA_COLD
+#else
+#define KMA_COLD_IN_DEBUG
 #endif
 #endif
 
