@@ -61,6 +61,30 @@ public:
                        rounds, i);
     }
 
+    // What the device moves when it copies a buffer.
+    void copy()
+    {
+        constexpr std::uint64_t bytes = std::uint64_t{1} << 30;
+        const std::uint64_t own = std::min<std::uint64_t>(bytes, lefts_.getInfo<CL_MEM_SIZE>());
+        const Rounds rounds = bench_.measure([&] {
+            cl::Event event;
+            bench_.device().queue().enqueueCopyBuffer(lefts_, rights_, 0, 0, own, nullptr, &event);
+            event.wait();
+            const auto ns = event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
+                            event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
+            return std::vector{2.0 * static_cast<double>(own) / static_cast<double>(ns)};
+        });
+        bench_.add({.suite = "defragment",
+                    .heap = "world",
+                    .parameters = {{"bytes", own}},
+                    .metric = "copy",
+                    .unit = "GB/s",
+                    .figure = {},
+                    .nulls = 0,
+                    .verified = {}},
+                   rounds, 0);
+    }
+
     static std::uint64_t bytes_for(Bench &bench, std::uint64_t objects)
     {
         return kma::World::bytes_for(bench.device(), schema(),
@@ -148,6 +172,7 @@ void defragment(Bench &bench)
     for (const std::uint32_t percent : {10u, 30u, 50u, 70u, 90u})
         if (!bench.quick() || percent == 50)
             pair.line(percent, 22);
+    pair.copy();
     if (!bench.quick())
         pair.line(70, 500); // one pass of CompactGpu's with n = 1
 }

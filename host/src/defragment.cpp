@@ -124,24 +124,29 @@ private:
     template <class... Arguments>
     void step(const std::string &name, std::uint64_t items, const Arguments &...arguments)
     {
+        step_of_groups(name, groups_for(items, group_), group_, arguments...);
+    }
+    template <class... Arguments>
+    void step_of_groups(const std::string &name, std::uint64_t groups, std::uint32_t group,
+                        const Arguments &...arguments)
+    {
         cl::Kernel &kernel = world_.visitor(say("kma_world_", name, "_kernel"));
         set_all(kernel, 0, arguments...);
-        events_.emplace_back(name, world_.visit(kernel, groups_for(items, group_)));
+        events_.emplace_back(name, world_.visit(kernel, groups, group));
     }
 
     // All steps but the last.
     void move(std::uint32_t cls, const layout::kma_defragment_order &order)
     {
         const std::uint32_t blocks = world_.blocks_;
-        const std::uint32_t tile = group_ / world_.layout_.classes[cls].objects; // whole blocks
         step("fills", groups_for(blocks, KMA_DEFRAGMENT_RUN), world_.memory_, cls, all_.fills);
         step("plan", 1, world_.memory_, cls, all_.fills, all_.sums, all_.done, order.worse,
              order.share, order.objects);
         step("sort", groups_for(blocks, KMA_DEFRAGMENT_RUN), world_.memory_, cls, all_.done,
              all_.sums, all_.list, all_.firsts, all_.moved);
         step("aim", blocks, world_.memory_, all_.done, all_.firsts);
-        step("move", groups_for(blocks, tile) * group_, world_.memory_, cls, all_.done, all_.list,
-             all_.firsts);
+        step_of_groups("move", blocks, world_.slots_, world_.memory_, cls, all_.done, all_.list,
+                       all_.firsts);
         step("settle", blocks, world_.memory_, cls, all_.done, all_.list, all_.firsts);
     }
 

@@ -45,9 +45,9 @@ cl::Kernel &World::visitor(const std::string &name) const
 }
 
 // Runs it with that many work-groups, or as many as the device runs at a time if those are fewer.
-cl::Event World::visit(cl::Kernel &kernel, std::uint64_t groups) const
+cl::Event World::visit(cl::Kernel &kernel, std::uint64_t groups, std::uint32_t group) const
 {
-    const std::uint32_t group = references().group, most = std::max(items_ / group, 1u);
+    const std::uint32_t most = std::max(items_ / group, 1u);
     cl::Event event;
     device_.queue().enqueueNDRangeKernel(
         kernel, cl::NullRange, cl::NDRange(std::clamp<std::uint64_t>(groups, 1, most) * group),
@@ -82,7 +82,7 @@ std::vector<std::string> World::check_references() const
                                 sizeof log, &log);
         kernel.setArg(0, memory_);
         kernel.setArg(1, buffer);
-        visit(kernel, groups);
+        visit(kernel, groups, references().group);
         device_.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof log, &log);
         for (std::uint32_t i = 0; i < log.count.word; i++)
             tell(log.first[std::min(i, KMA_DANGLING_KEPT - 1)]);

@@ -73,7 +73,8 @@ public:
             each([&] { kma_world_aim_kernel(it.w, &done_, firsts_.data()); });
             tiny::launch(
                 groups,
-                [&] { kma_world_move_kernel(it.w, T, &done_, list_.data(), firsts_.data()); }, 64);
+                [&] { kma_world_move_kernel(it.w, T, &done_, list_.data(), firsts_.data()); },
+                KMA_SLOTS_BITS);
             each([&] { kma_world_settle_kernel(it.w, T, &done_, list_.data(), firsts_.data()); });
             shim::check(blocks_of(T) == before - done_.plan.sources, "sources are not free");
         }

@@ -1,7 +1,7 @@
 // The kernels that follow references: the steps of a defragmentation (objects/defragment.cl), and
 // the check of all references. They are a program of their own, behind a schema's visitors
 // (kma::Schema::visitors). While nothing else runs; one dimension, work-groups of 64 to
-// KMA_DEFRAGMENT_ITEMS work-items, all of the same size.
+// KMA_DEFRAGMENT_ITEMS work-items unless said otherwise, all of the same size.
 #ifndef KMA_KERNELS_REFERENCE_KERNELS_CL
 #define KMA_KERNELS_REFERENCE_KERNELS_CL
 
@@ -157,38 +157,25 @@ kernel void kma_world_aim_kernel(global kma_world *w, const global kma_defragmen
 }
 
 // Moves the objects of all sources to free slots of targets, and writes into each source where they
-// went. Each tile of a work-group's work-items has whole blocks.
+// went. Work-groups of KMA_SLOTS_BITS work-items, each for a source at a time.
 kernel void kma_world_move_kernel(global kma_world *w, uint cls,
                                   const global kma_defragmentation *d, const global uint *list,
                                   const global uint *firsts)
 {
-    const uint sources = d->plan.sources, targets = d->plan.targets;
-    const uint me = (uint)get_local_id(0), slots = KMA_WORLD_SLOTS(cls);
-    const uint tile = (uint)get_local_size(0) / slots, which = me / slots, slot = me % slots;
-    const uint step = (uint)get_num_groups(0) * tile;
-    for (uint first = (uint)get_group_id(0) * tile; first < sources; first += step) {
-        const bool is_in = which < tile && which < sources - first;
-        uint block = 0, forward = 0;
-        if (is_in) {
-            const uint at = w->blocks - 1 - (first + which);
-            block = list[at];
-            forward = kma_world_ref(block, slot);
-            const kma_slots state =
-                kma_slots_load(&kma_world_block_at(w, block)->state, KMA_RELAXED);
-            if ((state & kma_slots_bit(slot)) != 0) {
-                const uint to =
-                    kma_world_destination(w, list, firsts, targets, firsts[at],
-                                          kma_slots_count(state & kma_slots_below(slot)));
-                kma_world_copy(w, cls, forward, to);
-                forward = to;
-            }
+    const uint sources = d->plan.sources, targets = d->plan.targets, slot = (uint)get_local_id(0);
+    for (uint i = (uint)get_group_id(0); i < sources; i += (uint)get_num_groups(0)) {
+        const uint at = w->blocks - 1 - i, block = list[at], aim = firsts[at];
+        const kma_slots state = kma_slots_load(&kma_world_block_at(w, block)->state, KMA_RELAXED) &
+                                ~kma_slots_pad(KMA_WORLD_SLOTS(cls));
+        uint forward = kma_world_ref(block, slot);
+        if ((state & kma_slots_bit(slot)) != 0) {
+            const uint to = kma_world_destination(w, list, firsts, targets, aim,
+                                                  kma_slots_count(state & kma_slots_below(slot)));
+            kma_world_copy(w, cls, forward, to);
+            forward = to;
         }
         barrier(CLK_GLOBAL_MEM_FENCE); // all fields of the block were read
-        if (is_in) {
-            kma_world_forwards(w, block)[slot] = forward;
-            for (uint none = slot + slots; none < KMA_SLOTS_BITS; none += slots) // no such slots
-                kma_world_forwards(w, block)[none] = kma_world_ref(block, none);
-        }
+        kma_world_forwards(w, block)[slot] = forward;
     }
 }
 
@@ -215,9 +202,9 @@ static inline void kma_world_visit_all(global kma_world *w, kma_visit visit, ulo
         const uint block = i / KMA_SLOTS_BITS, slot = i % KMA_SLOTS_BITS;
         global kma_world_block *b = kma_world_block_at(w, block);
         const uint type = kma_load_u32(&b->type, KMA_RELAXED);
-        if (type == 0 || (classes >> (type - 1) & 1u) == 0 || slot >= KMA_WORLD_SLOTS(type - 1))
-            continue;
-        if ((kma_slots_load(&b->state, KMA_RELAXED) & kma_slots_bit(slot)) != 0)
+        const kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
+        if (type != 0 && (classes >> (type - 1) & 1u) != 0 && slot < KMA_WORLD_SLOTS(type - 1) &&
+            (state & kma_slots_bit(slot)) != 0)
             kma_world_visit(w, visit, type - 1, kma_world_ref(block, slot));
     }
 }

@@ -278,7 +278,7 @@ private:
     friend class Defragmenter;
     WorldReferences &references() const;
     cl::Kernel &visitor(const std::string &name) const;
-    cl::Event visit(cl::Kernel &kernel, std::uint64_t groups) const;
+    cl::Event visit(cl::Kernel &kernel, std::uint64_t groups, std::uint32_t group) const;
     std::vector<std::string> check_references() const;
     void watch(std::uint32_t cls);
     void enqueue(cl::Kernel &kernel, std::uint64_t work_items, cl::Event &event) const;
