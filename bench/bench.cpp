@@ -39,6 +39,17 @@ kma::Program build(const kma::Device &device, const std::string &file, const con
     return {device, units, build};
 }
 
+// The file of a suite that defines this kernel.
+std::string suite_file_of(const std::string &kernel)
+{
+    for (const char *file : {"lists.cl", "sparse.cl"})
+        for (const kma::Source &source : kernels())
+            if (source.name == file &&
+                source.text.find("kernel void " + kernel + "(") != std::string::npos)
+                return file;
+    throw kma::Error("no suite has a kernel \"" + kernel + "\"");
+}
+
 } // namespace
 
 cl_uint Sizes::of(std::uint32_t t) const
@@ -143,9 +154,11 @@ cl::Kernel &Bench::kernel(const std::string &name)
     for (const kma::Program *program : {&plain_program_, &heap_program_})
         if (is_in(*program))
             return kernels_.emplace(name, program->kernel(name)).first->second;
-    if (!lists_program_)
-        lists_program_ = std::make_unique<kma::Program>(build(device_, "lists.cl", type_, options_));
-    return kernels_.emplace(name, lists_program_->kernel(name)).first->second;
+    const std::string file = suite_file_of(name);
+    auto program = suite_programs_.find(file);
+    if (program == suite_programs_.end())
+        program = suite_programs_.emplace(file, build(device_, file, type_, options_)).first;
+    return kernels_.emplace(name, program->second.kernel(name)).first->second;
 }
 
 double Bench::launch(cl::Kernel &kernel, std::size_t work_items) const

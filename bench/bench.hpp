@@ -68,8 +68,8 @@ public:
     std::vector<cl_uint> read(const cl::Buffer &words, std::size_t count) const;
     void fill(const cl::Buffer &words, std::size_t count, cl_uint value);
 
-    /// Runs a kernel of heap.cl, plain.cl or lists.cl (which is built once it is needed) in groups of `work_group`, and returns
-    /// its milliseconds by the device's clock.
+    /// Runs a kernel of heap.cl, plain.cl or a suite's own file in groups of `work_group`, and
+    /// returns its milliseconds by the device's clock. The first kernel of a suite's file builds it.
     template <class... Args> double time(const char *kernel_name, std::size_t work_items, const Args &...args)
     {
         cl::Kernel &kernel = this->kernel(kernel_name);
@@ -113,7 +113,7 @@ private:
     bool gpu_;
     kma::Program heap_program_;
     kma::Program plain_program_;
-    std::unique_ptr<kma::Program> lists_program_;
+    std::map<std::string, kma::Program> suite_programs_; ///< by file
     std::map<std::string, cl::Kernel> kernels_;
     std::map<std::string, cl::Buffer> arrays_;
     std::unique_ptr<kma::Heap> heap_;

@@ -160,12 +160,6 @@ kernel void taken(global kma_heap *heap, global const kma_ref *refs, global cons
 #endif
 }
 
-// Whether a block lies in a heap of so many bytes. Others are counted, not painted.
-static inline bool bench_inside(kma_ref ref, uint bytes, ulong heap_bytes)
-{
-    return (ulong)ref * 16 + bytes <= heap_bytes;
-}
-
 // Counts the NULLs among the slots' refs and the blocks that lie outside, and finds the range that all others span.
 kernel void look(ulong heap_bytes, global const kma_ref *refs, global const uint *sizes, uint first,
                  volatile global uint *counts)

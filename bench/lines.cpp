@@ -1,16 +1,11 @@
 #include "lines.hpp"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace bench {
 namespace {
-
-// Kernels that only look at slots run over whole work-groups, which have refs of 0 behind the line's last slot: some
-// runtimes compile a kernel anew for each size of a group.
-std::size_t whole_groups(std::size_t work_items)
-{
-    return (work_items + 255) / 256 * 256;
-}
 
 class Measured {
 public:
@@ -63,6 +58,11 @@ private:
 };
 
 } // namespace
+
+std::size_t whole_groups(std::size_t work_items)
+{
+    return (work_items + work_group - 1) / work_group * work_group;
+}
 
 Line line_of(std::size_t work_items, Sizes sizes)
 {
@@ -135,6 +135,22 @@ bool paint_and_verify(Bench &bench, const kma::Heap &heap, std::uint64_t heap_by
 {
     bench.time("paint", n, heap, cl_ulong{heap_bytes}, refs, sizes, cl_uint{0});
     return still_painted(bench, heap, heap_bytes, refs, sizes, n);
+}
+
+bool are_apart(const std::vector<cl_uint> &refs, const std::vector<cl_uint> &units,
+               std::uint64_t heap_bytes)
+{
+    std::vector<std::size_t> order(refs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::erase_if(order, [&](std::size_t slot) { return refs[slot] == 0; });
+    std::ranges::sort(order, {}, [&](std::size_t slot) { return refs[slot]; });
+    std::uint64_t behind = 1;
+    for (const std::size_t slot : order) {
+        if (refs[slot] < behind)
+            return false;
+        behind = std::uint64_t{refs[slot]} + units[slot];
+    }
+    return behind * 16 <= heap_bytes;
 }
 
 void allocate_and_free(Bench &bench, const std::string &suite, const Line &line, const LineOptions &options)

@@ -15,6 +15,10 @@ struct Line {
     Parameters parameters;
 };
 
+/// Rounds up to whole work-groups. Kernels that only look at slots run over these, with refs of 0 behind
+/// the last slot: some runtimes compile a kernel anew for each size of a group.
+std::size_t whole_groups(std::size_t work_items);
+
 /// With these two as its parameters.
 Line line_of(std::size_t work_items, Sizes sizes);
 
@@ -54,5 +58,11 @@ bool paint_and_verify(Bench &bench, const kma::Heap &heap, std::uint64_t heap_by
 /// The second half of it: whether they are still as painted.
 bool still_painted(Bench &bench, const kma::Heap &heap, std::uint64_t heap_bytes, const cl::Buffer &refs,
                    const cl::Buffer &sizes, std::size_t n);
+
+
+/// Whether blocks of so many units of 16 bytes lie inside the heap, and none in another. A ref of 0
+/// is no block.
+bool are_apart(const std::vector<cl_uint> &refs, const std::vector<cl_uint> &units,
+               std::uint64_t heap_bytes);
 
 } // namespace bench

@@ -10,6 +10,7 @@ TITLES = {
     "scaling": "More and more work-items",
     "fill": "How much of the heap is served",
     "steady": "The steady state: time and fragmentation over many kernels",
+    "sparse": "Stray lanes: in each kernel a random share of the work-items takes a block, and frees it two kernels later",
     "large": "Large blocks: time and fragmentation over many kernels",
     "access": "Blocks written and read, against a plain array",
     "workgen": "Work generation: malloc against two passes with a prefix sum",
@@ -24,6 +25,7 @@ METRICS = {
     "malloc_cold": "first malloc on a fresh heap", "malloc": "malloc", "free": "free",
     "address_range": "range of addresses", "pair": "a pair", "used": "memory in use",
     "malloc_wall": "malloc, by the host's clock", "two_passes": "two passes",
+    "kernel_time": "a kernel",
     "two_passes_wall": "two passes and the buffer, by the host's clock",
 }
 FIGURES = ("suite", "heap", "metric", "unit", "median", "min", "max", "cv", "rounds", "nulls", "verified")

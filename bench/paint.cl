@@ -23,3 +23,9 @@ static inline uint bench_wrong(const global uchar *block, uint bytes, uint owner
 {
     return wrong_words(block, bytes, kma_mix32(owner));
 }
+
+// Whether a block lies in a heap of so many bytes. Others are counted, not painted.
+static inline bool bench_inside(uint ref, uint bytes, ulong heap_bytes)
+{
+    return (ulong)ref * 16 + bytes <= heap_bytes;
+}

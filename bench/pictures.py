@@ -181,7 +181,7 @@ def scaling(results, folder):
 
 
 def fill(results, folder):
-    rows = [row for row in results if row["suite"] == "fill" and "bytes" in row]
+    rows = [row for row in results if row["suite"] == "fill" and row["metric"] in ("served", "again_served")]
     if not rows:
         return []
     names, sizes = names_of(rows), ordered(row["bytes"] for row in rows)
@@ -226,6 +226,27 @@ def steady(results, folder):
         finish(figure, axes, os.path.join(folder, "fill_up.svg"))
         drawn.append(("fill_up.svg", "a heap that fills up: time, use and fragmentation over the kernels"))
     return drawn
+
+
+def sparse(results, folder):
+    rows = [row for row in results if row["suite"] == "sparse" and "share" in row]
+    if not rows:
+        return []
+    names, states, sizes = (names_of(rows), list(dict.fromkeys(row["state"] for row in rows)),
+                            list(dict.fromkeys(row["bytes"] for row in rows)))
+    figure, axes = panels(len(states), len(sizes), 3.6)
+    for line, state in zip(axes, states):
+        for axis, size in zip(line, sizes):
+            here = [row for row in rows if row["state"] == state and row["bytes"] == size]
+            shares = list(dict.fromkeys(row["share"] for row in here))
+            bars(axis, shares, names, lambda share, name: median(here, share=share, heap=name))
+            axis.set_xticklabels(shares)
+            logarithmic(axis)
+            axis.set_title(f"{size} B, {state} heap")
+            axis.set_xlabel("share of the work-items that take a block")
+            axis.set_ylabel("ms a kernel")
+    finish(figure, axes, os.path.join(folder, "sparse.svg"))
+    return [("sparse.svg", "time of a kernel in which a share of the work-items takes blocks and frees earlier ones")]
 
 
 def lists(results, folder):
@@ -312,7 +333,7 @@ def draw_all(results, folder):
             "access": compared("access", ("write", "write_array", "read", "read_array"),
                                "time to write and read blocks, and a plain array"),
             "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes"),
-            "lists": lists, "objects": objects}
+            "sparse": sparse, "lists": lists, "objects": objects}
     measured = {row["suite"] for row in results if row["metric"] != "empty_kernel"}
     ALL_NAMES[:] = dict.fromkeys([row["heap"] for row in results if row["suite"] != "host"] +
                                  [row["heap"] for row in results])

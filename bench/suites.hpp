@@ -12,6 +12,7 @@ void latency(Bench &bench);
 void scaling(Bench &bench);
 void fill(Bench &bench);
 void steady(Bench &bench);
+void sparse(Bench &bench);
 void large(Bench &bench);
 void access(Bench &bench);
 void workgen(Bench &bench);
@@ -30,9 +31,10 @@ struct Suite {
 
 constexpr Suite all_suites[] = {
     {"uniform", uniform}, {"mixed", mixed},         {"churn", churn},     {"latency", latency}, {"scaling", scaling},
-    {"fill", fill},       {"steady", steady},       {"large", large},     {"access", access},   {"workgen", workgen},
-    {"lists", lists},     {"init", init},           {"registers", registers}, {"objects", objects, true},
-    {"defragment", defragment, true}, {"host", host, true},
+    {"fill", fill},       {"steady", steady},       {"sparse", sparse},   {"large", large},     {"access", access},
+    {"workgen", workgen}, {"lists", lists},     {"init", init},
+    {"registers", registers}, {"objects", objects, true}, {"defragment", defragment, true},
+    {"host", host, true},
 };
 
 } // namespace bench

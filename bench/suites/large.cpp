@@ -3,8 +3,8 @@
 // alone takes, of 64 KiB to 95 % of the heap, or the largest that the heap gives.
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
+#include "lines.hpp"
 #include "suites.hpp"
 
 namespace bench {
@@ -117,21 +117,11 @@ private:
                 {1 - static_cast<double>(largest()) / static_cast<double>(capacity_ - stats.used)});
     }
 
-    // Whether the blocks are inside the heap and none is in another; they are too large to be painted each time.
+    // Blocks are too large to be painted each time.
     bool are_apart()
     {
-        const std::vector<cl_uint> refs = bench_.read(refs_, slots_), units = bench_.read(units_, slots_);
-        std::vector<std::size_t> order(slots_);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::erase_if(order, [&](std::size_t slot) { return refs[slot] == 0; });
-        std::ranges::sort(order, {}, [&](std::size_t slot) { return refs[slot]; });
-        std::uint64_t behind = 1;
-        for (const std::size_t slot : order) {
-            if (refs[slot] < behind)
-                return false;
-            behind = std::uint64_t{refs[slot]} + units[slot];
-        }
-        return behind * unit <= bench_.heap_bytes();
+        return bench::are_apart(bench_.read(refs_, slots_), bench_.read(units_, slots_),
+                                bench_.heap_bytes());
     }
 
     bool got(std::uint64_t bytes)

@@ -12,9 +12,9 @@ import xml.dom.minidom
 
 ROOT = os.environ["KMA_SOURCE_DIR"]
 ALL = os.environ.get("KMA_BENCH_SUITES") == "all"
-SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "large", "access", "workgen",
+SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "sparse", "large", "access", "workgen",
           "lists", "init", "registers", "objects", "defragment", "host"]
-CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "registers", "host"]
+CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "sparse", "registers", "host"]
 COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int, float), "min": (int, float),
            "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}
 # What these suites measure, once, is no heap: the CPU's own allocators, an object store, as it is and without its parts, and its defragmentation.
@@ -25,7 +25,7 @@ UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "
 def bench(*arguments, **environment):
     """Runs kma bench; returns exit status, standard output and standard error."""
     done = subprocess.run([os.environ["KMA_TOOL"], "bench", *arguments], env={**os.environ, **environment}, text=True,
-                          capture_output=True, timeout=350, check=False)
+                          capture_output=True, timeout=500, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -110,6 +110,8 @@ class Battery(unittest.TestCase):
             elif suite == "objects":
                 self.assertEqual(measured, {"world", "world, no rotation", "world, no coalescing", "world, no hints",
                                             "world, no hints, no rotation", "world, no hierarchy"})
+            elif suite == "sparse":
+                self.assertEqual(measured, heaps - {"bump"})
             elif suite == "large":
                 self.assertEqual(measured & {"superblock", "bump", "slab"}, {"slab"} & heaps)
             elif suite != "registers" and not (suite == "steady" and "bump" in heaps - measured):
@@ -120,6 +122,7 @@ class Battery(unittest.TestCase):
         notes = "\n".join(self.run_.figures["notes"])
         self.assertIn("are more than half of", notes)
         self.assertIn("registers, superblock: this driver does not tell", notes)
+        self.assertIn("sparse, bump: left out: the heap takes nothing back", notes)
         for note in self.run_.figures["notes"]:
             self.assertIn(f"note: {note}\n", self.run_.text)
 
@@ -212,6 +215,27 @@ class WrongEverywhere(ReplacedFile):
             if row.get("bytes") == 16 or row["metric"] in ("read_array", "two_passes"):
                 self.assertIsNot(row["verified"], False, row)
         self.assertRegex(text, "\nFAILED: and [0-9]+ more\n")
+
+
+    def failed(self, old, new, *suites):
+        """The figures of wrong results that these suites have of a superblock heap with this change, and all figures."""
+        status, text, figures = self.bench_with("kma/heap/superblock.cl", old, new, "--heap", "superblock", "--suite",
+                                                ",".join(suites))
+        self.assertEqual(status, 1, text)
+        return [row for row in figures["results"] if row["verified"] is False], figures["results"]
+
+    def test_blocks_that_are_too_short_are_found_where_blocks_come_and_go(self):
+        failed, _ = self.failed("ulong room = bytes;", "ulong room = (bytes + 1) / 2;", "sparse")
+        self.assertEqual({row["suite"] for row in failed}, {"sparse"})
+        self.assertEqual(len([row for row in failed if row["metric"] == "kernel_time"]), 12, failed)
+
+    def test_a_null_where_there_is_room_is_a_wrong_result(self):
+        failed, all_rows = self.failed("if (room > most ||", "if (room > 400 ||", "sparse")
+        self.assertEqual({row["suite"] for row in failed}, {"sparse"})
+        for row in all_rows:
+            if row["metric"] == "kernel_time":
+                self.assertIs(row["verified"], row["bytes"] == 64, row)
+                self.assertEqual(row["nulls"] == 0, row["bytes"] == 64, row)
 
 
 class SlowHeap(ReplacedFile):
