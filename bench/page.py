@@ -14,6 +14,7 @@ TITLES = {
     "large": "Large blocks: time and fragmentation over many kernels",
     "access": "Blocks written and read, against a plain array",
     "workgen": "Work generation: malloc against two passes with a prefix sum",
+    "adjacency": "A dynamic graph: arrays of neighbours that double, and halve, as batches of edges come and go",
     "lists": "Ten small objects for each work-item: by malloc, in an arena, and in an array list",
     "objects": "The object store: so many objects of 64 bytes for each work-item, created, then deleted",
     "defragment": "The object store: two classes of 32-byte objects, some deleted by chance, packed until 2.2 % of the slots are empty",
@@ -25,7 +26,11 @@ METRICS = {
     "malloc_cold": "first malloc on a fresh heap", "malloc": "malloc", "free": "free",
     "address_range": "range of addresses", "pair": "a pair", "used": "memory in use",
     "malloc_wall": "malloc, by the host's clock", "two_passes": "two passes",
-    "kernel_time": "a kernel",
+    "kernel_time": "a kernel", "insert": "a batch of insertions", "insert_total": "all insertions",
+    "grow": "the kernel of a batch that grows arrays", "grow_total": "the kernels that grow arrays, together",
+    "delete": "a batch of deletions", "delete_total": "all deletions",
+    "shrink": "the kernel of a batch that shrinks arrays", "shrink_total": "the kernels that shrink arrays, together",
+    "used_full": "memory in use after all insertions", "used_half": "memory in use after half of the deletions",
     "two_passes_wall": "two passes and the buffer, by the host's clock",
 }
 FIGURES = ("suite", "heap", "metric", "unit", "median", "min", "max", "cv", "rounds", "nulls", "verified")
@@ -70,7 +75,8 @@ def in_words(key):
     for name, value in key:
         words.append({"work_items": f"{count(value)} work-item{'s' if value != 1 else ''}", "bytes": size(value), "state": str(value),
                       "variance": f"variance {value}", "heap_bytes": f"heap of {size(value)}",
-                      "pairs": f"{count(value)} pairs", "kernel": str(value)}.get(name, f"{name} {value}"))
+                      "pairs": f"{count(value)} pairs", "kernel": str(value), "vertices": f"{count(value)} vertices",
+                      "edges": f"{count(value)} edges a batch", "batches": f"{value} batches", "sources": str(value)}.get(name, f"{name} {value}"))
     return ", ".join(words)
 
 

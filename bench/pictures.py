@@ -249,6 +249,22 @@ def sparse(results, folder):
     return [("sparse.svg", "time of a kernel in which a share of the work-items takes blocks and frees earlier ones")]
 
 
+def adjacency(results, folder):
+    rows = [row for row in results if row["suite"] == "adjacency" and "sources" in row]
+    if not rows:
+        return []
+    names, kinds = names_of(rows), list(dict.fromkeys((row["sources"], row["by"]) for row in rows))
+    metrics = ("insert_total", "grow_total", "delete_total", "shrink_total")
+    figure, axes = panels(1, len(kinds), 3)
+    for axis, (sources, by) in zip(axes[0], kinds):
+        bars(axis, metrics, names, lambda metric, name: median(rows, sources=sources, by=by, metric=metric, heap=name))
+        axis.set_xticklabels([metric.removesuffix("_total") for metric in metrics])
+        axis.set_title(f"{sources}, by {by}")
+        axis.set_ylabel("ms, all batches")
+    finish(figure, axes, os.path.join(folder, "adjacency.svg"))
+    return [("adjacency.svg", "time of all batches of insertions and deletions, and of their kernels that use the heap")]
+
+
 def lists(results, folder):
     rows = [row for row in results if row["suite"] == "lists" and "bytes" in row]
     if not rows:
@@ -333,7 +349,7 @@ def draw_all(results, folder):
             "access": compared("access", ("write", "write_array", "read", "read_array"),
                                "time to write and read blocks, and a plain array"),
             "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes"),
-            "sparse": sparse, "lists": lists, "objects": objects}
+            "sparse": sparse, "adjacency": adjacency, "lists": lists, "objects": objects}
     measured = {row["suite"] for row in results if row["metric"] != "empty_kernel"}
     ALL_NAMES[:] = dict.fromkeys([row["heap"] for row in results if row["suite"] != "host"] +
                                  [row["heap"] for row in results])

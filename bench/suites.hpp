@@ -16,6 +16,7 @@ void sparse(Bench &bench);
 void large(Bench &bench);
 void access(Bench &bench);
 void workgen(Bench &bench);
+void adjacency(Bench &bench);
 void lists(Bench &bench);
 void objects(Bench &bench); ///< the object store, in a world of its own; no heap takes part
 void defragment(Bench &bench); ///< the same
@@ -32,7 +33,7 @@ struct Suite {
 constexpr Suite all_suites[] = {
     {"uniform", uniform}, {"mixed", mixed},         {"churn", churn},     {"latency", latency}, {"scaling", scaling},
     {"fill", fill},       {"steady", steady},       {"sparse", sparse},   {"large", large},     {"access", access},
-    {"workgen", workgen}, {"lists", lists},     {"init", init},
+    {"workgen", workgen}, {"adjacency", adjacency}, {"lists", lists},     {"init", init},
     {"registers", registers}, {"objects", objects, true}, {"defragment", defragment, true},
     {"host", host, true},
 };
