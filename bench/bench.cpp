@@ -42,7 +42,7 @@ kma::Program build(const kma::Device &device, const std::string &file, const con
 // The file of a suite that defines this kernel.
 std::string suite_file_of(const std::string &kernel)
 {
-    for (const char *file : {"adjacency.cl", "lists.cl", "sparse.cl"})
+    for (const char *file : {"adjacency.cl", "lists.cl", "near_full.cl", "sparse.cl"})
         for (const kma::Source &source : kernels())
             if (source.name == file &&
                 source.text.find("kernel void " + kernel + "(") != std::string::npos)

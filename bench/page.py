@@ -26,7 +26,7 @@ METRICS = {
     "malloc_cold": "first malloc on a fresh heap", "malloc": "malloc", "free": "free",
     "address_range": "range of addresses", "pair": "a pair", "used": "memory in use",
     "malloc_wall": "malloc, by the host's clock", "two_passes": "two passes",
-    "kernel_time": "a kernel", "insert": "a batch of insertions", "insert_total": "all insertions",
+    "null": "a NULL", "kernel_time": "a kernel", "insert": "a batch of insertions", "insert_total": "all insertions",
     "grow": "the kernel of a batch that grows arrays", "grow_total": "the kernels that grow arrays, together",
     "delete": "a batch of deletions", "delete_total": "all deletions",
     "shrink": "the kernel of a batch that shrinks arrays", "shrink_total": "the kernels that shrink arrays, together",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lines.hpp"
+#include "near_full.hpp"
 #include "suites.hpp"
 
 namespace bench {
@@ -134,6 +135,7 @@ void fill(Bench &bench)
             heap.reset();
         filling.run("again_");
     }
+    near_full(bench);
 }
 
 } // namespace bench

@@ -225,8 +225,9 @@ class WrongEverywhere(ReplacedFile):
         return [row for row in figures["results"] if row["verified"] is False], figures["results"]
 
     def test_blocks_that_are_too_short_are_found_where_blocks_come_and_go(self):
-        failed, _ = self.failed("ulong room = bytes;", "ulong room = (bytes + 1) / 2;", "sparse", "adjacency")
-        self.assertEqual({row["suite"] for row in failed}, {"sparse", "adjacency"})
+        failed, _ = self.failed("ulong room = bytes;", "ulong room = (bytes + 1) / 2;", "fill", "sparse", "adjacency")
+        self.assertEqual({row["suite"] for row in failed}, {"fill", "sparse", "adjacency"})
+        self.assertEqual({row["metric"] for row in failed if "load" in row}, {"pair"})
         self.assertEqual(len([row for row in failed if row["metric"] == "kernel_time"]), 12, failed)
 
     def test_a_null_where_there_is_room_is_a_wrong_result(self):
