@@ -99,9 +99,18 @@ kma::Heap &Bench::heap()
     return *heap_;
 }
 
-kma::Heap Bench::new_heap(std::uint64_t bytes) const
+kma::Heap Bench::new_heap(std::uint64_t bytes, int debug) const
 {
-    return {device_, bytes, {.kind = type_.kind}};
+    return {device_, bytes, {.kind = type_.kind, .debug = debug}};
+}
+
+kma::Program Bench::program(const std::vector<kma::Source> &units, int debug) const
+{
+    kma::ProgramOptions options;
+    options.heap = type_.kind;
+    options.headers = options_.replaced;
+    options.debug = debug;
+    return {device_, units, options};
 }
 
 cl::Buffer Bench::array(const std::string &use, std::size_t words)

@@ -59,7 +59,9 @@ public:
 
     /// The heap that most suites share; made at the first call.
     kma::Heap &heap();
-    kma::Heap new_heap(std::uint64_t bytes) const;
+    kma::Heap new_heap(std::uint64_t bytes, int debug = 0) const;
+    /// A program of these units alone, for heaps of this kind.
+    kma::Program program(const std::vector<kma::Source> &units, int debug) const;
 
     /// Arrays of at least so many words, kept from suite to suite: a slot's ref, the bytes asked for it, and room.
     cl::Buffer refs(std::size_t slots) { return array("refs", slots); }

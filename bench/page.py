@@ -16,6 +16,7 @@ TITLES = {
     "workgen": "Work generation: malloc against two passes with a prefix sum",
     "adjacency": "A dynamic graph: arrays of neighbours that double, and halve, as batches of edges come and go",
     "lists": "Ten small objects for each work-item: by malloc, in an arena, and in an array list",
+    "compile": "What a program costs before its first result: built and launched once, by the host's clock",
     "objects": "The object store: so many objects of 64 bytes for each work-item, created, then deleted",
     "defragment": "The object store: two classes of 32-byte objects, some deleted by chance, packed until 2.2 % of the slots are empty",
     "init": "A heap made, and reset, by the host's clock",
@@ -31,6 +32,7 @@ METRICS = {
     "delete": "a batch of deletions", "delete_total": "all deletions",
     "shrink": "the kernel of a batch that shrinks arrays", "shrink_total": "the kernels that shrink arrays, together",
     "used_full": "memory in use after all insertions", "used_half": "memory in use after half of the deletions",
+    "build_and_launch": "build and first launch", "source": "text of the program", "ptx": "PTX",
     "two_passes_wall": "two passes and the buffer, by the host's clock",
 }
 FIGURES = ("suite", "heap", "metric", "unit", "median", "min", "max", "cv", "rounds", "nulls", "verified")
@@ -76,7 +78,8 @@ def in_words(key):
         words.append({"work_items": f"{count(value)} work-item{'s' if value != 1 else ''}", "bytes": size(value), "state": str(value),
                       "variance": f"variance {value}", "heap_bytes": f"heap of {size(value)}",
                       "pairs": f"{count(value)} pairs", "kernel": str(value), "vertices": f"{count(value)} vertices",
-                      "edges": f"{count(value)} edges a batch", "batches": f"{value} batches", "sources": str(value)}.get(name, f"{name} {value}"))
+                      "edges": f"{count(value)} edges a batch", "batches": f"{value} batches", "sources": str(value),
+                      "program": str(value), "debug": f"KMA_DEBUG {value}"}.get(name, f"{name} {value}"))
     return ", ".join(words)
 
 

@@ -265,6 +265,24 @@ def adjacency(results, folder):
     return [("adjacency.svg", "time of all batches of insertions and deletions, and of their kernels that use the heap")]
 
 
+def compile_times(results, folder):
+    rows = [row for row in results if row["suite"] == "compile" and row["metric"] == "build_and_launch"]
+    if not rows:
+        return []
+    names, flavours = names_of(rows), ordered(row["debug"] for row in rows)
+    figure, axes = panels(1, len(flavours), 4.2)
+    for axis, debug in zip(axes[0], flavours):
+        here = [row for row in rows if row["debug"] == debug]
+        programs = list(dict.fromkeys(row["program"] for row in here))
+        bars(axis, programs, names, lambda program, name: median(here, program=program, heap=name))
+        axis.set_xticklabels([program.replace(", ", "\n") for program in programs])
+        logarithmic(axis)
+        axis.set_title(f"KMA_DEBUG {debug}")
+        axis.set_ylabel("ms")
+    finish(figure, axes, os.path.join(folder, "compile.svg"))
+    return [("compile.svg", "time to build a program and launch it for the first time")]
+
+
 def lists(results, folder):
     rows = [row for row in results if row["suite"] == "lists" and "bytes" in row]
     if not rows:
@@ -349,7 +367,7 @@ def draw_all(results, folder):
             "access": compared("access", ("write", "write_array", "read", "read_array"),
                                "time to write and read blocks, and a plain array"),
             "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes"),
-            "sparse": sparse, "adjacency": adjacency, "lists": lists, "objects": objects}
+            "sparse": sparse, "adjacency": adjacency, "lists": lists, "compile": compile_times, "objects": objects}
     measured = {row["suite"] for row in results if row["metric"] != "empty_kernel"}
     ALL_NAMES[:] = dict.fromkeys([row["heap"] for row in results if row["suite"] != "host"] +
                                  [row["heap"] for row in results])

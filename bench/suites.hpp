@@ -22,6 +22,7 @@ void objects(Bench &bench); ///< the object store, in a world of its own; no hea
 void defragment(Bench &bench); ///< the same
 void init(Bench &bench);
 void registers(Bench &bench);
+void compile(Bench &bench);
 void host(Bench &bench); ///< what a CPU's own allocators do; no heap takes part
 
 struct Suite {
@@ -34,7 +35,7 @@ constexpr Suite all_suites[] = {
     {"uniform", uniform}, {"mixed", mixed},         {"churn", churn},     {"latency", latency}, {"scaling", scaling},
     {"fill", fill},       {"steady", steady},       {"sparse", sparse},   {"large", large},     {"access", access},
     {"workgen", workgen}, {"adjacency", adjacency}, {"lists", lists},     {"init", init},
-    {"registers", registers}, {"objects", objects, true}, {"defragment", defragment, true},
+    {"registers", registers}, {"compile", compile}, {"objects", objects, true}, {"defragment", defragment, true},
     {"host", host, true},
 };
 

@@ -95,11 +95,21 @@ std::string failures(const std::vector<bench::Row> &rows)
     return text.str();
 }
 
+// Switches off the caches of built programs that NVIDIA's driver and PoCL have, unless the environment
+// says otherwise. Drivers read this once, when they are loaded.
+void switch_caches_off()
+{
+    setenv("CUDA_CACHE_DISABLE", "1", 0);
+    setenv("POCL_KERNEL_CACHE", "0", 0);
+}
+
 } // namespace
 
 BenchReport run_bench(const bench::Options &options, const std::string &command)
 {
     using clock = std::chrono::steady_clock;
+    if (options.suites == std::vector<std::string>{"compile"})
+        switch_caches_off();
     const kma::Device device = kma::Device::select();
     BenchReport report{facts_of(device.device()), now(), command, {}};
     report.device.selected = true;

@@ -13,13 +13,13 @@ import xml.dom.minidom
 ROOT = os.environ["KMA_SOURCE_DIR"]
 ALL = os.environ.get("KMA_BENCH_SUITES") == "all"
 SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "sparse", "large", "access", "workgen",
-          "adjacency", "lists", "init", "registers", "objects", "defragment", "host"]
+          "adjacency", "lists", "init", "registers", "compile", "objects", "defragment", "host"]
 CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "sparse", "adjacency", "registers", "host"]
 COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int, float), "min": (int, float),
            "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}
 # What these suites measure, once, is no heap: the CPU's own allocators, an object store, as it is and without its parts, and its defragmentation.
 ONCE = ["host", "objects", "defragment"]
-UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "stack"]
+UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "stack", "source", "ptx"]
 
 
 def bench(*arguments, **environment):
