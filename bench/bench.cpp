@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 
 namespace test {
 /// Those of the conformance suite, of which words.cl is used here too.
@@ -47,7 +48,7 @@ std::string suite_file_of(const std::string &kernel)
             if (source.name == file &&
                 source.text.find("kernel void " + kernel + "(") != std::string::npos)
                 return file;
-    throw kma::Error("no suite has a kernel \"" + kernel + "\"");
+    throw std::logic_error("no suite has a kernel \"" + kernel + "\"");
 }
 
 } // namespace
