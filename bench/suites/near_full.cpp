@@ -12,7 +12,7 @@ namespace {
 // As many times as half a second has room for, if one takes so many milliseconds; `most` at most.
 cl_uint within(cl_uint most, double each_ms)
 {
-    return static_cast<cl_uint>(std::clamp(500 / std::max(each_ms, 1e-6), 1.0, double{most}));
+    return static_cast<cl_uint>(std::clamp(500 / std::max(each_ms, 1e-6), 1.0, static_cast<double>(most)));
 }
 
 // A heap with blocks of 16 to 256 bytes, nearly full or full. All blocks have been replaced twice,
