@@ -18,19 +18,16 @@
 //
 // Your own macros in front of the #include, or with -D: with a capital letter in their names (platform/target.cl).
 //
-// kma_NAME is kma_KIND_NAME of the default heap kind; the others stay available under their own names, so that
-// several kinds live side by side in one program. The contract of each function is in its heap's file.
+// This file brings the default heap's kind only. Include kma/heap/KIND.cl, before or after this file, for each further
+// kind that the program uses: several kinds live side by side. kma_NAME is kma_KIND_NAME of the default kind. The
+// contract of each function is in its heap's file.
 #ifndef KMA_KMA_CL
 #define KMA_KMA_CL
 
 #include "kma/platform/bits.cl"
 #include "kma/platform/lanes.cl"
 #include "kma/platform/memory.cl"
-#include "kma/heap/bump.cl"
 #include "kma/heap/ref.cl"
-#include "kma/heap/scatter.cl"
-#include "kma/heap/slab.cl"
-#include "kma/heap/superblock.cl"
 
 #ifndef KMA_HEAP
 #define KMA_HEAP slab
@@ -38,6 +35,38 @@
 #define KMA_OF_HEAP_PASTED(kind, name) kma_##kind##name
 #define KMA_OF_HEAP_EXPANDED(kind, name) KMA_OF_HEAP_PASTED(kind, name)
 #define KMA_OF_HEAP(name) KMA_OF_HEAP_EXPANDED(KMA_HEAP, name)
+
+// #if compares numbers only.
+#define kma_bump_number KMA_KIND_BUMP
+#define kma_superblock_number KMA_KIND_SUPERBLOCK
+#define kma_scatter_number KMA_KIND_SCATTER
+#define kma_slab_number KMA_KIND_SLAB
+#if KMA_OF_HEAP(_number) == KMA_KIND_BUMP
+#include "kma/heap/bump.cl"
+#elif KMA_OF_HEAP(_number) == KMA_KIND_SUPERBLOCK
+#include "kma/heap/superblock.cl"
+#elif KMA_OF_HEAP(_number) == KMA_KIND_SCATTER
+#include "kma/heap/scatter.cl"
+#elif KMA_OF_HEAP(_number) == KMA_KIND_SLAB
+#include "kma/heap/slab.cl"
+#elif KMA_OF_HEAP(_number) == 0
+#error "KMA_HEAP must be slab, superblock, scatter or bump"
+#endif
+
+// The type of a kind whose file the program has not included: the compiler's message says what to include. The kind's
+// file undoes this.
+#ifndef KMA_HEAP_BUMP_CL
+#define kma_bump for_kma_bump_include_kma_heap_bump_cl
+#endif
+#ifndef KMA_HEAP_SUPERBLOCK_CL
+#define kma_superblock for_kma_superblock_include_kma_heap_superblock_cl
+#endif
+#ifndef KMA_HEAP_SCATTER_CL
+#define kma_scatter for_kma_scatter_include_kma_heap_scatter_cl
+#endif
+#ifndef KMA_HEAP_SLAB_CL
+#define kma_slab for_kma_slab_include_kma_heap_slab_cl
+#endif
 
 #define kma_heap KMA_OF_HEAP() // no typedef: by the name of its parameter's type the host tells a kernel's kind of heap
 #define kma_malloc KMA_OF_HEAP(_malloc)

@@ -191,17 +191,13 @@ std::string emit(HeapKind kind)
     for (const Source &source : sources())
         if (source.name == "kma/kma.cl") // without its head, which speaks of including it
             instead.push_back({source.name, source.text.substr(source.text.find("#ifndef"))});
-    for (const HeapKind other : heap_kinds)
-        if (other != kind)
-            instead.push_back(
-                {say("kma/heap/", name_of(other), ".cl"), say("// (no ", name_of(other), " heap in this file)\n")});
     // The same file may come twice, as a header does. Two kinds' files would hide parts of each other.
     const std::string body =
         say("#if defined(KMA_KMA_CL) && !defined(KMA_EMITTED_", name, ")\n", several, "#endif\n#define KMA_EMITTED_",
             name, "\n", "#ifndef KMA_HEAP\n#define KMA_HEAP ", name, "\n#endif\n", //
             "#include \"kma/kma.cl\"\n#include \"kma/kernels/", name, "_kernels.cl\"\n");
     // A user's own text follows: the compiler shall count lines as in the file.
-    return manual(kind) + without_line_directives(in_ascii(expand({{"emitted", body}}, instead)));
+    return manual(kind) + without_line_directives(in_ascii(expand({{"emitted", body}}, instead, "-DKMA_HEAP=" + name)));
 }
 
 } // namespace kma

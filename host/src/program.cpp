@@ -105,7 +105,8 @@ cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &devi
 
 Program::Program(const Device &device, const std::vector<Source> &units, const ProgramOptions &options)
     : device_(device),
-      program_(build_with_arg_info(device, expand(units, options.headers, options.options), all_options(device, options)))
+      program_(build_with_arg_info(device, expand(units, options.headers, all_options(device, options)),
+                                   all_options(device, options)))
 {
 }
 

@@ -13,6 +13,7 @@
 
 #include "kma/error.hpp"
 #include "name_lines.hpp"
+#include "say.hpp"
 
 namespace kma {
 namespace {
@@ -103,18 +104,56 @@ std::string_view macro_at_start(std::string_view text)
     return text.substr(size).starts_with('(') ? std::string_view() : text.substr(0, size);
 }
 
-// The macros that compiler options define.
-std::set<std::string, std::less<>> defined_by(std::string_view options)
+// What stands behind each -D of the compiler options.
+std::vector<std::string_view> definitions(std::string_view options)
 {
-    std::set<std::string, std::less<>> names;
+    std::vector<std::string_view> found;
     for (std::size_t at = 0; (at = options.find("-D", at)) != std::string_view::npos; at += 2) {
         std::string_view rest = options.substr(at + 2);
         skip_blanks(rest);
         if (at == 0 || options[at - 1] == ' ' || options[at - 1] == '\t')
-            names.emplace(macro_at_start(rest));
+            found.push_back(rest);
     }
-    return names;
+    return found;
 }
+
+// The kind whose file this is.
+std::optional<HeapKind> kind_of(const Source &source)
+{
+    for (const HeapKind kind : heap_kinds)
+        if (source.name == std::string("kma/heap/") + name_of(kind) + ".cl")
+            return kind;
+    return {};
+}
+
+// The kinds that KMA_HEAP may mean where kma/kma.cl is included: several if a condition decides, since none is evaluated.
+class HeapChoice {
+public:
+    // `definition`: what stands behind #define or -D. `always`: the compiler sees it whatever its macros are.
+    void define(std::string_view definition, bool always)
+    {
+        constexpr std::string_view name = "KMA_HEAP";
+        if (macro_at_start(definition) != name)
+            return;
+        definition.remove_prefix(std::min(name.size() + 1, definition.size())); // a blank, or =
+        skip_blanks(definition);
+        const std::string_view value = macro_at_start(definition);
+        const auto kind = std::ranges::find(heap_kinds, value, name_of);
+        if (kind == std::end(heap_kinds))
+            return add_all();
+        if (always)
+            kinds_.clear();
+        kinds_.insert(*kind);
+    }
+
+    void add_all() { kinds_.insert(std::begin(heap_kinds), std::end(heap_kinds)); }
+
+    bool may_be(HeapKind kind) const { return kinds_.contains(kind); }
+    bool is_certain() const { return kinds_.size() == 1; }
+
+private:
+    std::set<HeapKind> kinds_{default_heap_kind};
+};
 
 // Whether a text of kma has `name` as a name of its own: one without capitals. What it calls is OpenCL's, and what it defines is for the
 // user's text behind.
@@ -182,7 +221,11 @@ bool has_guard(std::string_view text)
 
 class Expander {
 public:
-    Expander(const std::vector<Source> &headers, std::string_view options) : headers_(headers), macros_(defined_by(options)) {}
+    Expander(const std::vector<Source> &headers, std::string_view options) : headers_(headers)
+    {
+        for (const std::string_view definition : definitions(options))
+            define(definition, true);
+    }
 
     // `always`: the compiler will see this text whatever its macros are.
     void add(const Source &source, bool always, int depth)
@@ -218,14 +261,17 @@ private:
             at = end + 1;
             number++;
             const Source *included = in_comment ? nullptr : resolve(line, source.name, number);
-            if (included) {
-                include(*included, always && conditions == 0, depth);
+            const auto kind = included && source.name == "kma/kma.cl" ? kind_of(*included) : std::nullopt;
+            if (kind && !heap_.may_be(*kind)) {
+                leave_out(*kind);
+            } else if (included) {
+                include(*included, always && (conditions == 0 || (kind && heap_.is_certain())), depth);
                 begin(source.name, number + 1);
             } else {
                 if (!in_comment) {
                     conditions += nesting(line);
-                    if (const auto macro = after_directive(line, "define"); macro && !is_in_kma_)
-                        macros_.emplace(macro_at_start(*macro));
+                    if (!is_in_kma_)
+                        note(line, always && conditions == 0);
                 }
                 text_.append(line);
                 text_ += '\n';
@@ -233,6 +279,29 @@ private:
             in_comment = in_comment_after(line, in_comment);
         }
         open_.pop_back();
+    }
+
+    // Notes what a line of the user's, which is no known #include, tells of macros.
+    void note(std::string_view line, bool always)
+    {
+        if (const auto macro = after_directive(line, "define"))
+            define(*macro, always);
+        else if (after_directive(line, "include"))
+            heap_.add_all(); // the compiler reads that file
+    }
+
+    void define(std::string_view definition, bool always)
+    {
+        macros_.emplace(macro_at_start(definition));
+        heap_.define(definition, always);
+    }
+
+    // Writes what the compiler says if KMA_HEAP means this kind after all.
+    void leave_out(HeapKind kind)
+    {
+        const char *name = name_of(kind);
+        text_ += say("#error \"KMA_HEAP is ", name, ", but this text was made without that heap: give kma::expand the same options, or kma emit --heap ",
+                     name, "\"\n");
     }
 
     // Has the text from `begin` on, which is kma's, compiled without those of the user's macros that would change it.
@@ -291,6 +360,7 @@ private:
 
     const std::vector<Source> &headers_;
     std::set<std::string, std::less<>> macros_; // of the user's, so far
+    HeapChoice heap_;                           // by these
     std::string ours_; // kma's texts so far: what one defines another uses
     bool is_in_kma_ = false;
     std::set<const Source *> seen_;

@@ -1,6 +1,10 @@
 // Two heaps in one kernel, of the kinds KMA_FIRST and KMA_SECOND, which may be the same: neighbouring work-items use
 // them in turn.
 #include "kma/kma.cl"
+#include "kma/heap/bump.cl"
+#include "kma/heap/scatter.cl"
+#include "kma/heap/slab.cl"
+#include "kma/heap/superblock.cl"
 #include "pattern.cl"
 
 #define OF_PASTED(kind, name) kma_##kind##name

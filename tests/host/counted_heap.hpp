@@ -8,6 +8,8 @@
 #include "shim/types.hpp"
 #include "kma/heap/header.cl"
 
+#define kma_counted_number 5 // a kind of which kma.cl has no file
+
 struct kma_counted {
     struct block {
         uchar *at;

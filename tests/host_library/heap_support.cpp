@@ -9,6 +9,7 @@ namespace test {
 namespace {
 
 const char *text = R"(#include "kma/kma.cl"
+#include "kma/heap/superblock.cl"
 kernel void allocate(global kma_heap *heap, global const ulong *sizes, global uint *refs, uint each, uint count)
 {
     const size_t first = get_global_id(0) * each;

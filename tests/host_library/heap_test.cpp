@@ -359,7 +359,7 @@ TEST_CASE("a heap given to a kernel for another kind is refused", "[heap]")
         kma::ProgramOptions options;
         options.heap = kernels;
         const kma::Program program(device(),
-                                   {{"a.cl", "#include \"kma/kma.cl\"\n"
+                                   {{"a.cl", "#include \"kma/kma.cl\"\n#include \"kma/heap/bump.cl\"\n"
                                              "kernel void usual(global kma_heap *heap) { kma_malloc(heap, 1); }\n"
                                              "kernel void own(global kma_bump *heap) { kma_bump_malloc(heap, 1); }\n"}},
                                    options);

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "catch.hpp"
@@ -42,6 +43,21 @@ std::vector<std::string> origins(const std::string &text, const std::string &mar
 }
 
 using Names = std::vector<std::string>;
+
+// The kinds of heaps whose functions are in the text that this unit gives.
+std::set<std::string> kinds_in(const std::string &unit, const std::string &options = {}, const std::vector<Source> &headers = {})
+{
+    const std::string text = expand({{"unit.cl", unit}}, headers, options);
+    std::set<std::string> found;
+    for (const kma::HeapKind kind : kma::heap_kinds) {
+        const std::string name = kma::name_of(kind);
+        const std::size_t count = origins(text, "static inline global void *kma_" + name + "_malloc(global kma_" + name + " *heap, size_t bytes)").size();
+        CHECK(count <= 1);
+        if (count != 0)
+            found.insert(name);
+    }
+    return found;
+}
 
 } // namespace
 
@@ -184,6 +200,44 @@ TEST_CASE("macros of the user's that have names of kma's are hidden from its fil
     CHECK(origins(text, "BEHIND_KMA") == Names{"a.cl:8"});
     CHECK(expand({{"a.cl", "#include \"kma/kma.cl\"\n"}}).find("push_macro") == std::string::npos);
     CHECK(expand({{"a.cl", "kernel void f() {}\n"}}, {}, "-Dn=100").find("push_macro") == std::string::npos);
+}
+
+TEST_CASE("kma.cl brings the kind of heap that KMA_HEAP names", "[source]")
+{
+    using Set = std::set<std::string>;
+    const std::string include = "#include \"kma/kma.cl\"\n", all_but_value = "#define KMA_HEAP ";
+    CHECK(kinds_in(include) == Set{"slab"});
+    for (const kma::HeapKind kind : kma::heap_kinds) {
+        const std::string name = kma::name_of(kind);
+        CHECK(kinds_in(include, "-DKMA_HEAP=" + name) == Set{name});
+        CHECK(kinds_in(include, "-cl-std=CL3.0 -D KMA_HEAP=" + name + " -DN=1") == Set{name});
+        CHECK(kinds_in(all_but_value + name + " // mine\n" + include) == Set{name});
+        CHECK(kinds_in("#include \"my.h\"\n" + include, {}, {{"my.h", "#ifndef MY_H\n#define MY_H\n#define KMA_HEAP " + name + "\n#endif\n"}}) == Set{name});
+    }
+    CHECK(kinds_in("#include \"kma/containers/list.cl\"\n" + include, "-DKMA_HEAP=bump") == Set{"bump"});
+}
+
+TEST_CASE("further kinds of heaps come by their files, in any order", "[source]")
+{
+    using Set = std::set<std::string>;
+    const std::string include = "#include \"kma/kma.cl\"\n", bump = "#include \"kma/heap/bump.cl\"\n", slab = "#include \"kma/heap/slab.cl\"\n";
+    CHECK(kinds_in(include + bump) == Set{"bump", "slab"});
+    CHECK(kinds_in(bump + include) == Set{"bump", "slab"});
+    CHECK(kinds_in(slab + include + slab) == Set{"slab"});
+    CHECK(kinds_in(include + slab + bump, "-DKMA_HEAP=scatter") == Set{"bump", "scatter", "slab"});
+    CHECK(origins(expand({{"unit.cl", include + bump}}), "typedef struct kma_heap_header {").size() == 1); // what they share comes once
+}
+
+TEST_CASE("where a condition or the compiler decides what KMA_HEAP is, all kinds that it may be come", "[source]")
+{
+    using Set = std::set<std::string>;
+    const std::string include = "#include \"kma/kma.cl\"\n", define = "#define KMA_HEAP ";
+    CHECK(kinds_in("#ifdef SMALL\n" + define + "bump\n#endif\n" + include) == Set{"bump", "slab"});
+    CHECK(kinds_in("#ifndef KMA_HEAP\n" + define + "bump\n#endif\n" + include, "-DKMA_HEAP=bump") == Set{"bump"});
+    const Set all = {"bump", "scatter", "slab", "superblock"};
+    CHECK(kinds_in(define + "OTHER\n" + include) == all);
+    CHECK(kinds_in("#include \"of_the_compiler.h\"\n" + include) == all);
+    CHECK(kinds_in("#include <of_the_compiler.h>\n" + include) == all);
 }
 
 TEST_CASE("a user's header goes before kma's file of the same name", "[source]")

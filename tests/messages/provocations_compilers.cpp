@@ -12,6 +12,17 @@ Provocation uncompiled(const std::string &what, const std::string &text, const k
     return thrown(what, [=] { kma::Program(test::device(), {{"mine.cl", text}}, options); });
 }
 
+// Builds a text by OpenCL's own calls.
+void build(const std::string &text, const std::string &options)
+{
+    cl::Program program(test::device().context(), text);
+    try {
+        program.build(test::device().device(), options.c_str());
+    } catch (const cl::BuildError &error) {
+        throw kma::Error(error.getBuildLog().front().second);
+    }
+}
+
 const std::string with_heap = "#include \"kma/kma.cl\"\nkernel void mine(global kma_heap *heap)\n";
 const std::string all_of_kma = with_heap + "{ kma_malloc(heap, 1); }\n";
 
@@ -29,7 +40,12 @@ std::vector<Provocation> compiler_provocations()
         uncompiled("mistypes KMA_LANES", all_of_kma, {.options = "-DKMA_LANES=77"}),
         uncompiled("asks for OpenCL C 1.1", all_of_kma, {.options = "-cl-std=CL1.1"}),
         uncompiled("asks for a KMA_DEBUG of 4", all_of_kma, {.options = "-DKMA_DEBUG=4"}),
-        uncompiled("gives one of kma's own numbers another value", all_of_kma, {.options = "-DKMA_QUEUE_TAG_BITS=48"}),
+        uncompiled("names a kind that does not exist", all_of_kma, {.options = "-DKMA_HEAP=buddy"}),
+        uncompiled("uses a kind without its file", "#include \"kma/kma.cl\"\nkernel void mine(global kma_bump *heap) {}\n"),
+        thrown("tells the compiler of a kind, and kma::expand not",
+               [] { build(kma::expand({{"mine.cl", all_of_kma}}), "-DKMA_HEAP=bump"); }),
+        uncompiled("gives one of kma's own numbers another value", all_of_kma,
+                   {.options = "-DKMA_QUEUE_TAG_BITS=48", .heap = kma::HeapKind::superblock}),
         {"takes a schema's text for 64-bit atomics into a program without",
          [] {
              kma::Schema schema;
@@ -63,16 +79,8 @@ std::vector<Provocation> compiler_word_provocations()
 {
     return {
         uncompiled("forgets to include kma", "kernel void mine(global kma_heap *heap) { kma_malloc(heap, 1); }\n"),
-        uncompiled("names a kind that does not exist", all_of_kma, {.options = "-DKMA_HEAP=buddy"}),
-        thrown("builds without kma::Program and without -I",
-               [] {
-                   cl::Program program(test::device().context(), all_of_kma);
-                   try {
-                       program.build(test::device().device());
-                   } catch (const cl::BuildError &error) {
-                       throw kma::Error(error.getBuildLog().front().second);
-                   }
-               }),
+        uncompiled("mistypes a type of kma's", "#include \"kma/kma.cl\"\nkernel void mine(global kma_atomic_uint *word) {}\n"),
+        thrown("builds without kma::Program and without -I", [] { build(all_of_kma, ""); }),
     };
 }
 

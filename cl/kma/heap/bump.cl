@@ -10,6 +10,7 @@
 #ifndef KMA_HEAP_BUMP_CL
 #define KMA_HEAP_BUMP_CL
 
+#undef kma_bump // kma.cl's, if it came first
 #include "kma/platform/bits.cl"
 #include "kma/platform/lanes.cl"
 #include "kma/heap/blocks.cl"

@@ -23,6 +23,7 @@
 #ifndef KMA_HEAP_SCATTER_CL
 #define KMA_HEAP_SCATTER_CL
 
+#undef kma_scatter // kma.cl's, if it came first
 #include "kma/heap/blocks.cl"
 #include "kma/heap/error_log.cl"
 #include "kma/heap/guard.cl"

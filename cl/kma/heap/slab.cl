@@ -22,6 +22,7 @@
 #ifndef KMA_HEAP_SLAB_CL
 #define KMA_HEAP_SLAB_CL
 
+#undef kma_slab // kma.cl's, if it came first
 #include "kma/heap/blocks.cl"
 #include "kma/heap/error_log.cl"
 #include "kma/heap/guard.cl"

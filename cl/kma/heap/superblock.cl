@@ -17,6 +17,7 @@
 #ifndef KMA_HEAP_SUPERBLOCK_CL
 #define KMA_HEAP_SUPERBLOCK_CL
 
+#undef kma_superblock // kma.cl's, if it came first
 #include "kma/heap/blocks.cl"
 #include "kma/heap/error_log.cl"
 #include "kma/heap/guard.cl"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "freeze/subject.hpp"
-#include "host_heaps.hpp" // first: kma.cl includes all heaps, but as large as they are for users
+#include "host_heaps.hpp" // first: kma.cl includes a heap, too, but as large as it is for users
 
 #ifndef KMA_HEAP
 #define KMA_HEAP bump
