@@ -20,7 +20,7 @@
 //
 // This file brings the default heap's kind only. Include kma/heap/KIND.cl, before or after this file, for each further
 // kind that the program uses: several kinds live side by side. kma_NAME is kma_KIND_NAME of the default kind. The
-// contract of each function is in its heap's file.
+// contracts of the functions are in heap/common/, that of kma_aligned_alloc is in its kind's file.
 #ifndef KMA_KMA_CL
 #define KMA_KMA_CL
 
@@ -32,15 +32,8 @@
 #ifndef KMA_HEAP
 #define KMA_HEAP slab
 #endif
-#define KMA_OF_HEAP_PASTED(kind, name) kma_##kind##name
-#define KMA_OF_HEAP_EXPANDED(kind, name) KMA_OF_HEAP_PASTED(kind, name)
-#define KMA_OF_HEAP(name) KMA_OF_HEAP_EXPANDED(KMA_HEAP, name)
+#define KMA_OF_HEAP(name) KMA_NAME_OF(KMA_HEAP, name)
 
-// #if compares numbers only.
-#define kma_bump_number KMA_KIND_BUMP
-#define kma_superblock_number KMA_KIND_SUPERBLOCK
-#define kma_scatter_number KMA_KIND_SCATTER
-#define kma_slab_number KMA_KIND_SLAB
 #if KMA_OF_HEAP(_number) == KMA_KIND_BUMP
 #include "kma/heap/bump.cl"
 #elif KMA_OF_HEAP(_number) == KMA_KIND_SUPERBLOCK

@@ -51,7 +51,7 @@ std::set<std::string> kinds_in(const std::string &unit, const std::string &optio
     std::set<std::string> found;
     for (const kma::HeapKind kind : kma::heap_kinds) {
         const std::string name = kma::name_of(kind);
-        const std::size_t count = origins(text, "static inline global void *kma_" + name + "_malloc(global kma_" + name + " *heap, size_t bytes)").size();
+        const std::size_t count = origins(text, " *kma_" + name + "_aligned_alloc(global kma_" + name + " *heap,").size();
         CHECK(count <= 1);
         if (count != 0)
             found.insert(name);

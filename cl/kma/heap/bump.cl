@@ -114,21 +114,9 @@ static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t 
     return kma_deref_in(heap, ref);
 }
 
-// kma_bump_aligned_alloc to 16 bytes.
-static inline global void *kma_bump_malloc(global kma_bump *heap, size_t bytes)
-{
-    return kma_bump_aligned_alloc(heap, KMA_UNIT, bytes);
-}
-
-// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
-static inline global void *kma_bump_calloc(global kma_bump *heap, size_t count, size_t size)
-{
-    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
-    global void *ptr = bytes <= ~(size_t)0 ? kma_bump_malloc(heap, (size_t)bytes) : (global void *)0;
-    if (ptr)
-        kma_zero_block(ptr, bytes);
-    return ptr;
-}
+#define KMA_KIND bump
+#include "kma/heap/common/allocate.cl" // kma_bump_malloc, _calloc, _ref_of, _deref
+#undef KMA_KIND
 
 // Ends a block's life; NULL is allowed. Its memory comes back at the next reset only. With KMA_DEBUG a pointer that is
 // no block, or free already, goes into the error log and nothing else happens; without, it is not noticed.
@@ -198,26 +186,13 @@ static inline global void *kma_bump_realloc(global kma_bump *heap, global void *
 }
 #endif
 
-static inline kma_ref kma_bump_ref_of(global kma_bump *heap, global void *place)
-{
-    return kma_ref_in(heap, place);
-}
-
-static inline global void *kma_bump_deref(global kma_bump *heap, kma_ref ref)
-{
-    return kma_deref_in(heap, ref);
-}
-
 #if KMA_DEBUG >= 3
-#define kma_bump_malloc(heap, bytes) kma_guard_tagged(kma_bump_malloc(heap, bytes), __FILE__, __LINE__)
-#define kma_bump_calloc(heap, count, size)                                                                             \
-    kma_guard_tagged(kma_bump_calloc(heap, count, size), __FILE__, __LINE__)
-#define kma_bump_aligned_alloc(heap, align, bytes)                                                                     \
-    kma_guard_tagged(kma_bump_aligned_alloc(heap, align, bytes), __FILE__, __LINE__)
-#define kma_bump_realloc(heap, ptr, bytes)                                                                             \
-    kma_guard_tagged(kma_bump_realloc(heap, ptr, bytes), __FILE__, __LINE__)
-#define kma_bump_realloc_sized(heap, ptr, old_bytes, bytes)                                                            \
-    kma_guard_tagged(kma_bump_realloc_sized(heap, ptr, old_bytes, bytes), __FILE__, __LINE__)
+#define kma_bump_malloc(heap, bytes) KMA_TAGGED(kma_bump_malloc(heap, bytes))
+#define kma_bump_calloc(heap, count, size) KMA_TAGGED(kma_bump_calloc(heap, count, size))
+#define kma_bump_aligned_alloc(heap, align, bytes) KMA_TAGGED(kma_bump_aligned_alloc(heap, align, bytes))
+#define kma_bump_realloc(heap, ptr, bytes) KMA_TAGGED(kma_bump_realloc(heap, ptr, bytes))
+#define kma_bump_realloc_sized(heap, ptr, old_bytes, bytes) \
+    KMA_TAGGED(kma_bump_realloc_sized(heap, ptr, old_bytes, bytes))
 #endif
 
 #endif

@@ -1,11 +1,13 @@
 // With KMA_DEBUG 3: where in the program a block was taken. Each heap wraps its functions that give blocks into macros
-// of the same names, which tag what they return with the caller's file and line.
+// of the same names, which tag what they return with the caller's file and line (KMA_TAGGED).
 #ifndef KMA_HEAP_GUARD_SITE_CL
 #define KMA_HEAP_GUARD_SITE_CL
 
 #include "kma/platform/memory.cl"
 #include "kma/heap/guard_layout.cl"
 #include "kma/heap/ref.cl"
+
+#define KMA_TAGGED(block) kma_guard_tagged(block, __FILE__, __LINE__)
 
 // The end of the name, if there is no room for all of it.
 static inline void kma_guard_write_name(global uchar *to, constant char *name, uint length)

@@ -19,6 +19,16 @@
 #define KMA_KIND_SUPERBLOCK 2u
 #define KMA_KIND_SCATTER    3u
 #define KMA_KIND_SLAB       4u
+#define kma_bump_number       KMA_KIND_BUMP
+#define kma_superblock_number KMA_KIND_SUPERBLOCK
+#define kma_scatter_number    KMA_KIND_SCATTER
+#define kma_slab_number       KMA_KIND_SLAB
+
+// The name kma_KINDname. heap/common has texts that are included once for each kind, with KMA_KIND
+// defined.
+#define KMA_NAME_PASTED(kind, name) kma_##kind##name
+#define KMA_NAME_OF(kind, name) KMA_NAME_PASTED(kind, name)
+#define KMA_OF_KIND(name) KMA_NAME_OF(KMA_KIND, name)
 
 // References, and sizes inside, count units of 16 bytes.
 #define KMA_UNIT 16u

@@ -13,7 +13,6 @@
 //   scatter_runs.cl      requests above a page
 //   scatter_release.cl   free
 //   scatter_init.cl      what a heap begins with, and how it grows
-//   scatter_guard.cl     red zones and quarantine of KMA_DEBUG 2
 //
 // Other than in the paper: sizes are rounded up to classes; bits of pages with more than 32 chunks lie outside the
 // pages, where nobody has to initialise them and no stray write meets them; trees of bits tell which pages have room,
@@ -32,8 +31,23 @@
 #include "kma/heap/scatter_release.cl"
 #include "kma/heap/scatter_runs.cl"
 #include "kma/heap/scatter_take.cl"
+
+// Bytes of the allocated block at `ptr`; 0 if there is none.
+static inline size_t kma_scatter_block_bytes(global kma_scatter *heap, global void *ptr)
+{
+    const kma_sc_heap sc = kma_sc_open(heap);
+    const kma_sc_spot_at at = kma_sc_spot_of(&sc, ptr);
+    if (at.error != KMA_ERROR_CODES || !kma_sc_is_taken(&sc, at))
+        return 0;
+    if (at.own.size_class == KMA_SC_HEAD)
+        return ((size_t)kma_load_u32(kma_sc_bitmap(&sc, at.page), KMA_RELAXED) << sc.plan.shift) * KMA_UNIT;
+    return (size_t)at.own.size.units * KMA_UNIT;
+}
+
+#define KMA_KIND scatter
+#define KMA_KIND_COLD KMA_COLD_IN_DEBUG
 #if KMA_DEBUG >= 2
-#include "kma/heap/scatter_guard.cl"
+#include "kma/heap/common/guarded.cl" // kma_scatter_retire, _empty_quarantine, _living
 #endif
 
 // What a request needs: a chunk of a size, or a run of pages.
@@ -127,119 +141,28 @@ static inline KMA_COLD_IN_DEBUG global void *kma_scatter_aligned_alloc(global km
     return (global void *)0;
 }
 
-// kma_scatter_aligned_alloc to 16 bytes.
-static inline global void *kma_scatter_malloc(global kma_scatter *heap, size_t bytes)
+#include "kma/heap/common/allocate.cl" // kma_scatter_malloc, _calloc, _ref_of, _deref
+// For lanes that free together: one atomic for those with blocks in one word of a bitmap, and one for those with blocks
+// in one page.
+#include "kma/heap/common/free.cl" // kma_scatter_free, _usable_size
+
+// For realloc: a new block.
+static inline global void *kma_scatter_replace(global kma_scatter *heap, global void *ptr, size_t usable, size_t bytes)
 {
-    return kma_scatter_aligned_alloc(heap, KMA_UNIT, bytes);
+    return kma_scatter_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SC_ALIGN), bytes);
 }
 
-// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
-static inline global void *kma_scatter_calloc(global kma_scatter *heap, size_t count, size_t size)
-{
-    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
-    global void *ptr = bytes <= ~(size_t)0 ? kma_scatter_malloc(heap, (size_t)bytes) : (global void *)0;
-    if (ptr)
-        kma_zero_block(ptr, bytes);
-    return ptr;
-}
-
-// Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
-// is no block start, or whose block is free already, goes into the error log and nothing else happens. For lanes
-// that come together: one atomic for those with blocks in one word of a bitmap, and one for those with blocks in one
-// page.
-static inline KMA_COLD_IN_DEBUG void kma_scatter_free(global kma_scatter *heap, global void *ptr)
-{
-#if KMA_DEBUG
-    if (ptr && !kma_heap_is(heap, KMA_KIND_SCATTER))
-        return;
-#endif
-    if (!ptr)
-        return;
-#if KMA_DEBUG >= 2
-    kma_scatter_retire(heap, ptr);
-#else
-    kma_scatter_release(heap, ptr);
-#endif
-}
-
-// The bytes that a block of this heap may use, at least those asked for; 0 for what is no living block.
-static inline size_t kma_scatter_usable_size(global kma_scatter *heap, global void *ptr)
-{
-#if KMA_DEBUG
-    if (!ptr || !kma_heap_is(heap, KMA_KIND_SCATTER))
-        return 0;
-#endif
-#if KMA_DEBUG >= 2
-    const kma_ref ref = kma_scatter_living(heap, ptr);
-    return ref != KMA_NULL ? (size_t)kma_guard_block_of(&heap->header, ref)->bytes : 0;
-#else
-    const kma_sc_heap sc = kma_sc_open(heap);
-    const kma_sc_spot_at at = kma_sc_spot_of(&sc, ptr);
-    if (at.error != KMA_ERROR_CODES || !kma_sc_is_taken(&sc, at))
-        return 0;
-    if (at.own.size_class == KMA_SC_HEAD)
-        return ((size_t)kma_load_u32(kma_sc_bitmap(&sc, at.page), KMA_RELAXED) << sc.plan.shift) * KMA_UNIT;
-    return (size_t)at.own.size.units * KMA_UNIT;
-#endif
-}
-
-// Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
-// block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
-// makes it malloc. A pointer that is no living block gives NULL and a record.
-static inline KMA_COLD_IN_DEBUG global void *kma_scatter_realloc(global kma_scatter *heap,
-                                                                 global void *ptr, size_t bytes)
-{
-#if KMA_DEBUG
-    if (!kma_heap_is(heap, KMA_KIND_SCATTER))
-        return (global void *)0;
-#endif
-    const size_t usable = ptr ? kma_scatter_usable_size(heap, ptr) : 0;
-    if (ptr && usable == 0) {
-        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
-        return (global void *)0;
-    }
-    if (bytes != 0 && bytes <= usable) {
-#if KMA_DEBUG >= 2
-        kma_guard_resize(&heap->header, kma_ref_in(heap, ptr), bytes);
-#endif
-        return ptr;
-    }
-    global void *moved = kma_scatter_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SC_ALIGN), bytes);
-    if (ptr && moved)
-        kma_copy_block(moved, ptr, usable);
-    if (moved || bytes == 0)
-        kma_scatter_free(heap, ptr);
-    return moved;
-}
-
-// The same, for programs that run on heaps which do not know their blocks' sizes as well.
-static inline global void *kma_scatter_realloc_sized(global kma_scatter *heap, global void *ptr, size_t old_bytes,
-                                                        size_t bytes)
-{
-    (void)old_bytes;
-    return kma_scatter_realloc(heap, ptr, bytes);
-}
-
-static inline kma_ref kma_scatter_ref_of(global kma_scatter *heap, global void *place)
-{
-    return kma_ref_in(heap, place);
-}
-
-static inline global void *kma_scatter_deref(global kma_scatter *heap, kma_ref ref)
-{
-    return kma_deref_in(heap, ref);
-}
+#include "kma/heap/common/realloc.cl" // kma_scatter_realloc, _realloc_sized
+#undef KMA_KIND
+#undef KMA_KIND_COLD
 
 #if KMA_DEBUG >= 3
-#define kma_scatter_malloc(heap, bytes) kma_guard_tagged(kma_scatter_malloc(heap, bytes), __FILE__, __LINE__)
-#define kma_scatter_calloc(heap, count, size)                                                                       \
-    kma_guard_tagged(kma_scatter_calloc(heap, count, size), __FILE__, __LINE__)
-#define kma_scatter_aligned_alloc(heap, align, bytes)                                                               \
-    kma_guard_tagged(kma_scatter_aligned_alloc(heap, align, bytes), __FILE__, __LINE__)
-#define kma_scatter_realloc(heap, ptr, bytes)                                                                       \
-    kma_guard_tagged(kma_scatter_realloc(heap, ptr, bytes), __FILE__, __LINE__)
-#define kma_scatter_realloc_sized(heap, ptr, old_bytes, bytes)                                                      \
-    kma_guard_tagged(kma_scatter_realloc_sized(heap, ptr, old_bytes, bytes), __FILE__, __LINE__)
+#define kma_scatter_malloc(heap, bytes) KMA_TAGGED(kma_scatter_malloc(heap, bytes))
+#define kma_scatter_calloc(heap, count, size) KMA_TAGGED(kma_scatter_calloc(heap, count, size))
+#define kma_scatter_aligned_alloc(heap, align, bytes) KMA_TAGGED(kma_scatter_aligned_alloc(heap, align, bytes))
+#define kma_scatter_realloc(heap, ptr, bytes) KMA_TAGGED(kma_scatter_realloc(heap, ptr, bytes))
+#define kma_scatter_realloc_sized(heap, ptr, old_bytes, bytes) \
+    KMA_TAGGED(kma_scatter_realloc_sized(heap, ptr, old_bytes, bytes))
 #endif
 
 #endif

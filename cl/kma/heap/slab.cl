@@ -33,8 +33,21 @@
 #include "kma/heap/slab_runs.cl"
 #include "kma/heap/slab_take.cl"
 #include "kma/heap/slab_windows.cl"
+
+// Bytes of the allocated block at `ptr`; 0 if there is none.
+static inline size_t kma_slab_block_bytes(global kma_slab *heap, global void *ptr)
+{
+    const kma_sl_heap sl = kma_sl_open(heap);
+    const kma_sl_spot at = kma_sl_spot_of(heap, ptr);
+    if (at.error != KMA_ERROR_CODES || !kma_sl_is_taken(&sl, at))
+        return 0;
+    return (size_t)kma_sl_units_at(&sl, at) * KMA_UNIT;
+}
+
+#define KMA_KIND slab
+#define KMA_KIND_COLD // what is long in them is cold already
 #if KMA_DEBUG >= 2
-#include "kma/heap/slab_guard.cl"
+#include "kma/heap/common/guarded.cl" // kma_slab_retire, _empty_quarantine, _living
 #endif
 
 // What a request needs.
@@ -160,58 +173,9 @@ static inline global void *kma_slab_aligned_alloc(global kma_slab *heap, size_t 
     return kma_slab_alloc_anyhow(heap, align, bytes, lost);
 }
 
-// kma_slab_aligned_alloc to 16 bytes.
-static inline global void *kma_slab_malloc(global kma_slab *heap, size_t bytes)
-{
-    return kma_slab_aligned_alloc(heap, KMA_UNIT, bytes);
-}
-
-// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
-static inline global void *kma_slab_calloc(global kma_slab *heap, size_t count, size_t size)
-{
-    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
-    global void *ptr = bytes <= ~(size_t)0 ? kma_slab_malloc(heap, (size_t)bytes) : (global void *)0;
-    if (ptr)
-        kma_zero_block(ptr, bytes);
-    return ptr;
-}
-
-// Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
-// is no block start, or whose block is free already, goes into the error log and nothing else happens. For lanes
-// that come together: one atomic for those with blocks of one slab.
-static inline void kma_slab_free(global kma_slab *heap, global void *ptr)
-{
-#if KMA_DEBUG
-    if (ptr && !kma_heap_is(heap, KMA_KIND_SLAB))
-        return;
-#endif
-    if (!ptr)
-        return;
-#if KMA_DEBUG >= 2
-    kma_slab_retire(heap, ptr);
-#else
-    kma_slab_release(heap, ptr);
-#endif
-}
-
-// The bytes that a block of this heap may use, at least those asked for; 0 for what is no living block.
-static inline size_t kma_slab_usable_size(global kma_slab *heap, global void *ptr)
-{
-#if KMA_DEBUG
-    if (!ptr || !kma_heap_is(heap, KMA_KIND_SLAB))
-        return 0;
-#endif
-#if KMA_DEBUG >= 2
-    const kma_ref ref = kma_slab_living(heap, ptr);
-    return ref != KMA_NULL ? (size_t)kma_guard_block_of(&heap->header, ref)->bytes : 0;
-#else
-    const kma_sl_heap sl = kma_sl_open(heap);
-    const kma_sl_spot at = kma_sl_spot_of(heap, ptr);
-    if (at.error != KMA_ERROR_CODES || !kma_sl_is_taken(&sl, at))
-        return 0;
-    return (size_t)kma_sl_units_at(&sl, at) * KMA_UNIT;
-#endif
-}
+#include "kma/heap/common/allocate.cl" // kma_slab_malloc, _calloc, _ref_of, _deref
+// For lanes that free together: one atomic for those with blocks of one slab.
+#include "kma/heap/common/free.cl" // kma_slab_free, _usable_size
 
 // Makes a block that is a run longer where it is.
 static inline bool kma_slab_extend(global kma_slab *heap, global void *ptr, size_t bytes)
@@ -229,70 +193,31 @@ static inline bool kma_slab_extend(global kma_slab *heap, global void *ptr, size
 #endif
 }
 
-// Gives a block the size `bytes`: in place if it has room for them, or, of a large one, the memory behind it is free; else
-// the contents move to a new block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees
-// it. A NULL `ptr` makes it malloc. A pointer that is no living block gives NULL and a record.
-static inline global void *kma_slab_realloc(global kma_slab *heap, global void *ptr, size_t bytes)
+// For realloc: `ptr` if it was made longer, else a new block.
+static inline global void *kma_slab_replace(global kma_slab *heap, global void *ptr, size_t usable, size_t bytes)
 {
-#if KMA_DEBUG
-    if (!kma_heap_is(heap, KMA_KIND_SLAB))
-        return (global void *)0;
-#endif
-    const size_t usable = ptr ? kma_slab_usable_size(heap, ptr) : 0;
-    if (ptr && usable == 0) {
-        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
-        return (global void *)0;
-    }
-    if (bytes != 0 && bytes <= usable) {
-#if KMA_DEBUG >= 2
-        kma_guard_resize(&heap->header, kma_ref_in(heap, ptr), bytes);
-#endif
-        return ptr;
-    }
     if (ptr && bytes != 0 && kma_slab_extend(heap, ptr, bytes))
         return ptr;
     // The path of whole warps knows no alignment, but side by side larger blocks are mostly aligned as smaller ones were.
     const size_t align = kma_kept_align(heap, ptr, usable, KMA_SL_ALIGN);
     global void *moved = kma_slab_malloc(heap, bytes);
-    if (((size_t)moved & (align - 1)) != 0) {
-        kma_slab_free(heap, moved);
-        moved = kma_slab_alloc_anyhow(heap, align, bytes, false);
-    }
-    if (ptr && moved)
-        kma_copy_block(moved, ptr, usable);
-    if (moved || bytes == 0)
-        kma_slab_free(heap, ptr);
-    return moved;
+    if (((size_t)moved & (align - 1)) == 0)
+        return moved;
+    kma_slab_free(heap, moved);
+    return kma_slab_alloc_anyhow(heap, align, bytes, false);
 }
 
-// The same, for programs that run on heaps which do not know their blocks' sizes as well.
-static inline global void *kma_slab_realloc_sized(global kma_slab *heap, global void *ptr, size_t old_bytes,
-                                                        size_t bytes)
-{
-    (void)old_bytes;
-    return kma_slab_realloc(heap, ptr, bytes);
-}
-
-static inline kma_ref kma_slab_ref_of(global kma_slab *heap, global void *place)
-{
-    return kma_ref_in(heap, place);
-}
-
-static inline global void *kma_slab_deref(global kma_slab *heap, kma_ref ref)
-{
-    return kma_deref_in(heap, ref);
-}
+#include "kma/heap/common/realloc.cl" // kma_slab_realloc, _realloc_sized
+#undef KMA_KIND
+#undef KMA_KIND_COLD
 
 #if KMA_DEBUG >= 3
-#define kma_slab_malloc(heap, bytes) kma_guard_tagged(kma_slab_malloc(heap, bytes), __FILE__, __LINE__)
-#define kma_slab_calloc(heap, count, size)                                                                       \
-    kma_guard_tagged(kma_slab_calloc(heap, count, size), __FILE__, __LINE__)
-#define kma_slab_aligned_alloc(heap, align, bytes)                                                               \
-    kma_guard_tagged(kma_slab_aligned_alloc(heap, align, bytes), __FILE__, __LINE__)
-#define kma_slab_realloc(heap, ptr, bytes)                                                                       \
-    kma_guard_tagged(kma_slab_realloc(heap, ptr, bytes), __FILE__, __LINE__)
-#define kma_slab_realloc_sized(heap, ptr, old_bytes, bytes)                                                      \
-    kma_guard_tagged(kma_slab_realloc_sized(heap, ptr, old_bytes, bytes), __FILE__, __LINE__)
+#define kma_slab_malloc(heap, bytes) KMA_TAGGED(kma_slab_malloc(heap, bytes))
+#define kma_slab_calloc(heap, count, size) KMA_TAGGED(kma_slab_calloc(heap, count, size))
+#define kma_slab_aligned_alloc(heap, align, bytes) KMA_TAGGED(kma_slab_aligned_alloc(heap, align, bytes))
+#define kma_slab_realloc(heap, ptr, bytes) KMA_TAGGED(kma_slab_realloc(heap, ptr, bytes))
+#define kma_slab_realloc_sized(heap, ptr, old_bytes, bytes) \
+    KMA_TAGGED(kma_slab_realloc_sized(heap, ptr, old_bytes, bytes))
 #endif
 
 #endif

@@ -11,7 +11,6 @@
 //   superblock_renew.cl    what happens when an offer is spent
 //   superblock_credit.cl   freed blocks, and the states of a superblock
 //   superblock_take.cl     the lanes, and what larger sizes have when there is nothing else
-//   superblock_guard.cl    red zones and quarantine of KMA_DEBUG 2, in the middle of this file
 //
 // What this heap cannot do: requests above one superblock (NULL and a record); alignments above 4,096.
 #ifndef KMA_HEAP_SUPERBLOCK_CL
@@ -146,7 +145,7 @@ static inline kma_sb_place kma_superblock_place(global kma_superblock *heap, glo
     const uint unit = (uint)(offset / KMA_UNIT) - heap->plan.begin;
     place.superblock = unit >> heap->plan.shift;
     const uint content = kma_sb_content_of(heap, place.superblock);
-    if (content == KMA_SB_UNUSED)
+    if ((content & ~KMA_SB_FREE) >= heap->plan.size_classes) // never was of a class, or damage
         return place;
     place.size_class = content & ~KMA_SB_FREE;
     const uint units = kma_class_units(place.size_class);
@@ -178,8 +177,19 @@ static inline void kma_superblock_release(global kma_superblock *heap, global vo
     }
 }
 
+// Bytes of the allocated block at `ptr`; 0 if there is none.
+static inline size_t kma_superblock_block_bytes(global kma_superblock *heap, global void *ptr)
+{
+    const kma_sb_place place = kma_superblock_place(heap, ptr);
+    if (place.error != KMA_ERROR_CODES || !kma_sb_is_set(kma_sb_bitmap(heap, place.superblock), place.slot))
+        return 0;
+    return (size_t)kma_class_units(place.size_class) * KMA_UNIT;
+}
+
+#define KMA_KIND superblock
+#define KMA_KIND_COLD KMA_COLD_IN_DEBUG
 #if KMA_DEBUG >= 2
-#include "kma/heap/superblock_guard.cl" // needs the above
+#include "kma/heap/common/guarded.cl" // kma_superblock_retire, _empty_quarantine, _living
 #endif
 
 // `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
@@ -221,115 +231,28 @@ static inline KMA_COLD_IN_DEBUG global void *kma_superblock_aligned_alloc(global
     return (global void *)0;
 }
 
-// kma_superblock_aligned_alloc to 16 bytes.
-static inline global void *kma_superblock_malloc(global kma_superblock *heap, size_t bytes)
+#include "kma/heap/common/allocate.cl" // kma_superblock_malloc, _calloc, _ref_of, _deref
+// For lanes that free together: one atomic on each block's bit, and one on the credit for blocks of one superblock.
+#include "kma/heap/common/free.cl" // kma_superblock_free, _usable_size
+
+// For realloc: a new block.
+static inline global void *kma_superblock_replace(global kma_superblock *heap, global void *ptr, size_t usable,
+                                                 size_t bytes)
 {
-    return kma_superblock_aligned_alloc(heap, KMA_UNIT, bytes);
+    return kma_superblock_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SB_ALIGN), bytes);
 }
 
-// `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
-static inline global void *kma_superblock_calloc(global kma_superblock *heap, size_t count, size_t size)
-{
-    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
-    global void *ptr = bytes <= ~(size_t)0 ? kma_superblock_malloc(heap, (size_t)bytes) : (global void *)0;
-    if (ptr)
-        kma_zero_block(ptr, bytes);
-    return ptr;
-}
-
-// Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or not. A pointer that
-// is no block start, or whose block is free already, goes into the error log and nothing else happens. One atomic on
-// the block's bit for each, and one on the credit for all lanes that come together with blocks of one superblock.
-static inline KMA_COLD_IN_DEBUG void kma_superblock_free(global kma_superblock *heap, global void *ptr)
-{
-#if KMA_DEBUG
-    if (ptr && !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
-        return;
-#endif
-    if (!ptr)
-        return;
-#if KMA_DEBUG >= 2
-    kma_superblock_retire(heap, ptr);
-#else
-    kma_superblock_release(heap, ptr);
-#endif
-}
-
-// The bytes that a block of this heap may use, at least those asked for; 0 for what is no living block.
-static inline size_t kma_superblock_usable_size(global kma_superblock *heap, global void *ptr)
-{
-#if KMA_DEBUG
-    if (!ptr || !kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
-        return 0;
-#endif
-#if KMA_DEBUG >= 2
-    const kma_ref ref = kma_superblock_living(heap, ptr);
-    return ref != KMA_NULL ? (size_t)kma_guard_block_of(&heap->header, ref)->bytes : 0;
-#else
-    const kma_sb_place place = kma_superblock_place(heap, ptr);
-    if (place.error != KMA_ERROR_CODES || !kma_sb_is_set(kma_sb_bitmap(heap, place.superblock), place.slot))
-        return 0;
-    return (size_t)kma_class_units(place.size_class) * KMA_UNIT;
-#endif
-}
-
-// Gives a block the size `bytes`: in place as long as its class has room for them, else the contents move to a new
-// block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr`
-// makes it malloc. A pointer that is no living block gives NULL and a record.
-static inline KMA_COLD_IN_DEBUG global void *kma_superblock_realloc(global kma_superblock *heap,
-                                                                    global void *ptr, size_t bytes)
-{
-#if KMA_DEBUG
-    if (!kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
-        return (global void *)0;
-#endif
-    const size_t usable = ptr ? kma_superblock_usable_size(heap, ptr) : 0;
-    if (ptr && usable == 0) {
-        kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), bytes);
-        return (global void *)0;
-    }
-    if (bytes != 0 && bytes <= usable) {
-#if KMA_DEBUG >= 2
-        kma_guard_resize(&heap->header, kma_ref_in(heap, ptr), bytes);
-#endif
-        return ptr;
-    }
-    global void *moved = kma_superblock_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SB_ALIGN), bytes);
-    if (ptr && moved)
-        kma_copy_block(moved, ptr, usable);
-    if (moved || bytes == 0)
-        kma_superblock_free(heap, ptr);
-    return moved;
-}
-
-// The same, for programs that run on heaps which do not know their blocks' sizes as well.
-static inline global void *kma_superblock_realloc_sized(global kma_superblock *heap, global void *ptr, size_t old_bytes,
-                                                        size_t bytes)
-{
-    (void)old_bytes;
-    return kma_superblock_realloc(heap, ptr, bytes);
-}
-
-static inline kma_ref kma_superblock_ref_of(global kma_superblock *heap, global void *place)
-{
-    return kma_ref_in(heap, place);
-}
-
-static inline global void *kma_superblock_deref(global kma_superblock *heap, kma_ref ref)
-{
-    return kma_deref_in(heap, ref);
-}
+#include "kma/heap/common/realloc.cl" // kma_superblock_realloc, _realloc_sized
+#undef KMA_KIND
+#undef KMA_KIND_COLD
 
 #if KMA_DEBUG >= 3
-#define kma_superblock_malloc(heap, bytes) kma_guard_tagged(kma_superblock_malloc(heap, bytes), __FILE__, __LINE__)
-#define kma_superblock_calloc(heap, count, size)                                                                       \
-    kma_guard_tagged(kma_superblock_calloc(heap, count, size), __FILE__, __LINE__)
-#define kma_superblock_aligned_alloc(heap, align, bytes)                                                               \
-    kma_guard_tagged(kma_superblock_aligned_alloc(heap, align, bytes), __FILE__, __LINE__)
-#define kma_superblock_realloc(heap, ptr, bytes)                                                                       \
-    kma_guard_tagged(kma_superblock_realloc(heap, ptr, bytes), __FILE__, __LINE__)
-#define kma_superblock_realloc_sized(heap, ptr, old_bytes, bytes)                                                      \
-    kma_guard_tagged(kma_superblock_realloc_sized(heap, ptr, old_bytes, bytes), __FILE__, __LINE__)
+#define kma_superblock_malloc(heap, bytes) KMA_TAGGED(kma_superblock_malloc(heap, bytes))
+#define kma_superblock_calloc(heap, count, size) KMA_TAGGED(kma_superblock_calloc(heap, count, size))
+#define kma_superblock_aligned_alloc(heap, align, bytes) KMA_TAGGED(kma_superblock_aligned_alloc(heap, align, bytes))
+#define kma_superblock_realloc(heap, ptr, bytes) KMA_TAGGED(kma_superblock_realloc(heap, ptr, bytes))
+#define kma_superblock_realloc_sized(heap, ptr, old_bytes, bytes) \
+    KMA_TAGGED(kma_superblock_realloc_sized(heap, ptr, old_bytes, bytes))
 #endif
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "kma/heap/bump.cl"
 #include "kma/heap/stats.cl"
+#include "kma/kernels/stats_sum.cl"
 
 // `bytes`, an unsigned number of 64 bits, is the size of the buffer: at least kma_bump_begin + 1 units, which are 2,704,
 // from KMA_DEBUG 2 on 7,952. Less leaves the buffer as it is. Any number of work-items, one dimension; 64 are enough.
@@ -47,14 +48,11 @@ kernel void kma_bump_stats_kernel(global kma_bump *heap, global kma_heap_stats *
         return;
     kma_heap_stats now;
     const bool exists = kma_heap_exists(&heap->header, KMA_KIND_BUMP);
-    now.bytes = exists ? heap->header.bytes : 0;
-    now.capacity = exists ? (ulong)(heap->header.limit - heap->header.begin) * KMA_UNIT : 0;
+    kma_stats_of_header(&now, &heap->header, exists);
     now.used = !exists ? 0 : (ulong)(kma_bump_load_head(&heap->head, KMA_RELAXED) - heap->header.begin) * KMA_UNIT;
     now.blocks = 0;
     now.superblock_bytes = now.superblocks = 0;
     now.superblocks_free = now.superblocks_partial = now.superblocks_full = 0;
-    for (uint code = 0; code < KMA_ERROR_CODES; code++)
-        now.errors[code] = !exists ? 0 : kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
     *stats = now;
 }
 

@@ -7,6 +7,7 @@
 
 #include "kma/heap/scatter.cl"
 #include "kma/heap/stats.cl"
+#include "kma/kernels/stats_sum.cl"
 
 static inline void kma_scatter_prepare(global kma_scatter *heap, ulong bytes, ulong max_bytes, uint shift,
                                        uint super_shift)
@@ -56,28 +57,9 @@ kernel void kma_scatter_clear_errors_kernel(global kma_scatter *heap)
 }
 
 #if KMA_DEBUG >= 2
-// Takes off a sum what is in one work-item's part of the quarantine: such blocks are nobody's. (Sums of parts wrap.)
-static inline void kma_scatter_stats_without_quarantine(global kma_scatter *heap, kma_heap_stats *sum, size_t me,
-                                                        size_t work_items)
-{
-    global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
-    for (size_t i = me; i < KMA_QUARANTINE; i += work_items) {
-        const kma_ref ref = kma_load_u32(&quarantine->refs[i], KMA_RELAXED);
-        if (ref < heap->plan.begin + KMA_GUARD_FRONT || ref >= heap->plan.limit) // none, or damage
-            continue;
-        const kma_ref raw = kma_guard_block_of(&heap->header, ref)->raw;
-        if (raw < heap->plan.begin || raw >= heap->plan.limit)
-            continue;
-        const kma_sc_heap sc = kma_sc_open(heap);
-        const kma_sc_spot_at at = kma_sc_spot_of(&sc, kma_deref_in(heap, raw));
-        if (at.error != KMA_ERROR_CODES)
-            continue;
-        sum->blocks--;
-        sum->used -= (ulong)KMA_UNIT * (at.own.size_class == KMA_SC_HEAD
-                                            ? kma_load_u32(kma_sc_bitmap(&sc, at.page), KMA_RELAXED) << sc.plan.shift
-                                            : at.own.size.units);
-    }
-}
+#define KMA_KIND scatter
+#include "kma/kernels/stats_quarantine.cl" // kma_scatter_stats_without_quarantine
+#undef KMA_KIND
 #endif
 
 // Adds one super block to a sum.
@@ -112,7 +94,6 @@ static inline void kma_scatter_stats_add(global kma_scatter *heap, kma_heap_stat
 }
 
 // Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-group of KMA_STATS_WORK_ITEMS.
-#define KMA_STATS_WORK_ITEMS 64
 __attribute__((reqd_work_group_size(KMA_STATS_WORK_ITEMS, 1, 1))) kernel void
 kma_scatter_stats_kernel(global kma_scatter *heap, global kma_heap_stats *stats)
 {
@@ -130,19 +111,11 @@ kma_scatter_stats_kernel(global kma_scatter *heap, global kma_heap_stats *stats)
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
         kma_heap_stats sum = parts[0];
-        for (uint i = 1; i < KMA_STATS_WORK_ITEMS; i++) {
-            sum.used += parts[i].used;
-            sum.blocks += parts[i].blocks;
-            sum.superblocks_free += parts[i].superblocks_free;
-            sum.superblocks_partial += parts[i].superblocks_partial;
-            sum.superblocks_full += parts[i].superblocks_full;
-        }
-        sum.bytes = exists ? heap->header.bytes : 0;
-        sum.capacity = exists ? (ulong)(heap->plan.limit - heap->plan.begin) * KMA_UNIT : 0;
+        for (uint i = 1; i < KMA_STATS_WORK_ITEMS; i++)
+            kma_stats_add(&sum, parts[i]);
+        kma_stats_of_header(&sum, &heap->header, exists);
         sum.superblock_bytes = supers != 0 ? ((ulong)KMA_UNIT << heap->plan.shift) << heap->plan.super_shift : 0;
         sum.superblocks = supers;
-        for (uint code = 0; code < KMA_ERROR_CODES; code++)
-            sum.errors[code] = !exists ? 0 : kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
         *stats = sum;
     }
 }

@@ -6,6 +6,7 @@
 
 #include "kma/heap/slab.cl"
 #include "kma/heap/stats.cl"
+#include "kma/kernels/stats_sum.cl"
 
 static inline void kma_slab_prepare(global kma_slab *heap, ulong bytes, ulong max_bytes, uint cursors)
 {
@@ -54,26 +55,9 @@ kernel void kma_slab_clear_errors_kernel(global kma_slab *heap)
 }
 
 #if KMA_DEBUG >= 2
-// Takes off a sum what is in one work-item's part of the quarantine: such blocks are nobody's. (Sums of parts wrap.)
-static inline void kma_slab_stats_without_quarantine(global kma_slab *heap, kma_heap_stats *sum, size_t me,
-                                                     size_t work_items)
-{
-    global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
-    for (size_t i = me; i < KMA_QUARANTINE; i += work_items) {
-        const kma_ref ref = kma_load_u32(&quarantine->refs[i], KMA_RELAXED);
-        if (ref < heap->plan.begin + KMA_GUARD_FRONT || ref >= heap->plan.limit) // none, or damage
-            continue;
-        const kma_ref raw = kma_guard_block_of(&heap->header, ref)->raw;
-        if (raw < heap->plan.begin || raw >= heap->plan.limit)
-            continue;
-        const kma_sl_heap sl = kma_sl_open(heap);
-        const kma_sl_spot at = kma_sl_spot_of(heap, kma_deref_in(heap, raw));
-        if (at.error != KMA_ERROR_CODES)
-            continue;
-        sum->blocks--;
-        sum->used -= (ulong)kma_sl_units_at(&sl, at) * KMA_UNIT;
-    }
-}
+#define KMA_KIND slab
+#include "kma/kernels/stats_quarantine.cl" // kma_slab_stats_without_quarantine
+#undef KMA_KIND
 #endif
 
 // Takes off a sum the slots that heads hold, which are nobody's blocks.
@@ -114,7 +98,6 @@ static inline void kma_slab_stats_add(global kma_slab *heap, kma_heap_stats *sum
 }
 
 // Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-group of KMA_STATS_WORK_ITEMS.
-#define KMA_STATS_WORK_ITEMS 64
 __attribute__((reqd_work_group_size(KMA_STATS_WORK_ITEMS, 1, 1))) kernel void
 kma_slab_stats_kernel(global kma_slab *heap, global kma_heap_stats *stats)
 {
@@ -134,19 +117,11 @@ kma_slab_stats_kernel(global kma_slab *heap, global kma_heap_stats *stats)
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
         kma_heap_stats sum = parts[0];
-        for (uint i = 1; i < KMA_STATS_WORK_ITEMS; i++) {
-            sum.used += parts[i].used;
-            sum.blocks += parts[i].blocks;
-            sum.superblocks_free += parts[i].superblocks_free;
-            sum.superblocks_partial += parts[i].superblocks_partial;
-            sum.superblocks_full += parts[i].superblocks_full;
-        }
-        sum.bytes = exists ? heap->header.bytes : 0;
-        sum.capacity = exists ? (ulong)(heap->plan.limit - heap->plan.begin) * KMA_UNIT : 0;
+        for (uint i = 1; i < KMA_STATS_WORK_ITEMS; i++)
+            kma_stats_add(&sum, parts[i]);
+        kma_stats_of_header(&sum, &heap->header, exists);
         sum.superblock_bytes = chunks != 0 ? (ulong)KMA_UNIT << (2 * KMA_SL_LINE_SHIFT) : 0; // its chunks
         sum.superblocks = chunks;
-        for (uint code = 0; code < KMA_ERROR_CODES; code++)
-            sum.errors[code] = !exists ? 0 : kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
         *stats = sum;
     }
 }

@@ -7,6 +7,7 @@
 #include "kma/heap/superblock.cl"
 #include "kma/heap/superblock_census.cl"
 #include "kma/heap/stats.cl"
+#include "kma/kernels/stats_sum.cl"
 
 static inline void kma_superblock_prepare(global kma_superblock *heap, ulong bytes, ulong max_bytes, uint shift)
 {
@@ -62,28 +63,9 @@ kernel void kma_superblock_clear_errors_kernel(global kma_superblock *heap)
 }
 
 #if KMA_DEBUG >= 2
-// Takes off a sum what is in one work-item's part of the quarantine: such blocks are nobody's. (Sums of parts wrap.)
-static inline void kma_superblock_stats_without_quarantine(global kma_superblock *heap, kma_heap_stats *sum, size_t me,
-                                                           size_t work_items)
-{
-    global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
-    for (size_t i = me; i < KMA_QUARANTINE; i += work_items) {
-        const kma_ref ref = kma_load_u32(&quarantine->refs[i], KMA_RELAXED);
-        if (ref < heap->plan.begin + KMA_GUARD_FRONT || ref >= heap->plan.limit) // none, or damage
-            continue;
-        const kma_ref raw = kma_guard_block_of(&heap->header, ref)->raw;
-        if (raw < heap->plan.begin || raw >= heap->plan.limit)
-            continue;
-        const uint content = kma_sb_content_of(heap, (raw - heap->plan.begin) >> heap->plan.shift);
-        if ((content & ~KMA_SB_FREE) >= heap->plan.size_classes) // damage again: of no class
-            continue;
-        const kma_sb_place place = kma_superblock_place(heap, kma_deref_in(heap, raw));
-        if (place.error != KMA_ERROR_CODES)
-            continue;
-        sum->blocks--;
-        sum->used -= (ulong)kma_class_units(place.size_class) * KMA_UNIT;
-    }
-}
+#define KMA_KIND superblock
+#include "kma/kernels/stats_quarantine.cl" // kma_superblock_stats_without_quarantine
+#undef KMA_KIND
 #endif
 
 // One work-item's part of the sums over all superblocks.
@@ -119,7 +101,6 @@ static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap
 }
 
 // Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-group of KMA_STATS_WORK_ITEMS.
-#define KMA_STATS_WORK_ITEMS 64
 __attribute__((reqd_work_group_size(KMA_STATS_WORK_ITEMS, 1, 1))) kernel void
 kma_superblock_stats_kernel(global kma_superblock *heap, global kma_heap_stats *stats)
 {
@@ -127,21 +108,13 @@ kma_superblock_stats_kernel(global kma_superblock *heap, global kma_heap_stats *
     parts[get_local_id(0)] = kma_superblock_stats_of(heap, get_local_id(0), KMA_STATS_WORK_ITEMS);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
-        kma_heap_stats sum = parts[0];
-        for (uint i = 1; i < KMA_STATS_WORK_ITEMS; i++) {
-            sum.used += parts[i].used;
-            sum.blocks += parts[i].blocks;
-            sum.superblocks_free += parts[i].superblocks_free;
-            sum.superblocks_partial += parts[i].superblocks_partial;
-            sum.superblocks_full += parts[i].superblocks_full;
-        }
         const bool exists = kma_heap_exists(&heap->header, KMA_KIND_SUPERBLOCK);
-        sum.bytes = exists ? heap->header.bytes : 0;
-        sum.capacity = exists ? (ulong)(heap->plan.limit - heap->plan.begin) * KMA_UNIT : 0;
+        kma_heap_stats sum = parts[0];
+        for (uint i = 1; i < KMA_STATS_WORK_ITEMS; i++)
+            kma_stats_add(&sum, parts[i]);
+        kma_stats_of_header(&sum, &heap->header, exists);
         sum.superblock_bytes = exists ? (ulong)KMA_UNIT << heap->plan.shift : 0;
         sum.superblocks = exists ? heap->plan.superblocks : 0;
-        for (uint code = 0; code < KMA_ERROR_CODES; code++)
-            sum.errors[code] = !exists ? 0 : kma_load_u32(&heap->header.errors.count[code], KMA_RELAXED);
         *stats = sum;
     }
 }

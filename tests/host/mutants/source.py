@@ -157,8 +157,8 @@ def _functions(code):
     for i, c in enumerate(code):
         if c == "{":
             if depth == 0:
-                head = re.search(r"static inline[^(]*?([\w#]+)\s*\(", code[begins:i])
-                name, body = (head.group(1) if head else None), i
+                head = re.search(r"static inline[^(]*?([\w#]+(?:\(_\w+\))?)\s*\(", code[begins:i])
+                name, body = (head.group(1).replace("KMA_OF_KIND(", "kma_KIND").rstrip(")") if head else None), i
             depth += 1
         elif c == "}":
             depth -= 1
