@@ -53,6 +53,8 @@
 #include "kma/kma.cl"
 #include "kma/containers/arena_layout.cl"
 #include "kma/containers/list.cl"
+#include "kma/heap/blocks.cl"
+#include "kma/heap/error_log.cl"
 #include "kma/lockfree/turn.cl"
 #include "kma/platform/settled.cl"
 

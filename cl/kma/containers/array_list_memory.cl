@@ -23,6 +23,7 @@
 
 #include "kma/kma.cl"
 #include "kma/containers/array_list_layout.cl"
+#include "kma/heap/error_log.cl"
 #include "kma/lockfree/turn.cl"
 #include "kma/platform/settled.cl"
 
