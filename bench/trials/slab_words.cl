@@ -19,6 +19,7 @@
 //   LOOK_AT_STATE  1: a claim of lines looks at the region's state
 //   SHARE_END      1: the draw that ends a share takes its regions out of line tree 47
 //   WITH_MIXED     1: warps of several classes, too, have that path
+//   STRAY          1: there is a path for stray lanes
 //   WIDE_LINES     1: lines of 512 B, slabs of 32 slots, two words for each line (whole warps only)
 //   FLOOR          1: no heap at all, each work-item has a place of its own
 //   TRIAL_A        1: the kernels of trial A, 0: those of B
@@ -823,12 +824,12 @@ static inline uint slab_malloc_stray(const slab_heap *heap, uint size_class)
 static inline bool slab_release(const slab_heap *heap, uint line, uint word, uint slots)
 {
     global kma_atomic_u32 *const words = slab_words(heap);
-    const uint size_class = slab_class_in(word);
 #if COUNTED
     const uint before = kma_fetch_and_u32(&words[line], ~slots, KMA_RELEASE);
     slab_uncount(heap, line, (uint)popcount(before & slots));
     return (before & slots) == slots;
 #else
+    const uint size_class = slab_class_in(word);
     const uint all = slab_all_slots(word);
     if ((word & OCCUPANCY) == slots && // the last ones
         kma_load_u32(slab_current(heap, size_class, slab_shard(heap)), KMA_RELAXED) == line) {
@@ -1159,10 +1160,10 @@ static inline uint slab_malloc(const slab_heap *heap, uint bytes)
             return ref;
     }
 #endif
-#if WIDE_LINES
-    return NONE; // there is no path for stray lanes
-#else
+#if STRAY
     return slab_malloc_stray(heap, size_class);
+#else
+    return NONE;
 #endif
 }
 
@@ -1172,10 +1173,10 @@ static inline bool slab_free(const slab_heap *heap, uint ref)
     if (kma_lanes_active() == KMA_LANES_ALL && slab_free_warp(heap, ref))
         return true;
 #endif
-#if WIDE_LINES
-    return false;
-#else
+#if STRAY
     return slab_free_stray(heap, ref);
+#else
+    return false;
 #endif
 }
 
@@ -1234,60 +1235,39 @@ kernel void init_trees(global slab_plan *header)
 }
 
 #if TRIAL_A
-// As bench/heap.cl's.
-kernel void steady(global slab_plan *header, global uint *refs, global uint *sizes, uint take_below, uint give_below,
-                   uint low, uint span, uint seed, volatile global uint *counts)
-{
-    const slab_heap heap = slab_open(header);
-    const uint slot = (uint)get_global_id(0);
-    const uint random = kma_mix32(kma_mix32(slot) + seed);
-    const uint old = refs[slot];
-    if (old != NONE) {
-        if (random < give_below) {
-            if (!slab_is_signed(&heap, old, sizes[slot], slot))
-                atomic_inc(&counts[ERRORS]);
-            if (!WORK_FREE(&heap, old))
-                atomic_inc(&counts[ERRORS]);
-            refs[slot] = NONE;
-        }
-    } else if (random < take_below) {
-        const uint bytes = work_bytes(random, low, span);
-        const uint mine = WORK_MALLOC(&heap, bytes, slot);
-        refs[slot] = mine;
-        sizes[slot] = bytes;
-        if (mine == NONE)
-            atomic_inc(&counts[NULLS]);
-        else
-            slab_sign(&heap, mine, bytes, slot);
-    }
-}
-
-// A work-item takes a block if its random number is below `take_below`, and frees the one that it took two kernels ago.
-// taken, given: the arrays of this kernel and of that one.
-kernel void sparse(global slab_plan *header, global uint *taken, global uint *taken_sizes, global uint *given,
-                   global const uint *given_sizes, uint take_below, uint low, uint span, uint seed,
-                   volatile global uint *counts)
+// One kernel of steady or sparse. A work-item takes a block if its random number is below `take_below`, and frees an old
+// one, where it has one, if that is below `give_below`.
+// steady: one array; only a work-item without a block takes one. sparse: `given` is what was taken two kernels ago.
+kernel void work(global slab_plan *header, global uint *taken, global uint *taken_sizes, global uint *given,
+                 global const uint *given_sizes, uint is_steady, uint take_below, uint give_below, uint low, uint span,
+                 uint seed, volatile global uint *counts)
 {
     const slab_heap heap = slab_open(header);
     const uint me = (uint)get_global_id(0);
     const uint random = kma_mix32(kma_mix32(me) + seed);
-    uint mine = NONE;
-    if (random < take_below) {
+    const uint old = given[me];
+    const bool takes = random < take_below && (is_steady == 0 || old == NONE);
+    const bool gives = random < give_below && old != NONE;
+    const uint old_bytes = gives ? given_sizes[me] : 4;
+    if (takes) {
         const uint bytes = work_bytes(random, low, span);
-        mine = WORK_MALLOC(&heap, bytes, me);
+        const uint mine = WORK_MALLOC(&heap, bytes, me);
+        taken[me] = mine;
         taken_sizes[me] = bytes;
         if (mine == NONE)
             atomic_inc(&counts[NULLS]);
         else
             slab_sign(&heap, mine, bytes, me);
+    } else if (is_steady == 0) {
+        taken[me] = NONE;
     }
-    taken[me] = mine;
-    const uint old = given[me];
-    if (old != NONE) {
-        if (!slab_is_signed(&heap, old, given_sizes[me], me))
+    if (gives) {
+        if (!slab_is_signed(&heap, old, old_bytes, me))
             atomic_inc(&counts[ERRORS]);
-        if (!WORK_FREE(&heap, old))
+        const bool is_freed = WORK_FREE(&heap, old);
+        if (!is_freed)
             atomic_inc(&counts[ERRORS]);
+        given[me] = NONE;
     }
 }
 
@@ -1299,9 +1279,12 @@ kernel void pairs(global slab_plan *header, uint turns, uint bytes, uint verifie
     uint nulls = 0;
     uint errors = 0;
     uint before = NONE;
-    for (uint turn = 0; turn < turns; turn++) {
-        const uint mine = WORK_MALLOC(&heap, bytes, me);
-        nulls += mine == NONE ? 1 : 0;
+    for (uint turn = 0; turn <= turns; turn++) { // the last one only frees
+        uint mine = NONE;
+        if (turn < turns) {
+            mine = WORK_MALLOC(&heap, bytes, me);
+            nulls += mine == NONE ? 1 : 0;
+        }
         if (verified != 0 && mine != NONE)
             slab_sign(&heap, mine, bytes, me * turns + turn);
         else if (mine != NONE)
@@ -1311,12 +1294,10 @@ kernel void pairs(global slab_plan *header, uint turns, uint bytes, uint verifie
         if (old != NONE) {
             if (verified != 0 && !slab_is_signed(&heap, old, bytes, me * turns + turn - 1))
                 errors++;
-            if (!WORK_FREE(&heap, old))
-                errors++;
+            const bool is_freed = WORK_FREE(&heap, old);
+            errors += is_freed ? 0 : 1;
         }
     }
-    if (verified != 0 && before != NONE && !WORK_FREE(&heap, before))
-        errors++;
     if (nulls != 0)
         atomic_add(&counts[NULLS], nulls);
     if (errors != 0)
@@ -1361,21 +1342,6 @@ kernel void verify_blocks(global slab_plan *header, global const uint *refs, uin
 
 #endif
 
-// Frees what is left in refs, and empties them.
-kernel void drain(global slab_plan *header, global uint *refs, global const uint *sizes, volatile global uint *counts)
-{
-    const slab_heap heap = slab_open(header);
-    const uint me = (uint)get_global_id(0);
-    const uint ref = refs[me];
-    if (ref != NONE) {
-        if (!slab_is_signed(&heap, ref, sizes[me], me))
-            atomic_inc(&counts[ERRORS]);
-        if (!WORK_FREE(&heap, ref))
-            atomic_inc(&counts[ERRORS]);
-    }
-    refs[me] = NONE;
-}
-
 // At rest: counts used lines, lines and blocks of slabs, and slabs with free slots that the tree of their class hides.
 kernel void check(global slab_plan *header, volatile global uint *counts)
 {
@@ -1383,8 +1349,8 @@ kernel void check(global slab_plan *header, volatile global uint *counts)
     uint used = 0, owned = 0, blocks = 0, hidden = 0;
     for (uint line = (uint)get_global_id(0); line < heap.plan.lines; line += (uint)get_global_size(0)) {
         used += kma_load_u32(&slab_used(&heap)[line >> 5], KMA_RELAXED) >> line % 32 & 1;
-        const uint word = kma_load_u32(&slab_words(&heap)[line], KMA_RELAXED);
 #if !WIDE_LINES
+        const uint word = kma_load_u32(&slab_words(&heap)[line], KMA_RELAXED);
         if ((word & FORM) == MIXED && (word & OCCUPANCY) != 0)
             owned += (word >> 20 & 255) + 1;
 #if COUNTED

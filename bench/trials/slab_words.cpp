@@ -112,21 +112,23 @@ struct Variant {
     const char *options;
 };
 
-// The first is what the design has, but for the number of current slabs.
+// By importance: later ones may be left out. The first is what the design has, with four current slabs for each
+// multiprocessor.
 const std::vector<Variant> a_variants = {
     {"word, 4 shards", "-DSUB_SHARDS=4"},
-    {"floor (no heap)", "-DSUB_SHARDS=4 -DFLOOR=1"},
     {"word, 1 shard", "-DSUB_SHARDS=1"},
     {"word, 8 shards", "-DSUB_SHARDS=8"},
     {"count and bits, 4 shards", "-DSUB_SHARDS=4 -DCOUNTED=1"},
+    {"floor (no heap)", "-DSUB_SHARDS=4 -DFLOOR=1"},
     {"word, 4 shards, packs from 4", "-DSUB_SHARDS=4 -DOWN_PACK=4"},
     {"word, 8 shards, each lane", "-DSUB_SHARDS=8 -DBY_LEADER=0 -DOWN_PACK=0"},
     {"word, 4 shards, no packs", "-DSUB_SHARDS=4 -DOWN_PACK=0 -DTOGETHER=0"},
 };
 const std::vector<Variant> b_variants = {
     {"256 B lines", ""},
-    {"256 B lines, no state", "-DLOOK_AT_STATE=0"},
     {"512 B lines, two words", "-DWIDE_LINES=1"},
+    {"256 B lines, no state", "-DLOOK_AT_STATE=0"},
+    {"256 B lines, and strays", "-DSTRAY=1"},
     {"256 B lines, no share end", "-DSHARE_END=0"},
 };
 
@@ -142,7 +144,7 @@ std::string in_words(Sizes sizes)
 
 cl_uint below(double chance)
 {
-    return static_cast<cl_uint>(chance * 4294967296.0);
+    return static_cast<cl_uint>(std::min(chance * 4294967296.0, 4294967295.0));
 }
 
 class Trials {
@@ -223,6 +225,7 @@ private:
         set("SHARE_END", 1);
         set("WITH_MIXED", trial == 'B');
         set("WIDE_LINES", 0);
+        set("STRAY", trial == 'A' || !has_warps_);
         set("FLOOR", 0);
         set("TRIAL_A", trial == 'A');
         wide_ = options.find("WIDE_LINES=1") != std::string::npos;
@@ -250,7 +253,7 @@ private:
             } else if (spills.empty() && std::regex_search(line, match, spilled)) {
                 spills = match.str(1);
             } else if (!kernel.empty() && std::regex_search(line, match, found)) {
-                if (kernel == "steady" || kernel == "sparse" || kernel == "pairs" || kernel == "allocate" ||
+                if (kernel == "work" || kernel == "pairs" || kernel == "allocate" ||
                     kernel == "release")
                     told += "; " + kernel + " " + match.str(1) + " registers, " + spills + " B spilled";
                 kernel.clear();
@@ -345,43 +348,52 @@ private:
         Sizes sizes;
     };
 
+    // Kernels one after the other, and then those that free what is left. Returns the median time.
+    double series(std::size_t items, std::size_t kernels, bool is_steady, double take, double give, Sizes sizes)
+    {
+        constexpr double longest = 500; // ms of all kernels
+        for (const cl::Buffer &refs : refs_)
+            fill(refs, none, items);
+        fill(counts_, 0, count_words);
+        const auto work = [&](std::size_t turn, cl_uint take_below, cl_uint give_below) {
+            const std::size_t taken = is_steady ? 0 : turn % 3, given = is_steady ? 0 : (turn + 1) % 3;
+            return time("work", items, heap_, refs_[taken], sizes_[taken], refs_[given], sizes_[given],
+                        cl_uint{is_steady}, take_below, give_below, sizes.low, sizes.span,
+                        static_cast<cl_uint>(turn * 0x9e3779b9u), counts_);
+        };
+        std::vector<double> ms;
+        double sum = 0;
+        std::size_t turn = 0;
+        for (; turn < kernels && sum < longest; turn++) {
+            ms.push_back(work(turn, below(take), below(give)));
+            sum += ms.back();
+        }
+        for (std::size_t last = 0; last < 3; last++) // what is left
+            work(turn + last, 0, none);
+        time("check", round_items, heap_, counts_);
+        if (turn < kernels)
+            std::printf("only %zu kernels: ", turn);
+        return median(ms, ms.size() / 10);
+    }
+
     void steady(const Load &load, std::uint64_t bytes)
     {
-        const std::size_t kernels = arguments_.quick ? 60 : 300, warm_up = kernels / 10;
         new_heap(bytes);
-        fill(refs_[0], none, load.items);
-        fill(counts_, 0, count_words);
-        std::vector<double> ms;
-        for (std::size_t turn = 0; turn < kernels; turn++)
-            ms.push_back(time("steady", load.items, heap_, refs_[0], sizes_[0], below(load.chance), below(load.chance),
-                              load.sizes.low, load.sizes.span, static_cast<cl_uint>(turn * 0x9e3779b9u), counts_));
-        time("drain", load.items, heap_, refs_[0], sizes_[0], counts_);
-        time("check", round_items, heap_, counts_);
+        const double ms =
+            series(load.items, arguments_.quick ? 60 : 300, true, load.chance, load.chance, load.sizes);
         line("steady " + std::to_string(load.items / 1024) + " Ki, " + in_words(load.sizes) + ", " +
                  std::to_string(bytes >> 20) + " MiB",
-             median(ms, warm_up), "ms");
+             ms, "ms");
     }
 
     void sparse(double share, Sizes sizes)
     {
         const std::size_t items = std::min<std::size_t>(items_, std::size_t{1} << 18);
-        const std::size_t kernels = arguments_.quick ? 20 : 200, warm_up = kernels / 10;
         new_heap(large_);
-        for (const cl::Buffer &refs : refs_)
-            fill(refs, none, items);
-        fill(counts_, 0, count_words);
-        std::vector<double> ms;
-        for (std::size_t turn = 0; turn < kernels; turn++) {
-            const std::size_t taken = turn % 3, given = (turn + 1) % 3;
-            ms.push_back(time("sparse", items, heap_, refs_[taken], sizes_[taken], refs_[given], sizes_[given],
-                              below(share), sizes.low, sizes.span, static_cast<cl_uint>(turn * 0x9e3779b9u), counts_));
-        }
-        for (const std::size_t turn : {kernels - 1, kernels - 2})
-            time("drain", items, heap_, refs_[turn % 3], sizes_[turn % 3], counts_);
-        time("check", round_items, heap_, counts_);
+        const double ms = series(items, arguments_.quick ? 20 : 200, false, share, 1, sizes);
         line("sparse " + std::to_string(items / 1024) + " Ki, " + in_words(sizes) + ", 1/" +
                  std::to_string(static_cast<int>(1 / share)),
-             median(ms, warm_up), "ms");
+             ms, "ms");
     }
 
     void pairs(std::size_t items, cl_uint turns, cl_uint bytes)
