@@ -1,72 +1,73 @@
-// Trials A and B of the slab heap's second design: the loops of stray lanes and of whole warps, as they would stand in
-// the heap, on a heap that has no large blocks, no public functions and no debug flavours.
+// Trials A and B of the slab heap's second design: the loops of stray lanes and of whole warps, as
+// they would stand in the heap, on a heap that has no large blocks, no public functions and no
+// debug flavours.
 //
 // Memory is lines. Each line has a line word, whose form is one of
 //   EQUAL  29 kept, 28 announced, 27:22 class, 21:18 slots - 1, 15:0 occupancy
 //   MIXED  27:20 lines - 1, 19:17 planes, 16 plus-one, 15:0 occupancy
 //   REST   29 mixed, 27:20 lines back to the slab's first line, 15:0 a bit plane (mixed)
-// An EQUAL or MIXED word is living if an occupancy bit or `kept` is set. The word of an inner or a free line is never
-// living. A claim is a compare-and-swap from a living word to a living word.
+// An EQUAL or MIXED word is living if an occupancy bit or `kept` is set. The word of an inner or a
+// free line is never living. A claim is a compare-and-swap from a living word to a living word.
 //
-// Every loop here has a bound. (Those of bit_tree.cl go on only if another work-item changed something.)
+// Every loop here has a bound. (Those of bit_tree.cl go on only if another work-item changed
+// something.)
 //
 // Macros that choose a variant:
 //   SUB_SHARDS     current slabs of a class for each multiprocessor: 1, 4 or 8
-//   BY_LEADER      1: one lane claims and frees for all lanes of its class or slab; 0: each lane by itself
-//   OWN_PACK       lanes of one class from which on they get a slab of their own; 0: never
-//   COUNTED        1: a word {class, slots, count} reserves by add, then a bit is taken by OR; 0: one word, by CAS
-//   TOGETHER       1: whole warps have their own path
-//   LOOK_AT_STATE  1: a claim of lines looks at the region's state
-//   SHARE_END      1: the draw that ends a share takes its regions out of line tree 47
-//   WITH_MIXED     1: warps of several classes, too, have that path
+//   BY_LEADER      1: one lane claims and frees for all lanes of its class or slab; 0: each lane by
+//   itself OWN_PACK       lanes of one class from which on they get a slab of their own; 0: never
+//   COUNTED        1: a word {class, slots, count} reserves by add, then a bit is taken by OR; 0:
+//   one word, by CAS TOGETHER       1: whole warps have their own path LOOK_AT_STATE  1: a claim of
+//   lines looks at the region's state SHARE_END      1: the draw that ends a share takes its
+//   regions out of line tree 47 WITH_MIXED     1: warps of several classes, too, have that path
 //   STRAY          1: there is a path for stray lanes
 //   WIDE_LINES     1: lines of 512 B, slabs of 32 slots, two words for each line (whole warps only)
 //   FLOOR          1: no heap at all, each work-item has a place of its own
 //   TRIAL_A        1: the kernels of trial A, 0: those of B
+#include "kma/lockfree/bit_tree.cl"
 #include "kma/platform/bits.cl"
 #include "kma/platform/lanes.cl"
 #include "kma/platform/memory.cl"
 #include "kma/platform/place.cl"
-#include "kma/lockfree/bit_tree.cl"
 
 #define NONE 0xffffffffu
 
 #if WIDE_LINES
 #define LINE_SHIFT 5u // log2 of a line's units
-#define TEAM       32u // lanes of a whole warp that share a slab
+#define TEAM 32u      // lanes of a whole warp that share a slab
 #else
 #define LINE_SHIFT 4u
-#define TEAM       16u
+#define TEAM 16u
 #endif
-#define LINE_UNITS   (1u << LINE_SHIFT)
+#define LINE_UNITS (1u << LINE_SHIFT)
 #define REGION_SHIFT 8u // log2 of a region's lines
 #define REGION_LINES (1u << REGION_SHIFT)
 #define REGION_WORDS (REGION_LINES / 32)
-#define FRAME_SHIFT  4u // log2 of a frame's lines
-#define CLASSES      64u
+#define FRAME_SHIFT 4u // log2 of a frame's lines
+#define CLASSES 64u
 #define LINE_CLASSES 48u
-#define KEPT_TREE    CLASSES // frames with kept pages
+#define KEPT_TREE CLASSES // frames with kept pages
 
-#define CURSORS       16u // of each band
+#define CURSORS 16u // of each band
 #define CURSOR_STRIDE 32u
-#define BAND_FEW      0u
-#define BAND_MANY     1u
-#define BAND_PAGES    2u
-#define FEW_LINES     32u // at most, of a draw in that band
+#define BAND_FEW 0u
+#define BAND_MANY 1u
+#define BAND_PAGES 2u
+#define FEW_LINES 32u // at most, of a draw in that band
 
-#define FORM      0xc0000000u
-#define EQUAL     0u
-#define MIXED     0x40000000u
-#define REST      0x80000000u
-#define KEPT      0x20000000u
+#define FORM 0xc0000000u
+#define EQUAL 0u
+#define MIXED 0x40000000u
+#define REST 0x80000000u
+#define KEPT 0x20000000u
 #define ANNOUNCED 0x10000000u
 #define REST_MIXED 0x20000000u
 #define OCCUPANCY 0x0000ffffu
-#define OF_CLASS  (FORM | 63u << 22)
+#define OF_CLASS (FORM | 63u << 22)
 
 // States of regions, four bits each.
 #define STATE_FRESH 0u
-#define STATE_OPEN  1u
+#define STATE_OPEN 1u
 
 // Where everything is: word offsets from the heap's start. slab_words.cpp has the same.
 typedef struct slab_plan {
@@ -74,7 +75,8 @@ typedef struct slab_plan {
     uint shard_mask;
     uint few_rounds, many_rounds, page_rounds; // shares of a cursor, by band
     uint line_tree_words, class_tree_words;
-    uint at_cursors, at_current, at_states, at_used, at_line_trees, at_class_trees, at_words, at_others;
+    uint at_cursors, at_current, at_states, at_used, at_line_trees, at_class_trees, at_words,
+        at_others;
     uint at_memory; // in units
     uint end;       // of the words
 } slab_plan;
@@ -117,7 +119,8 @@ static inline global kma_atomic_u32 *slab_used(const slab_heap *heap)
 
 static inline global kma_atomic_u32 *slab_class_tree(const slab_heap *heap, uint size_class)
 {
-    return slab_at(heap, heap->plan.at_class_trees) + (size_t)size_class * heap->plan.class_tree_words;
+    return slab_at(heap, heap->plan.at_class_trees) +
+           (size_t)size_class * heap->plan.class_tree_words;
 }
 
 static inline global kma_atomic_u32 *slab_line_tree(const slab_heap *heap, uint line_class)
@@ -130,7 +133,8 @@ static inline global uint *slab_memory(const slab_heap *heap, uint ref)
     return heap->base + ((size_t)(heap->plan.at_memory + ref) << 2);
 }
 
-// ------ classes: 1 to 8 units, then eight for each power of two, to 1,024 units -------------------------------------
+// ------ classes: 1 to 8 units, then eight for each power of two, to 1,024 units
+// -------------------------------------
 
 static inline uint slab_class_units(uint size_class)
 {
@@ -161,7 +165,8 @@ static inline uint slab_lines_of(uint slots, uint units)
     return (slots * units + LINE_UNITS - 1) >> LINE_SHIFT;
 }
 
-// ------ line words ---------------------------------------------------------------------------------------------------
+// ------ line words
+// ---------------------------------------------------------------------------------------------------
 
 static inline uint slab_equal_word(uint size_class, uint slots, uint occupied)
 {
@@ -178,10 +183,12 @@ static inline uint slab_class_in(uint word)
     return word >> 22 & 63;
 }
 
-// The slots that a lane that wants the class may claim; none if the word is dead or of another class.
+// The slots that a lane that wants the class may claim; none if the word is dead or of another
+// class.
 static inline uint slab_free_slots(uint word, uint size_class)
 {
-    const bool is_living = (word & OF_CLASS) == size_class << 22 && (word & (KEPT | OCCUPANCY)) != 0;
+    const bool is_living =
+        (word & OF_CLASS) == size_class << 22 && (word & (KEPT | OCCUPANCY)) != 0;
     return is_living ? ~word & slab_all_slots(word) : 0;
 }
 
@@ -202,7 +209,8 @@ static inline uint slab_nth(uint bits, uint rank)
     return kma_lowest_bit(bits);
 }
 
-// COUNTED: 31:24 class + 1, 23:20 slots - 1, 15:0 reserved slots. Beside the line word, which has the bits.
+// COUNTED: 31:24 class + 1, 23:20 slots - 1, 15:0 reserved slots. Beside the line word, which has
+// the bits.
 static inline uint slab_count_word(uint size_class, uint slots, uint count)
 {
     return (size_class + 1) << 24 | (slots - 1) << 20 | count;
@@ -216,10 +224,10 @@ static inline uint slab_uncounted(uint word, uint size_class)
 }
 
 #if COUNTED
-#define slab_judged  slab_others
+#define slab_judged slab_others
 #define slab_room_of slab_uncounted
 #else
-#define slab_judged  slab_words
+#define slab_judged slab_words
 #define slab_room_of slab_free_slots
 #endif
 
@@ -243,7 +251,8 @@ static inline slab_four slab_load_four(global kma_atomic_u32 *at)
     return four;
 }
 
-// ------ shards -------------------------------------------------------------------------------------------------------
+// ------ shards
+// -------------------------------------------------------------------------------------------------------
 
 static inline uint slab_shard(const slab_heap *heap)
 {
@@ -256,16 +265,20 @@ static inline uint slab_shard(const slab_heap *heap)
 #endif
 }
 
-static inline global kma_atomic_u32 *slab_current(const slab_heap *heap, uint size_class, uint shard)
+static inline global kma_atomic_u32 *slab_current(const slab_heap *heap, uint size_class,
+                                                  uint shard)
 {
     return slab_at(heap, heap->plan.at_current) + size_class * (heap->plan.shard_mask + 1) + shard;
 }
 
-// ------ lines: cursors, claims, give back ------------------------------------------------------------------------------
+// ------ lines: cursors, claims, give back
+// ------------------------------------------------------------------------------
 
 static inline uint slab_share_shift(uint band)
 {
-    return band == BAND_MANY ? REGION_SHIFT + 4 : band == BAND_FEW ? REGION_SHIFT + 1 : REGION_SHIFT;
+    return band == BAND_MANY  ? REGION_SHIFT + 4
+           : band == BAND_FEW ? REGION_SHIFT + 1
+                              : REGION_SHIFT;
 }
 
 // The line that a cursor means when it has counted so many.
@@ -293,7 +306,8 @@ static inline uint slab_line_mask(uint first, uint count, uint word)
     return (uint)(kma_bits_below(end) & ~kma_bits_below(begin));
 }
 
-// Opens a region whose state word was seen to say that it is fresh. False if the region is not open then.
+// Opens a region whose state word was seen to say that it is fresh. False if the region is not open
+// then.
 static inline KMA_COLD bool slab_open_region(global slab_plan *header, uint region, uint word)
 {
     const slab_heap heap = slab_open(header);
@@ -310,7 +324,9 @@ static inline KMA_COLD bool slab_open_region(global slab_plan *header, uint regi
 
 static inline uint slab_state_word(const slab_heap *heap, uint region)
 {
-    return LOOK_AT_STATE ? kma_load_u32(slab_at(heap, heap->plan.at_states) + region / 8, KMA_RELAXED) : 0;
+    return LOOK_AT_STATE
+               ? kma_load_u32(slab_at(heap, heap->plan.at_states) + region / 8, KMA_RELAXED)
+               : 0;
 }
 
 // Whether lines may be claimed in a region, by its state word as it was loaded beside the claim.
@@ -365,8 +381,8 @@ static inline uint slab_run_in(uint bits)
     return run + ((begins & bits >> run) != 0 ? 1 : 0); // 31 for 32, which the caller knows
 }
 
-// Puts a region into the line tree of its longest run of free lines. The looks are read-modify-writes behind a fence:
-// of two that gave lines back, one sees the other's.
+// Puts a region into the line tree of its longest run of free lines. The looks are
+// read-modify-writes behind a fence: of two that gave lines back, one sees the other's.
 static inline KMA_COLD void slab_list_region(global slab_plan *header, uint region)
 {
     const slab_heap heap = slab_open(header);
@@ -400,7 +416,8 @@ static inline void slab_give_back_alone(const slab_heap *heap, uint first, uint 
     slab_list_region(heap->header, first >> REGION_SHIFT);
 }
 
-// The first of `count` lines in the region that are free side by side, 64 at most; claimed. NONE if there are none.
+// The first of `count` lines in the region that are free side by side, 64 at most; claimed. NONE if
+// there are none.
 static inline uint slab_claim_in(const slab_heap *heap, uint region, uint count)
 {
     global kma_atomic_u32 *const used = slab_used(heap) + region * REGION_WORDS;
@@ -471,9 +488,11 @@ static inline uint slab_draw_alone(const slab_heap *heap, uint count)
     return NONE;
 }
 
-// ------ class trees --------------------------------------------------------------------------------------------------
+// ------ class trees
+// --------------------------------------------------------------------------------------------------
 
-// A slab of the frame that has room of a class, the first one from a line on, and its judged word; word 0: none.
+// A slab of the frame that has room of a class, the first one from a line on, and its judged word;
+// word 0: none.
 typedef struct slab_found {
     uint line;
     uint word;
@@ -498,7 +517,8 @@ static inline slab_found slab_look(const slab_heap *heap, uint frame, uint size_
     return found;
 }
 
-// Takes a frame that showed no room out of the class's tree, and puts it back if there is some now. True if it stays out.
+// Takes a frame that showed no room out of the class's tree, and puts it back if there is some now.
+// True if it stays out.
 static inline bool slab_take_out(const slab_heap *heap, uint frame, uint size_class)
 {
     global kma_atomic_u32 *const tree = slab_class_tree(heap, size_class);
@@ -533,16 +553,19 @@ static inline KMA_COLD void slab_end(global slab_plan *header, uint line, uint w
     slab_give_back_alone(&heap, line, slab_lines_of(slots, slab_class_units(size_class)));
 }
 
-// ------ claims of slots ----------------------------------------------------------------------------------------------
+// ------ claims of slots
+// ----------------------------------------------------------------------------------------------
 
-// What a lane claimed for others of its class, and the class of the slab, which may be a larger one.
+// What a lane claimed for others of its class, and the class of the slab, which may be a larger
+// one.
 typedef struct slab_claim {
     uint line;
     uint slots; // 15:0 slots, 21:16 class; 0: nothing
 } slab_claim;
 
 #if COUNTED
-// Takes back reservations, or those of slots that were freed. The one that leaves none ends the slab, unless it is current.
+// Takes back reservations, or those of slots that were freed. The one that leaves none ends the
+// slab, unless it is current.
 static inline void slab_uncount(const slab_heap *heap, uint line, uint count)
 {
     global kma_atomic_u32 *const counts = slab_others(heap);
@@ -553,16 +576,18 @@ static inline void slab_uncount(const slab_heap *heap, uint line, uint count)
     const uint size_class = (before >> 24) - 1;
     if ((before & 0xffff) > (before >> 20 & 15))
         slab_list(heap, line >> FRAME_SHIFT, size_class);
-    if ((after & 0xffff) != 0 || kma_load_u32(slab_current(heap, size_class, slab_shard(heap)), KMA_RELAXED) == line)
+    if ((after & 0xffff) != 0 ||
+        kma_load_u32(slab_current(heap, size_class, slab_shard(heap)), KMA_RELAXED) == line)
         return;
     if (kma_cas_u32(&counts[line], after, 0, KMA_ACQUIRE) == after)
         slab_end(heap->header, line, slab_equal_word(size_class, (after >> 20 & 15) + 1, 0));
 }
 #endif
 
-// Claims up to `wanted` slots of a slab whose judged word was seen. Returns the slots; sets *lost if others were quicker.
-static inline uint slab_claim_slots(const slab_heap *heap, uint line, uint word, uint size_class, uint wanted,
-                                    bool *lost)
+// Claims up to `wanted` slots of a slab whose judged word was seen. Returns the slots; sets *lost
+// if others were quicker.
+static inline uint slab_claim_slots(const slab_heap *heap, uint line, uint word, uint size_class,
+                                    uint wanted, bool *lost)
 {
 #if COUNTED
     if (slab_uncounted(word, size_class) == 0)
@@ -598,7 +623,8 @@ static inline uint slab_claim_slots(const slab_heap *heap, uint line, uint word,
         if (room == 0)
             return 0;
         const uint mine = slab_lowest(room, wanted);
-        const uint seen = kma_cas_u32(&slab_words(heap)[line], word, (word | mine) & ~KEPT, KMA_ACQUIRE);
+        const uint seen =
+            kma_cas_u32(&slab_words(heap)[line], word, (word | mine) & ~KEPT, KMA_ACQUIRE);
         if (seen == word) {
             if (mine == room)
                 slab_unlist(heap->header, line >> FRAME_SHIFT, size_class);
@@ -611,12 +637,13 @@ static inline uint slab_claim_slots(const slab_heap *heap, uint line, uint word,
 #endif
 }
 
-#define BY_DRAW   1u // where lines come from
+#define BY_DRAW 1u // where lines come from
 #define BY_SEARCH 2u
 
-// Begins a slab, of whose slots the caller takes `mine`: if others are left, the slab is listed and current. Returns its
-// first line, or NONE.
-static inline KMA_COLD uint slab_begin(global slab_plan *header, uint size_class, uint slots, uint mine, uint from)
+// Begins a slab, of whose slots the caller takes `mine`: if others are left, the slab is listed and
+// current. Returns its first line, or NONE.
+static inline KMA_COLD uint slab_begin(global slab_plan *header, uint size_class, uint slots,
+                                       uint mine, uint from)
 {
     const slab_heap heap = slab_open(header);
     const uint units = slab_class_units(size_class);
@@ -640,13 +667,15 @@ static inline KMA_COLD uint slab_begin(global slab_plan *header, uint size_class
     if (mine == slab_all_slots(word)) {
         kma_store_u32(words, word, KMA_RELAXED); // a free comes after it by the block
 #if COUNTED
-        kma_fetch_add_u32(&slab_others(&heap)[line], slab_count_word(size_class, slots, slots), KMA_RELAXED);
+        kma_fetch_add_u32(&slab_others(&heap)[line], slab_count_word(size_class, slots, slots),
+                          KMA_RELAXED);
 #endif
         return line;
     }
     kma_store_u32(words, word, KMA_RELEASE);
 #if COUNTED
-    kma_fetch_add_u32(&slab_others(&heap)[line], slab_count_word(size_class, slots, (uint)popcount(mine)), KMA_RELEASE);
+    kma_fetch_add_u32(&slab_others(&heap)[line],
+                      slab_count_word(size_class, slots, (uint)popcount(mine)), KMA_RELEASE);
 #endif
     slab_list(&heap, line >> FRAME_SHIFT, size_class);
     kma_store_u32(slab_current(&heap, size_class, slab_shard(&heap)), line, KMA_RELAXED);
@@ -661,9 +690,10 @@ static inline slab_claim slab_claimed(uint line, uint slots, uint size_class)
     return claim;
 }
 
-// Slots of listed slabs of a class, from a frame on. The slab is current then for those who want `named`.
-static inline KMA_COLD slab_claim slab_claim_listed(global slab_plan *header, uint size_class, uint wanted, uint from,
-                                                    uint named)
+// Slots of listed slabs of a class, from a frame on. The slab is current then for those who want
+// `named`.
+static inline KMA_COLD slab_claim slab_claim_listed(global slab_plan *header, uint size_class,
+                                                    uint wanted, uint from, uint named)
 {
     const slab_heap heap = slab_open(header);
     global kma_atomic_u32 *const tree = slab_class_tree(&heap, size_class);
@@ -672,15 +702,16 @@ static inline KMA_COLD slab_claim slab_claim_listed(global slab_plan *header, ui
     for (uint visits = 0; left != 0 && visits < 32; visits++) {
         const uint near = kma_load_u32(&tree[from >> KMA_BIT_TREE_SHIFT], KMA_RELAXED);
         const uint ahead = near & ~(uint)kma_bits_below(from & (KMA_BIT_TREE_FANOUT - 1));
-        const uint frame =
-            near != 0 ? (from & ~(KMA_BIT_TREE_FANOUT - 1)) + kma_lowest_bit(ahead != 0 ? ahead : near)
-                      : kma_bit_tree_find(tree, heap.plan.frames, from);
+        const uint frame = near != 0 ? (from & ~(KMA_BIT_TREE_FANOUT - 1)) +
+                                           kma_lowest_bit(ahead != 0 ? ahead : near)
+                                     : kma_bit_tree_find(tree, heap.plan.frames, from);
         if (frame == KMA_BIT_TREE_NONE)
             break;
         const slab_found found = slab_look(&heap, frame, size_class, shard);
         if (found.word != 0) {
             bool lost = false;
-            const uint slots = slab_claim_slots(&heap, found.line, found.word, size_class, wanted, &lost);
+            const uint slots =
+                slab_claim_slots(&heap, found.line, found.word, size_class, wanted, &lost);
             if (slots != 0) {
                 kma_store_u32(slab_current(&heap, named, shard), found.line, KMA_RELAXED);
                 return slab_claimed(found.line, slots, size_class);
@@ -700,7 +731,8 @@ static inline KMA_COLD void slab_end_kept(global slab_plan *header)
     const slab_heap heap = slab_open(header);
     global kma_atomic_u32 *const tree = slab_class_tree(&heap, KEPT_TREE);
     for (uint visits = 0; visits < 16; visits++) {
-        const uint frame = kma_bit_tree_find(tree, heap.plan.frames, (slab_shard(&heap) * 64) % heap.plan.frames);
+        const uint frame =
+            kma_bit_tree_find(tree, heap.plan.frames, (slab_shard(&heap) * 64) % heap.plan.frames);
         if (frame == KMA_BIT_TREE_NONE)
             return;
         kma_bit_tree_take(tree, heap.plan.frames, frame);
@@ -719,7 +751,8 @@ static inline KMA_COLD void slab_end_kept(global slab_plan *header)
 }
 
 // Where nothing of the class is left, nor lines for a page.
-static inline KMA_COLD slab_claim slab_claim_exhausted(global slab_plan *header, uint size_class, uint wanted)
+static inline KMA_COLD slab_claim slab_claim_exhausted(global slab_plan *header, uint size_class,
+                                                       uint wanted)
 {
     for (uint larger = size_class + 1; larger < CLASSES; larger++) {
         const slab_claim claim = slab_claim_listed(header, larger, wanted, 0, larger);
@@ -732,8 +765,8 @@ static inline KMA_COLD slab_claim slab_claim_exhausted(global slab_plan *header,
 }
 
 // Where the current slab has no room, or too many want it: slots of another one, or of a new page.
-static inline KMA_COLD slab_claim slab_claim_elsewhere(global slab_plan *header, uint size_class, uint wanted,
-                                                       uint hint, bool lost)
+static inline KMA_COLD slab_claim slab_claim_elsewhere(global slab_plan *header, uint size_class,
+                                                       uint wanted, uint hint, bool lost)
 {
     const slab_heap heap = slab_open(header);
     const uint shard = slab_shard(&heap);
@@ -760,8 +793,10 @@ static inline KMA_COLD slab_claim slab_claim_elsewhere(global slab_plan *header,
     return slab_claim_exhausted(header, size_class, wanted);
 }
 
-// Slots for `wanted` lanes, one at least if there are any. `round`: which time the lanes of the class ask.
-static inline slab_claim slab_claim_some(const slab_heap *heap, uint size_class, uint wanted, uint round)
+// Slots for `wanted` lanes, one at least if there are any. `round`: which time the lanes of the
+// class ask.
+static inline slab_claim slab_claim_some(const slab_heap *heap, uint size_class, uint wanted,
+                                         uint round)
 {
     if (OWN_PACK != 0 && wanted >= OWN_PACK) {
         const uint slots = min(wanted, 16u);
@@ -786,10 +821,12 @@ static inline uint slab_malloc_stray(const slab_heap *heap, uint size_class)
 {
 #if BY_LEADER
     const kma_lanes group = kma_lanes_active();
-    kma_lanes left = kma_lanes_match(group, size_class, 6); // of my class, the lanes that have nothing yet
+    kma_lanes left =
+        kma_lanes_match(group, size_class, 6); // of my class, the lanes that have nothing yet
     const uint lane = kma_lane_id();
     uint ref = NONE;
-    for (uint round = 0; round < 32; round++) { // each time one lane of each class is served at least, or all fail
+    for (uint round = 0; round < 32;
+         round++) { // each time one lane of each class is served at least, or all fail
         const uint leader = left != 0 ? kma_lowest_bit(left) : lane;
         slab_claim claim = slab_claimed(0, 0, 0);
         if (left != 0 && lane == leader)
@@ -800,7 +837,8 @@ static inline uint slab_malloc_stray(const slab_heap *heap, uint size_class)
         if (left != 0) {
             const uint rank = kma_lane_rank(left);
             if (ref == NONE && (left >> lane & 1) != 0 && rank < served)
-                ref = (line << LINE_SHIFT) + slab_nth(slots & 0xffff, rank) * slab_class_units(slots >> 16);
+                ref = (line << LINE_SHIFT) +
+                      slab_nth(slots & 0xffff, rank) * slab_class_units(slots >> 16);
             for (uint i = 0; i < served; i++) // 16 at most
                 left &= left - 1;
             left = served != 0 ? left : 0;
@@ -813,12 +851,13 @@ static inline uint slab_malloc_stray(const slab_heap *heap, uint size_class)
 #else
     const slab_claim claim = slab_claim_some(heap, size_class, 1, 0);
     return claim.slots == 0 ? NONE
-                            : (claim.line << LINE_SHIFT) +
-                                  kma_lowest_bit(claim.slots & 0xffff) * slab_class_units(claim.slots >> 16);
+                            : (claim.line << LINE_SHIFT) + kma_lowest_bit(claim.slots & 0xffff) *
+                                                               slab_class_units(claim.slots >> 16);
 #endif
 }
 
-// ------ free by any lanes ----------------------------------------------------------------------------------------------
+// ------ free by any lanes
+// ----------------------------------------------------------------------------------------------
 
 // Frees slots of a slab whose line word was seen. False: one of them was free.
 static inline bool slab_release(const slab_heap *heap, uint line, uint word, uint slots)
@@ -865,7 +904,8 @@ static inline bool slab_free_stray(const slab_heap *heap, uint ref)
     const uint units = slab_class_units(slab_class_in(word));
     const uint offset = ref - (line << LINE_SHIFT);
     const uint slot = (uint)((float)offset / (float)units + 0.5f); // exact: below 4,096
-    const bool is_right = (word & FORM) == EQUAL && slot * units == offset && slot < 16 && (word >> slot & 1) != 0;
+    const bool is_right =
+        (word & FORM) == EQUAL && slot * units == offset && slot < 16 && (word >> slot & 1) != 0;
     uint slots = is_right ? 1u << slot : 0;
 #if BY_LEADER
     const kma_lanes group = kma_lanes_active();
@@ -878,7 +918,8 @@ static inline bool slab_free_stray(const slab_heap *heap, uint ref)
     return slots != 0 && slab_release(heap, line, word, slots) && is_right;
 }
 
-// ------ whole warps ----------------------------------------------------------------------------------------------------
+// ------ whole warps
+// ----------------------------------------------------------------------------------------------------
 
 #if TOGETHER && KMA_SHORT_PATHS
 #define HAS_WARPS 1
@@ -889,8 +930,8 @@ static inline bool slab_free_stray(const slab_heap *heap, uint ref)
 #if HAS_WARPS
 #define TEAMS (32u / TEAM)
 
-// By one lane, number `me` of those who do so: the used word of its number, of lines [first, first + count). True if it
-// got the lines there, or there are none.
+// By one lane, number `me` of those who do so: the used word of its number, of lines [first, first
+// + count). True if it got the lines there, or there are none.
 static inline uint slab_mask_of(uint first, uint count, uint me)
 {
     const uint word = (first >> 5) + me;
@@ -920,21 +961,25 @@ static inline bool slab_claim_together(const slab_heap *heap, uint first, uint c
     return false;
 }
 
-// By all lanes: a share was drawn to its end. Its regions leave line tree 47, but for those that are not full.
+// By all lanes: a share was drawn to its end. Its regions leave line tree 47, but for those that
+// are not full.
 static inline KMA_COLD void slab_end_share(global slab_plan *header, uint share_first, uint shift)
 {
     const slab_heap heap = slab_open(header);
     const kma_lanes group = kma_lanes_active();
     global kma_atomic_u32 *const tree = slab_line_tree(&heap, LINE_CLASSES - 1);
-    const uint region = share_first >> REGION_SHIFT; // with the share's others in one word of the tree
+    const uint region =
+        share_first >> REGION_SHIFT; // with the share's others in one word of the tree
     const uint regions = 1u << (shift - REGION_SHIFT);
     const uint mask = (uint)kma_bits_below(regions) << region % 32;
     if (kma_lane_leads(group))
         kma_bit_tree_take_all(tree, heap.plan.regions, region / 32, mask);
     kma_lanes_sync(group);
     uint not_full = 0;
-    for (uint i = kma_lane_rank(group); i < regions * REGION_WORDS; i += kma_lanes_count(group)) { // four times
-        const uint bits = kma_fetch_or_u32(&slab_used(&heap)[region * REGION_WORDS + i], 0, KMA_RELEASE);
+    for (uint i = kma_lane_rank(group); i < regions * REGION_WORDS;
+         i += kma_lanes_count(group)) { // four times
+        const uint bits =
+            kma_fetch_or_u32(&slab_used(&heap)[region * REGION_WORDS + i], 0, KMA_RELEASE);
         not_full |= bits != ~0u ? 1u << (region + i / REGION_WORDS) % 32 : 0;
     }
     not_full = kma_lanes_or(group, group, not_full);
@@ -954,7 +999,8 @@ static inline uint slab_draw_together(const slab_heap *heap, uint count)
         const uint cursor = kma_place() % CURSORS;
         global kma_atomic_u32 *const counter =
             slab_at(heap, heap->plan.at_cursors) + (band * CURSORS + cursor) * CURSOR_STRIDE;
-        for (uint tries = 0; tries < 2 && first == NONE; tries++) { // the second time behind a share's end
+        for (uint tries = 0; tries < 2 && first == NONE;
+             tries++) { // the second time behind a share's end
             const uint drawn = kma_fetch_add_u32(counter, count, KMA_RELAXED);
             const uint line = slab_counted_line(heap, band, cursor, drawn);
             const uint end = (drawn & (share - 1)) + count;
@@ -991,14 +1037,17 @@ static inline uint slab_malloc_warp(const slab_heap *heap, uint size_class)
         kma_store_u32(&slab_words(heap)[line], ~0u, KMA_RELAXED);
     if (slot == 0 || inner != (offset - units) >> LINE_SHIFT)
         kma_store_u32(&slab_others(heap)[line + inner],
-                      slot == 0 ? slab_equal_word(size_class, 16, 1) : REST | inner << 20, KMA_RELAXED);
+                      slot == 0 ? slab_equal_word(size_class, 16, 1) : REST | inner << 20,
+                      KMA_RELAXED);
 #else
     if (slot == 0 || inner != (offset - units) >> LINE_SHIFT)
         kma_store_u32(&slab_words(heap)[line + inner],
-                      slot == 0 ? slab_equal_word(size_class, TEAM, OCCUPANCY) : REST | inner << 20, KMA_RELAXED);
+                      slot == 0 ? slab_equal_word(size_class, TEAM, OCCUPANCY) : REST | inner << 20,
+                      KMA_RELAXED);
 #if COUNTED
     if (slot == 0)
-        kma_fetch_add_u32(&slab_others(heap)[line], slab_count_word(size_class, TEAM, TEAM), KMA_RELAXED);
+        kma_fetch_add_u32(&slab_others(heap)[line], slab_count_word(size_class, TEAM, TEAM),
+                          KMA_RELAXED);
 #endif
 #endif
     return (line << LINE_SHIFT) + offset;
@@ -1008,7 +1057,7 @@ static inline uint slab_malloc_warp(const slab_heap *heap, uint size_class)
 #define TEAM_BITS(lanes, team) (lanes)
 #define TEAM_ALL 0xffffffffu
 #else
-#define TEAM_BITS(lanes, team) ((uint)(lanes) >> (team) * 16 & 0xffff)
+#define TEAM_BITS(lanes, team) ((uint)(lanes) >> (team)*16 & 0xffff)
 #define TEAM_ALL 0xffffu
 #endif
 
@@ -1039,8 +1088,10 @@ static inline uint slab_malloc_mixed(const slab_heap *heap, uint size_class)
         return NONE;
     line += team != 0 ? before : 0;
     kma_lanes_sync(KMA_LANES_ALL);
-    // Offsets grow, and a lane's offset by its own size only: the lane before in the team tells where its block begins.
-    const uint previous = kma_lanes_shuffle(KMA_LANES_ALL, offset, slot != 0 ? lane - 1 : lane) >> LINE_SHIFT;
+    // Offsets grow, and a lane's offset by its own size only: the lane before in the team tells
+    // where its block begins.
+    const uint previous =
+        kma_lanes_shuffle(KMA_LANES_ALL, offset, slot != 0 ? lane - 1 : lane) >> LINE_SHIFT;
     const uint inner = offset >> LINE_SHIFT;
     const uint control = MIXED | (lines - 1) << 20 | planes << 17 | 1u << 16;
 #if WIDE_LINES
@@ -1053,14 +1104,17 @@ static inline uint slab_malloc_mixed(const slab_heap *heap, uint size_class)
 #else
     if (slot <= planes)
         kma_store_u32(&slab_words(heap)[line + slot],
-                      slot == 0 ? control | OCCUPANCY : REST | REST_MIXED | slot << 20 | mine, KMA_RELAXED);
+                      slot == 0 ? control | OCCUPANCY : REST | REST_MIXED | slot << 20 | mine,
+                      KMA_RELAXED);
     if (inner > planes && inner != previous)
-        kma_store_u32(&slab_words(heap)[line + inner], REST | REST_MIXED | inner << 20, KMA_RELAXED);
+        kma_store_u32(&slab_words(heap)[line + inner], REST | REST_MIXED | inner << 20,
+                      KMA_RELAXED);
 #endif
     return (line << LINE_SHIFT) + offset;
 }
 
-// By all lanes: frees what whole teams got together, if it comes in order. False in the lanes of the others.
+// By all lanes: frees what whole teams got together, if it comes in order. False in the lanes of
+// the others.
 static inline bool slab_free_warp(const slab_heap *heap, uint ref)
 {
     const uint lane = kma_lane_of_all();
@@ -1131,7 +1185,8 @@ static inline bool slab_free_warp(const slab_heap *heap, uint ref)
     if (mask != 0) {
         const uint used_word = (first >> 5) + me;
         const uint region = used_word / REGION_WORDS;
-        // Acquires, too: a lane that took the region out before it looked there is seen to have done so.
+        // Acquires, too: a lane that took the region out before it looked there is seen to have
+        // done so.
         kma_fetch_and_u32(&slab_used(heap)[used_word], ~mask, KMA_ACQ_REL);
         global kma_atomic_u32 *const tree = slab_line_tree(heap, LINE_CLASSES - 1);
         if (!kma_bit_tree_has(tree, region))
@@ -1141,7 +1196,8 @@ static inline bool slab_free_warp(const slab_heap *heap, uint ref)
 }
 #endif
 
-// ------ malloc and free ------------------------------------------------------------------------------------------------
+// ------ malloc and free
+// ------------------------------------------------------------------------------------------------
 
 static inline uint slab_malloc(const slab_heap *heap, uint bytes)
 {
@@ -1180,22 +1236,23 @@ static inline bool slab_free(const slab_heap *heap, uint ref)
 #endif
 }
 
-// ------ the work -------------------------------------------------------------------------------------------------------
+// ------ the work
+// -------------------------------------------------------------------------------------------------------
 
-#define NULLS  0 // counts
+#define NULLS 0 // counts
 #define ERRORS 1
-#define USED   2 // lines, by used bits
-#define OWNED  3 // lines, by line words
+#define USED 2  // lines, by used bits
+#define OWNED 3 // lines, by line words
 #define BLOCKS 4
 #define HIDDEN 5 // slabs with free slots that no tree tells of
 
 // FLOOR: blocks without a heap, each work-item its own: what the work itself takes.
 #if FLOOR
-#define WORK_MALLOC(heap, bytes, me) ((me) * 64)
-#define WORK_FREE(heap, ref)         true
+#define WORK_MALLOC(heap, bytes, me) ((me)*64)
+#define WORK_FREE(heap, ref) true
 #else
 #define WORK_MALLOC(heap, bytes, me) slab_malloc(heap, bytes)
-#define WORK_FREE(heap, ref)         slab_free(heap, ref)
+#define WORK_FREE(heap, ref) slab_free(heap, ref)
 #endif
 
 // A block's first and last word tell its owner.
@@ -1230,17 +1287,19 @@ kernel void init(global slab_plan *header)
 kernel void init_trees(global slab_plan *header)
 {
     const slab_heap heap = slab_open(header);
-    kma_bit_tree_init(slab_line_tree(&heap, LINE_CLASSES - 1), heap.plan.regions, heap.plan.regions, get_global_id(0),
-                      get_global_size(0));
+    kma_bit_tree_init(slab_line_tree(&heap, LINE_CLASSES - 1), heap.plan.regions, heap.plan.regions,
+                      get_global_id(0), get_global_size(0));
 }
 
 #if TRIAL_A
-// One kernel of steady or sparse. A work-item takes a block if its random number is below `take_below`, and frees an old
-// one, where it has one, if that is below `give_below`.
-// steady: one array; only a work-item without a block takes one. sparse: `given` is what was taken two kernels ago.
-kernel void work(global slab_plan *header, global uint *taken, global uint *taken_sizes, global uint *given,
-                 global const uint *given_sizes, uint is_steady, uint take_below, uint give_below, uint low, uint span,
-                 uint seed, volatile global uint *counts)
+// One kernel of steady or sparse. A work-item takes a block if its random number is below
+// `take_below`, and frees an old one, where it has one, if that is below `give_below`. steady: one
+// array; only a work-item without a block takes one. sparse: `given` is what was taken two kernels
+// ago.
+kernel void work(global slab_plan *header, global uint *taken, global uint *taken_sizes,
+                 global uint *given, global const uint *given_sizes, uint is_steady,
+                 uint take_below, uint give_below, uint low, uint span, uint seed,
+                 volatile global uint *counts)
 {
     const slab_heap heap = slab_open(header);
     const uint me = (uint)get_global_id(0);
@@ -1271,8 +1330,10 @@ kernel void work(global slab_plan *header, global uint *taken, global uint *take
     }
 }
 
-// Each work-item: pairs of malloc and free. verify: each block outlives the next malloc, and is looked at.
-kernel void pairs(global slab_plan *header, uint turns, uint bytes, uint verified, volatile global uint *counts)
+// Each work-item: pairs of malloc and free. verify: each block outlives the next malloc, and is
+// looked at.
+kernel void pairs(global slab_plan *header, uint turns, uint bytes, uint verified,
+                  volatile global uint *counts)
 {
     const slab_heap heap = slab_open(header);
     const uint me = (uint)get_global_id(0);
@@ -1322,7 +1383,8 @@ kernel void release(global slab_plan *header, global const uint *refs, volatile 
 }
 
 // Writes the owners into blocks that `allocate` took.
-kernel void sign_blocks(global slab_plan *header, global const uint *refs, uint low, uint span, volatile global uint *counts)
+kernel void sign_blocks(global slab_plan *header, global const uint *refs, uint low, uint span,
+                        volatile global uint *counts)
 {
     const slab_heap heap = slab_open(header);
     const uint me = (uint)get_global_id(0);
@@ -1332,7 +1394,8 @@ kernel void sign_blocks(global slab_plan *header, global const uint *refs, uint 
         slab_sign(&heap, refs[me], work_bytes(me, low, span), me);
 }
 
-kernel void verify_blocks(global slab_plan *header, global const uint *refs, uint low, uint span, volatile global uint *counts)
+kernel void verify_blocks(global slab_plan *header, global const uint *refs, uint low, uint span,
+                          volatile global uint *counts)
 {
     const slab_heap heap = slab_open(header);
     const uint me = (uint)get_global_id(0);
@@ -1342,12 +1405,14 @@ kernel void verify_blocks(global slab_plan *header, global const uint *refs, uin
 
 #endif
 
-// At rest: counts used lines, lines and blocks of slabs, and slabs with free slots that the tree of their class hides.
+// At rest: counts used lines, lines and blocks of slabs, and slabs with free slots that the tree of
+// their class hides.
 kernel void check(global slab_plan *header, volatile global uint *counts)
 {
     const slab_heap heap = slab_open(header);
     uint used = 0, owned = 0, blocks = 0, hidden = 0;
-    for (uint line = (uint)get_global_id(0); line < heap.plan.lines; line += (uint)get_global_size(0)) {
+    for (uint line = (uint)get_global_id(0); line < heap.plan.lines;
+         line += (uint)get_global_size(0)) {
         used += kma_load_u32(&slab_used(&heap)[line >> 5], KMA_RELAXED) >> line % 32 & 1;
 #if !WIDE_LINES
         const uint word = kma_load_u32(&slab_words(&heap)[line], KMA_RELAXED);
@@ -1366,7 +1431,10 @@ kernel void check(global slab_plan *header, volatile global uint *counts)
             owned += slab_lines_of(slots, slab_class_units(size_class));
             blocks += (uint)popcount(word & OCCUPANCY);
             const bool has_room = (word & OCCUPANCY) != slab_all_slots(word);
-            hidden += has_room && !kma_bit_tree_has(slab_class_tree(&heap, size_class), line >> FRAME_SHIFT) ? 1 : 0;
+            hidden += has_room && !kma_bit_tree_has(slab_class_tree(&heap, size_class),
+                                                    line >> FRAME_SHIFT)
+                          ? 1
+                          : 0;
         }
 #endif
     }

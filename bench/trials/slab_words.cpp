@@ -1,10 +1,11 @@
-// Trials A (stray lanes) and B (whole warps) of the slab heap's second design: runs the loops of slab_words.cl on the
-// device of KMA_DEVICE and prints a line for each variant and workload.
+// Trials A (stray lanes) and B (whole warps) of the slab heap's second design: runs the loops of
+// slab_words.cl on the device of KMA_DEVICE and prints a line for each variant and workload.
 //
 //   slab_word_trials [--quick] [--only A|B] [--variant NAME] [--seconds N]
 //
-// A line: trial, variant, workload, time, NULLs, errors (a block that another wrote to, a free that was refused), and
-// what a look at the heap at rest found: "clean", or how used lines and slabs differ.
+// A line: trial, variant, workload, time, NULLs, errors (a block that another wrote to, a free that
+// was refused), and what a look at the heap at rest found: "clean", or how used lines and slabs
+// differ.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -42,7 +43,8 @@ struct Plan {
     cl_uint shard_mask;
     cl_uint few_rounds, many_rounds, page_rounds;
     cl_uint line_tree_words, class_tree_words;
-    cl_uint at_cursors, at_current, at_states, at_used, at_line_trees, at_class_trees, at_words, at_others;
+    cl_uint at_cursors, at_current, at_states, at_used, at_line_trees, at_class_trees, at_words,
+        at_others;
     cl_uint at_memory;
     cl_uint end;
 };
@@ -112,8 +114,8 @@ struct Variant {
     const char *options;
 };
 
-// By importance: later ones may be left out. The first is what the design has, with four current slabs for each
-// multiprocessor.
+// By importance: later ones may be left out. The first is what the design has, with four current
+// slabs for each multiprocessor.
 const std::vector<Variant> a_variants = {
     {"word, 4 shards", "-DSUB_SHARDS=4"},
     {"word, 1 shard", "-DSUB_SHARDS=1"},
@@ -138,7 +140,8 @@ struct Sizes {
 
 std::string in_words(Sizes sizes)
 {
-    return sizes.span > 1 ? std::to_string(sizes.low) + ".." + std::to_string(sizes.low + sizes.span - 1) + " B"
+    return sizes.span > 1 ? std::to_string(sizes.low) + ".." +
+                                std::to_string(sizes.low + sizes.span - 1) + " B"
                           : std::to_string(sizes.low) + " B";
 }
 
@@ -156,7 +159,8 @@ public:
         gpu_ = (device_.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU) != 0;
         has_warps_ = gpu_ && device_.name().find("NVIDIA") != std::string::npos;
         large_ = arguments.quick || !gpu_ ? std::uint64_t{128} << 20 : std::uint64_t{8} << 30;
-        const std::uint64_t bytes = std::max(bytes_of(plan_of(large_, 256), large_), bytes_of(plan_of(large_, 512), large_));
+        const std::uint64_t bytes = std::max(bytes_of(plan_of(large_, 256), large_),
+                                             bytes_of(plan_of(large_, 512), large_));
         heap_ = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, bytes);
         items_ = arguments.quick ? std::size_t{1} << 14 : std::size_t{1} << 20;
         for (cl::Buffer &refs : refs_)
@@ -176,7 +180,8 @@ public:
                     trial_a(variant);
         if (arguments_.only != "A")
             for (const Variant &variant : b_variants)
-                if ((has_warps_ || std::string_view(variant.options).find("WIDE") == std::string_view::npos) &&
+                if ((has_warps_ ||
+                     std::string_view(variant.options).find("WIDE") == std::string_view::npos) &&
                     begins(variant))
                     trial_b(variant);
         std::printf("%s, %.0f s\n", wrong_ == 0 ? "all right" : "SOMETHING IS WRONG", seconds());
@@ -255,21 +260,24 @@ private:
             } else if (!kernel.empty() && std::regex_search(line, match, found)) {
                 if (kernel == "work" || kernel == "pairs" || kernel == "allocate" ||
                     kernel == "release")
-                    told += "; " + kernel + " " + match.str(1) + " registers, " + spills + " B spilled";
+                    told +=
+                        "; " + kernel + " " + match.str(1) + " registers, " + spills + " B spilled";
                 kernel.clear();
             }
         }
         return told;
     }
 
-    template <class... Values> double time(const char *name, std::size_t items, const Values &...values)
+    template <class... Values>
+    double time(const char *name, std::size_t items, const Values &...values)
     {
         cl::Kernel kernel = program_->kernel(name);
         cl_uint i = 0;
         (kernel.setArg(i++, values), ...);
         cl::Event event;
         device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items),
-                                             cl::NDRange(std::min(items, work_group)), nullptr, &event);
+                                             cl::NDRange(std::min(items, work_group)), nullptr,
+                                             &event);
         event.wait();
         return static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
                                    event.getProfilingInfo<CL_PROFILING_COMMAND_START>()) *
@@ -298,17 +306,20 @@ private:
 
     // ------ lines
 
-    void line(const std::string &workload, double figure, const char *unit, const std::string &more = {})
+    void line(const std::string &workload, double figure, const char *unit,
+              const std::string &more = {})
     {
         const std::array<cl_uint, count_words> is = counts();
         std::string rest = "clean";
         const bool is_clean = is[used] == is[owned] && is[blocks] == 0 && is[hidden] == 0;
         if (!is_clean && !floor_)
-            rest = "USED " + std::to_string(is[used]) + " OWNED " + std::to_string(is[owned]) + " BLOCKS " +
-                   std::to_string(is[blocks]) + " HIDDEN " + std::to_string(is[hidden]);
+            rest = "USED " + std::to_string(is[used]) + " OWNED " + std::to_string(is[owned]) +
+                   " BLOCKS " + std::to_string(is[blocks]) + " HIDDEN " +
+                   std::to_string(is[hidden]);
         wrong_ += is[errors] + (is_clean || floor_ ? 0 : 1);
-        std::printf("%c  %-29s %-38s %9.4f %s%s  nulls %u  errors %u  %s\n", trial_, variant_, workload.c_str(), figure,
-                    unit, more.c_str(), is[nulls], is[errors], rest.c_str());
+        std::printf("%c  %-29s %-38s %9.4f %s%s  nulls %u  errors %u  %s\n", trial_, variant_,
+                    workload.c_str(), figure, unit, more.c_str(), is[nulls], is[errors],
+                    rest.c_str());
         std::fflush(stdout);
     }
 
@@ -349,17 +360,19 @@ private:
     };
 
     // Kernels one after the other, and then those that free what is left. Returns the median time.
-    double series(std::size_t items, std::size_t kernels, bool is_steady, double take, double give, Sizes sizes)
+    double series(std::size_t items, std::size_t kernels, bool is_steady, double take, double give,
+                  Sizes sizes)
     {
         constexpr double longest = 500; // ms of all kernels
         for (const cl::Buffer &refs : refs_)
             fill(refs, none, items);
         fill(counts_, 0, count_words);
         const auto work = [&](std::size_t turn, cl_uint take_below, cl_uint give_below) {
-            const std::size_t taken = is_steady ? 0 : turn % 3, given = is_steady ? 0 : (turn + 1) % 3;
-            return time("work", items, heap_, refs_[taken], sizes_[taken], refs_[given], sizes_[given],
-                        cl_uint{is_steady}, take_below, give_below, sizes.low, sizes.span,
-                        static_cast<cl_uint>(turn * 0x9e3779b9u), counts_);
+            const std::size_t taken = is_steady ? 0 : turn % 3,
+                              given = is_steady ? 0 : (turn + 1) % 3;
+            return time("work", items, heap_, refs_[taken], sizes_[taken], refs_[given],
+                        sizes_[given], cl_uint{is_steady}, take_below, give_below, sizes.low,
+                        sizes.span, static_cast<cl_uint>(turn * 0x9e3779b9u), counts_);
         };
         std::vector<double> ms;
         double sum = 0;
@@ -379,8 +392,8 @@ private:
     void steady(const Load &load, std::uint64_t bytes)
     {
         new_heap(bytes);
-        const double ms =
-            series(load.items, arguments_.quick ? 60 : 300, true, load.chance, load.chance, load.sizes);
+        const double ms = series(load.items, arguments_.quick ? 60 : 300, true, load.chance,
+                                 load.chance, load.sizes);
         line("steady " + std::to_string(load.items / 1024) + " Ki, " + in_words(load.sizes) + ", " +
                  std::to_string(bytes >> 20) + " MiB",
              ms, "ms");
@@ -441,7 +454,8 @@ private:
         time("check", round_items, heap_, counts_);
         char free_ms[64];
         std::snprintf(free_ms, sizeof free_ms, " malloc %9.4f ms free", median(released, 1));
-        line("together " + std::to_string(items_ / 1024) + " Ki, " + in_words(sizes), median(allocated, 1), "ms", free_ms);
+        line("together " + std::to_string(items_ / 1024) + " Ki, " + in_words(sizes),
+             median(allocated, 1), "ms", free_ms);
     }
 
     Arguments arguments_;
