@@ -133,8 +133,7 @@ static inline global uint *slab_memory(const slab_heap *heap, uint ref)
     return heap->base + ((size_t)(heap->plan.at_memory + ref) << 2);
 }
 
-// ------ classes: 1 to 8 units, then eight for each power of two, to 1,024 units
-// -------------------------------------
+// ------ classes: 1 to 8 units, then eight for each power of two, to 1,024 units ------------------
 
 static inline uint slab_class_units(uint size_class)
 {
@@ -165,8 +164,7 @@ static inline uint slab_lines_of(uint slots, uint units)
     return (slots * units + LINE_UNITS - 1) >> LINE_SHIFT;
 }
 
-// ------ line words
-// ---------------------------------------------------------------------------------------------------
+// ------ line words -------------------------------------------------------------------------------
 
 static inline uint slab_equal_word(uint size_class, uint slots, uint occupied)
 {
@@ -251,8 +249,7 @@ static inline slab_four slab_load_four(global kma_atomic_u32 *at)
     return four;
 }
 
-// ------ shards
-// -------------------------------------------------------------------------------------------------------
+// ------ shards -----------------------------------------------------------------------------------
 
 static inline uint slab_shard(const slab_heap *heap)
 {
@@ -271,8 +268,7 @@ static inline global kma_atomic_u32 *slab_current(const slab_heap *heap, uint si
     return slab_at(heap, heap->plan.at_current) + size_class * (heap->plan.shard_mask + 1) + shard;
 }
 
-// ------ lines: cursors, claims, give back
-// ------------------------------------------------------------------------------
+// ------ lines: cursors, claims, give back --------------------------------------------------------
 
 static inline uint slab_share_shift(uint band)
 {
@@ -488,8 +484,7 @@ static inline uint slab_draw_alone(const slab_heap *heap, uint count)
     return NONE;
 }
 
-// ------ class trees
-// --------------------------------------------------------------------------------------------------
+// ------ class trees ------------------------------------------------------------------------------
 
 // A slab of the frame that has room of a class, the first one from a line on, and its judged word;
 // word 0: none.
@@ -553,8 +548,7 @@ static inline KMA_COLD void slab_end(global slab_plan *header, uint line, uint w
     slab_give_back_alone(&heap, line, slab_lines_of(slots, slab_class_units(size_class)));
 }
 
-// ------ claims of slots
-// ----------------------------------------------------------------------------------------------
+// ------ claims of slots --------------------------------------------------------------------------
 
 // What a lane claimed for others of its class, and the class of the slab, which may be a larger
 // one.
@@ -856,8 +850,7 @@ static inline uint slab_malloc_stray(const slab_heap *heap, uint size_class)
 #endif
 }
 
-// ------ free by any lanes
-// ----------------------------------------------------------------------------------------------
+// ------ free by any lanes ------------------------------------------------------------------------
 
 // Frees slots of a slab whose line word was seen. False: one of them was free.
 static inline bool slab_release(const slab_heap *heap, uint line, uint word, uint slots)
@@ -918,8 +911,7 @@ static inline bool slab_free_stray(const slab_heap *heap, uint ref)
     return slots != 0 && slab_release(heap, line, word, slots) && is_right;
 }
 
-// ------ whole warps
-// ----------------------------------------------------------------------------------------------------
+// ------ whole warps ------------------------------------------------------------------------------
 
 #if TOGETHER && KMA_SHORT_PATHS
 #define HAS_WARPS 1
@@ -1196,8 +1188,7 @@ static inline bool slab_free_warp(const slab_heap *heap, uint ref)
 }
 #endif
 
-// ------ malloc and free
-// ------------------------------------------------------------------------------------------------
+// ------ malloc and free --------------------------------------------------------------------------
 
 static inline uint slab_malloc(const slab_heap *heap, uint bytes)
 {
@@ -1236,8 +1227,7 @@ static inline bool slab_free(const slab_heap *heap, uint ref)
 #endif
 }
 
-// ------ the work
-// -------------------------------------------------------------------------------------------------------
+// ------ the work ---------------------------------------------------------------------------------
 
 #define NULLS 0 // counts
 #define ERRORS 1
