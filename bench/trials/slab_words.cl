@@ -922,8 +922,7 @@ static inline bool slab_free_stray(const slab_heap *heap, uint ref)
 #if HAS_WARPS
 #define TEAMS (32u / TEAM)
 
-// By one lane, number `me` of those who do so: the used word of its number, of lines [first, first
-// + count). True if it got the lines there, or there are none.
+// Of lines [first, first + count): those in the used word of number `me`, counted from the first's.
 static inline uint slab_mask_of(uint first, uint count, uint me)
 {
     const uint word = (first >> 5) + me;
