@@ -62,7 +62,6 @@ Report run(const kma::Device &device, const Options &options, const std::functio
     for (const conformance::HeapType &type : conformance::heap_types()) {
         if (!chosen(options.heaps, type.kind))
             continue;
-        progress(std::string(type.name()) + ": building the kernels");
         Bench bench(device, type, options, report, progress);
         for (const Suite &suite : all_suites)
             if (chosen(options.suites, std::string(suite.name)) && (first || !suite.once)) {

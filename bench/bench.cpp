@@ -40,10 +40,11 @@ kma::Program build(const kma::Device &device, const std::string &file, const con
     return {device, units, build};
 }
 
-// The file of a suite that defines this kernel.
-std::string suite_file_of(const std::string &kernel)
+// The file that defines this kernel.
+std::string file_of(const std::string &kernel)
 {
-    for (const char *file : {"adjacency.cl", "lists.cl", "near_full.cl", "sparse.cl"})
+    for (const char *file :
+         {"plain.cl", "heap.cl", "adjacency.cl", "lists.cl", "near_full.cl", "sparse.cl"})
         for (const kma::Source &source : kernels())
             if (source.name == file &&
                 source.text.find("kernel void " + kernel + "(") != std::string::npos)
@@ -78,8 +79,7 @@ Parameter Sizes::parameter() const
 Bench::Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options, Report &report,
              std::function<void(const std::string &)> progress)
     : device_(device), type_(type), options_(options), report_(report), progress_(std::move(progress)),
-      gpu_(device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU),
-      heap_program_(build(device, "heap.cl", type, options)), plain_program_(build(device, "plain.cl", type, options))
+      gpu_(device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU)
 {
 }
 
@@ -157,18 +157,17 @@ cl::Kernel &Bench::kernel(const std::string &name)
     const auto known = kernels_.find(name);
     if (known != kernels_.end())
         return known->second;
-    const auto is_in = [&](const kma::Program &program) {
-        const std::string names = ";" + program.program().getInfo<CL_PROGRAM_KERNEL_NAMES>() + ";";
-        return names.find(";" + name + ";") != std::string::npos;
-    };
-    for (const kma::Program *program : {&plain_program_, &heap_program_})
-        if (is_in(*program))
-            return kernels_.emplace(name, program->kernel(name)).first->second;
-    const std::string file = suite_file_of(name);
-    auto program = suite_programs_.find(file);
-    if (program == suite_programs_.end())
-        program = suite_programs_.emplace(file, build(device_, file, type_, options_)).first;
-    return kernels_.emplace(name, program->second.kernel(name)).first->second;
+    return kernels_.emplace(name, program_of(file_of(name)).kernel(name)).first->second;
+}
+
+const kma::Program &Bench::program_of(const std::string &file)
+{
+    auto program = programs_.find(file);
+    if (program == programs_.end()) {
+        progress_(std::string(name()) + ": building " + file);
+        program = programs_.emplace(file, build(device_, file, type_, options_)).first;
+    }
+    return program->second;
 }
 
 double Bench::launch(cl::Kernel &kernel, std::size_t work_items) const

@@ -43,7 +43,7 @@ struct Rounds {
 
 class Bench {
 public:
-    /// Builds the programs; takes no memory for a heap yet.
+    /// Builds no program and takes no memory for a heap yet.
     Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options, Report &report,
           std::function<void(const std::string &)> progress);
 
@@ -55,7 +55,8 @@ public:
     bool reuses() const;
     std::uint64_t heap_bytes() const { return report_.heap_bytes; }
     unsigned compute_units() const;
-    std::string build_log() const { return heap_program_.log(); }
+    /// What the compiler said of heap.cl.
+    std::string build_log() { return program_of("heap.cl").log(); }
 
     /// The heap that most suites share; made at the first call.
     kma::Heap &heap();
@@ -71,7 +72,7 @@ public:
     void fill(const cl::Buffer &words, std::size_t count, cl_uint value);
 
     /// Runs a kernel of heap.cl, plain.cl or a suite's own file in groups of `work_group`, and
-    /// returns its milliseconds by the device's clock. The first kernel of a suite's file builds it.
+    /// returns its milliseconds by the device's clock. The first kernel of a file builds it.
     template <class... Args> double time(const char *kernel_name, std::size_t work_items, const Args &...args)
     {
         cl::Kernel &kernel = this->kernel(kernel_name);
@@ -100,6 +101,7 @@ public:
 
 private:
     cl::Kernel &kernel(const std::string &name);
+    const kma::Program &program_of(const std::string &file);
     double launch(cl::Kernel &kernel, std::size_t work_items) const;
     static void set_arg(cl::Kernel &kernel, cl_uint index, const kma::Heap &heap) { heap.set_arg(kernel, index); }
     static void set_arg(cl::Kernel &kernel, cl_uint index, const cl::Buffer &buffer) { kernel.setArg(index, buffer); }
@@ -113,9 +115,7 @@ private:
     Report &report_;
     std::function<void(const std::string &)> progress_;
     bool gpu_;
-    kma::Program heap_program_;
-    kma::Program plain_program_;
-    std::map<std::string, kma::Program> suite_programs_; ///< by file
+    std::map<std::string, kma::Program> programs_; ///< by file
     std::map<std::string, cl::Kernel> kernels_;
     std::map<std::string, cl::Buffer> arrays_;
     std::unique_ptr<kma::Heap> heap_;

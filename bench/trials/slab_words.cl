@@ -13,17 +13,22 @@
 // something.)
 //
 // Macros that choose a variant:
+//
 //   SUB_SHARDS     current slabs of a class for each multiprocessor: 1, 4 or 8
-//   BY_LEADER      1: one lane claims and frees for all lanes of its class or slab; 0: each lane by
-//   itself OWN_PACK       lanes of one class from which on they get a slab of their own; 0: never
-//   COUNTED        1: a word {class, slots, count} reserves by add, then a bit is taken by OR; 0:
-//   one word, by CAS TOGETHER       1: whole warps have their own path LOOK_AT_STATE  1: a claim of
-//   lines looks at the region's state SHARE_END      1: the draw that ends a share takes its
-//   regions out of line tree 47 WITH_MIXED     1: warps of several classes, too, have that path
+//   BY_LEADER      1: one lane claims and frees for all lanes of its class or slab; 0: each by itself
+//   OWN_PACK       lanes of one class from which on they get a slab of their own; 0: never
+//   COUNTED        1: a word {class, slots, count} reserves by add, then a bit is taken by OR;
+//                  0: one word, by compare-and-swap
+//   TOGETHER       1: whole warps have their own path
+//   LOOK_AT_STATE  1: a claim of lines looks at the region's state
+//   SHARE_END      1: the draw that ends a share takes its regions out of line tree 47
+//   KEEP_ALL       1: an empty slab stays in its class; 0: it ends unless it is current
+//   WITH_MIXED     1: warps of several classes, too, have the path of whole warps
 //   STRAY          1: there is a path for stray lanes
 //   WIDE_LINES     1: lines of 512 B, slabs of 32 slots, two words for each line (whole warps only)
 //   FLOOR          1: no heap at all, each work-item has a place of its own
 //   TRIAL_A        1: the kernels of trial A, 0: those of B
+
 #include "kma/lockfree/bit_tree.cl"
 #include "kma/platform/bits.cl"
 #include "kma/platform/lanes.cl"
@@ -864,7 +869,8 @@ static inline bool slab_release(const slab_heap *heap, uint line, uint word, uin
     const uint size_class = slab_class_in(word);
     const uint all = slab_all_slots(word);
     if ((word & OCCUPANCY) == slots && // the last ones
-        kma_load_u32(slab_current(heap, size_class, slab_shard(heap)), KMA_RELAXED) == line) {
+        (KEEP_ALL ||
+         kma_load_u32(slab_current(heap, size_class, slab_shard(heap)), KMA_RELAXED) == line)) {
         const uint kept = (word & ~slots) | KEPT | ANNOUNCED;
         if (kma_cas_u32(&words[line], word, kept, KMA_ACQ_REL) == word) {
             if ((word & ANNOUNCED) == 0)

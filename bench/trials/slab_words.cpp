@@ -118,6 +118,10 @@ struct Variant {
 // slabs for each multiprocessor.
 const std::vector<Variant> a_variants = {
     {"word, 4 shards", "-DSUB_SHARDS=4"},
+    {"no state, no share end", "-DSUB_SHARDS=4 -DLOOK_AT_STATE=0 -DSHARE_END=0"},
+    {"the same, no page ends", "-DSUB_SHARDS=4 -DLOOK_AT_STATE=0 -DSHARE_END=0 -DKEEP_ALL=1"},
+    {"the same, by each lane",
+     "-DSUB_SHARDS=8 -DLOOK_AT_STATE=0 -DSHARE_END=0 -DKEEP_ALL=1 -DBY_LEADER=0 -DOWN_PACK=0"},
     {"word, 1 shard", "-DSUB_SHARDS=1"},
     {"word, 8 shards", "-DSUB_SHARDS=8"},
     {"count and bits, 4 shards", "-DSUB_SHARDS=4 -DCOUNTED=1"},
@@ -132,6 +136,8 @@ const std::vector<Variant> b_variants = {
     {"256 B lines, no state", "-DLOOK_AT_STATE=0"},
     {"256 B lines, and strays", "-DSTRAY=1"},
     {"256 B lines, no share end", "-DSHARE_END=0"},
+    {"no state, no share end", "-DLOOK_AT_STATE=0 -DSHARE_END=0"},
+    {"512 B lines, neither", "-DWIDE_LINES=1 -DLOOK_AT_STATE=0 -DSHARE_END=0"},
 };
 
 struct Sizes {
@@ -228,6 +234,7 @@ private:
         set("TOGETHER", 1);
         set("LOOK_AT_STATE", 1);
         set("SHARE_END", 1);
+        set("KEEP_ALL", 0);
         set("WITH_MIXED", trial == 'B');
         set("WIDE_LINES", 0);
         set("STRAY", trial == 'A' || !has_warps_);

@@ -189,11 +189,11 @@ class WrongHeaps(ReplacedFile):
                      "kma_load_u64(&heap->head, KMA_RELAXED)", "--heap", "bump", "--suite", "latency")
 
     def test_a_free_that_does_nothing(self):
-        self.refused(["pair"], "kma/heap/superblock.cl", "    kma_superblock_release(heap, ptr);\n#endif\n}", "#endif\n}",
+        self.refused(["pair"], "kma/heap/common/free.cl", "    KMA_OF_KIND(_release)(heap, ptr);\n#endif\n}", "#endif\n}",
                      "--heap", "superblock", "--suite", "latency")
 
     def test_a_malloc_that_refuses_all(self):
-        self.refused(["pair"], "kma/heap/bump.cl", "return kma_bump_aligned_alloc(heap, KMA_UNIT, bytes);",
+        self.refused(["pair"], "kma/heap/common/allocate.cl", "return KMA_OF_KIND(_aligned_alloc)(heap, KMA_UNIT, bytes);",
                      "return (global void *)0;", "--heap", "bump", "--suite", "latency")
 
     def test_a_file_that_kma_does_not_have(self):
