@@ -19,7 +19,7 @@ COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int
            "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}
 # What these suites measure, once, is no heap: the CPU's own allocators, an object store, as it is and without its parts, and its defragmentation.
 ONCE = ["host", "objects", "defragment"]
-UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "stack", "source", "ptx"]
+UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "stack", "source", "ptx", "copy"]
 
 
 def bench(*arguments, **environment):

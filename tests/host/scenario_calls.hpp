@@ -302,8 +302,14 @@ private:
     {
         for (const size_t align : {1, 3, 64, 8192})
             log.works(!kma_superblock_aligned_alloc(heap, align, 0));
-        for (const size_t align : {size_t{0}, size_t{3}, size_t{KMA_SB_ALIGN} * 2})
-            log.fails(!kma_superblock_aligned_alloc(heap, align, 16), KMA_ERROR_BAD_ALIGNMENT);
+        for (const bool has_room : {false, true}) {
+            void *const first = has_room ? kma_superblock_aligned_alloc(heap, 64, 16) : nullptr;
+            void *const other = has_room ? kma_superblock_malloc(heap, 16) : nullptr;
+            kma_superblock_free(heap, first); // where any alignment would do
+            for (const size_t align : {size_t{0}, size_t{3}, size_t{KMA_SB_ALIGN} * 2})
+                log.fails(!kma_superblock_aligned_alloc(heap, align, 16), KMA_ERROR_BAD_ALIGNMENT);
+            kma_superblock_free(heap, other);
+        }
         log.fails(!kma_superblock_malloc(heap, 65), KMA_ERROR_TOO_LARGE);
         void *const whole = kma_superblock_aligned_alloc(heap, 64, 64);
         log.works(whole && kma_superblock_ref_of(heap, whole) % 4 == 0);

@@ -105,7 +105,7 @@ static inline kma_block_lists kma_block_lists_of(kma_block_sums sums, uint slots
     lists.equal = sums.equal;
     lists.sources = sums.fewer + taken;
     lists.objects = sums.fewer_objects + taken * limit;
-    lists.targets = sums.more + (room != 0 ? left : 0);
+    lists.targets = sums.more + left;
     lists.room = sums.more_room + left * room;
     return lists;
 }

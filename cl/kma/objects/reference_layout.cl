@@ -83,7 +83,7 @@ static inline kma_defragment_plan kma_defragment_plan_of(const uint *fills, uint
     const ulong kept = min(max(least, most), blocks);
     ulong left = blocks - kept;
     uint may_move = order.objects;
-    for (uint n = 1; n < slots && left != 0; n++) {
+    for (uint n = 1; n < slots; n++) {
         plan.limit = n;
         plan.extra = (uint)min(min((ulong)fills[n], left), (ulong)(may_move / n));
         plan.sources += plan.extra;

@@ -9,6 +9,7 @@ import json
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import threading
@@ -58,6 +59,8 @@ class Finder:
             return first_line(done.stdout)
         if done.returncode == 1 and "no defect" in done.stdout:
             return None
+        if done.returncode == -signal.SIGSEGV:  # where the scenario's own handler has no stack left
+            return ("crash", 0)
         raise SystemExit(f"{self.name} on mutant {mutant['number']}, {mutant['name']}: exit status {done.returncode}\n"
                          f"{done.stdout}{done.stderr}")
 
