@@ -370,12 +370,11 @@ TEST_CASE("what an array list refuses", "[array_list]")
         }
         return std::string("(no error)");
     };
-    using Catch::Matchers::Contains;
-    CHECK_THAT(message(0, {}), Contains("give the size of one object"));
-    CHECK_THAT(message(4, {.align = 24}), Contains("a power of two"));
-    CHECK_THAT(message(4, {.room = (1u << 30) + 1}), Contains("make several lists"));
-    CHECK_THAT(message(4, {.most_objects_per_block = (1u << 30) + 1}), Contains("make several lists"));
-    CHECK_THAT(message(1 << 20, {.room = 8}), Contains("make the heap larger"));
+    CHECK_THAT(message(0, {}), contains("give the size of one object"));
+    CHECK_THAT(message(4, {.align = 24}), contains("a power of two"));
+    CHECK_THAT(message(4, {.room = (1u << 30) + 1}), contains("make several lists"));
+    CHECK_THAT(message(4, {.most_objects_per_block = (1u << 30) + 1}), contains("make several lists"));
+    CHECK_THAT(message(1 << 20, {.room = 8}), contains("make the heap larger"));
     CHECK_THROWS_AS(ArrayList::blocks_for((std::uint64_t{1} << 30) + 1, 4), kma::Error);
     CHECK_THROWS_AS(ArrayList::blocks_for(1, 0), kma::Error);
     CHECK_THROWS_AS(ArrayList::blocks_for(65537, 4, {.objects_per_block = 1}), kma::Error);

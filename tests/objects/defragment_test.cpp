@@ -487,12 +487,12 @@ TEST_CASE("check tells of references to what is no object", "[defragment]")
         return one.find("root") != one.npos;
     }));
     CHECK_THROWS_WITH(subject.world().root(subject.table().buffer(), "Thing", table.size(), 1),
-                      Catch::Contains("the buffer has"));
+                      contains("the buffer has"));
     CHECK_THROWS_WITH(subject.world().root(subject.table().buffer(), "Nobody"),
-                      Catch::Contains("no class \"Nobody\""));
+                      contains("no class \"Nobody\""));
     CHECK_THROWS_WITH(subject.world().defragment("Thing", {.fragmentation = 1.5}),
-                      Catch::Contains("is no share"));
-    CHECK_THROWS_WITH(subject.world().defragment_when(0), Catch::Contains("give a share above 0"));
+                      contains("is no share"));
+    CHECK_THROWS_WITH(subject.world().defragment_when(0), contains("give a share above 0"));
 }
 
 TEST_CASE("a world defragments itself before do-alls", "[defragment]")
