@@ -49,6 +49,7 @@ struct Town {
 
     kma::Schema schema() const
     {
+        const std::vector<std::string> none;
         kma::Schema made;
         for (const Class &cls : classes) {
             std::vector<std::string> fields;
@@ -61,11 +62,11 @@ struct Town {
             if (cls.name != "Thing") {
                 made.parallel_new(cls.name, cls.name + "_begin", "uint first");
                 made.do_all(cls.name, cls.name + "_link",
-                            "global const uint *table, uint count, uint seed", {{{}}, {{}}, false});
+                            "global const uint *table, uint count, uint seed", {none, none, false});
             }
         made.do_all("Thing", "thin", "uint seed, uint percent")
-            .do_all("Thing", "tell", "global uint *table", {{{}}, {{}}});
-        made.do_all("Thing", "nothing", "", {{{}}, {{}}});
+            .do_all("Thing", "tell", "global uint *table", {none, none});
+        made.do_all("Thing", "nothing", "", {none, none});
         return made.block_bytes(block_bytes);
     }
 
