@@ -2,6 +2,7 @@
 // does. Each object has a number of its own, by which the host knows it before and after.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <random>
 #include <set>
@@ -367,8 +368,8 @@ TEST_CASE("a plan keeps the fullest blocks, as few as asked, with room for all o
         };
         const double share = order.share / 1e6,
                      least = std::max(share, empty((objects + slots - 1) / slots));
-        REQUIRE(plan.before == Approx(empty(blocks) * 1e6).margin(1));
-        REQUIRE(plan.after == Approx(empty(blocks - sources) * 1e6).margin(1));
+        REQUIRE(std::abs(plan.before - empty(blocks) * 1e6) <= 1);
+        REQUIRE(std::abs(plan.after - empty(blocks - sources) * 1e6) <= 1);
         REQUIRE(plan.sources == sources);
         REQUIRE(plan.objects == moved);
         REQUIRE(moved <= room);
