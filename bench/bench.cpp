@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <stdexcept>
 
 namespace test {
 /// Those of the conformance suite, of which words.cl is used here too.

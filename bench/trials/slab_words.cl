@@ -689,8 +689,8 @@ static inline slab_claim slab_claimed(uint line, uint slots, uint size_class)
     return claim;
 }
 
-// Slots of listed slabs of a class, from a frame on. The slab is current then for those who want
-// `named`.
+// Slots of listed slabs of a class, from a frame on. Class `named` has the slab as its
+// current one then.
 static inline KMA_COLD slab_claim slab_claim_listed(global slab_plan *header, uint size_class,
                                                     uint wanted, uint from, uint named)
 {

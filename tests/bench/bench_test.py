@@ -25,7 +25,7 @@ UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "
 def bench(*arguments, **environment):
     """Runs kma bench; returns exit status, standard output and standard error."""
     done = subprocess.run([os.environ["KMA_TOOL"], "bench", *arguments], env={**os.environ, **environment}, text=True,
-                          capture_output=True, timeout=500, check=False)
+                          capture_output=True, timeout=350, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
