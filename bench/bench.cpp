@@ -217,8 +217,6 @@ void Bench::add(Row row)
 {
     if (row.heap.empty())
         row.heap = name();
-    progress_(row.heap + ", " + row.suite + ": " + in_words(row.parameters) + ": " + row.metric + " " +
-              std::to_string(row.figure.median) + " " + row.unit);
     report_.rows.push_back(std::move(row));
 }
 
