@@ -60,16 +60,16 @@ std::string scatter_manual()
 std::string slab_manual()
 {
     return say(
-        "// 1. Create a buffer of B bytes. For n chunks of 16 KiB\n"
-        "//        B = n * 16548 + 65536\n"
-        "//    always suffices. Blocks of work-items that ask together lie side by side, in multiples of 16 bytes; one\n"
-        "//    that asks alone gets the next larger of 16, 32 ... 128 bytes, then of eight sizes from each power of two\n"
-        "//    to the next; above 4 KiB whole 512 bytes. Have up to 128 times 4 of a size more than its blocks fill.\n"
-        "// 2. Run kma_slab_init_kernel(heap, B, cursors) with about B / 16384 work-items; B is a ulong, cursors a uint:\n"
+        "// 1. Create a buffer of B bytes. For n frames of 8 KiB\n"
+        "//        B = n * 8342 + 16384\n"
+        "//    always suffices. A block takes the next multiple of 16 bytes up to 128, then the next of eight sizes from\n"
+        "//    each power of two to the next; above 8 KiB whole 256 bytes. Blocks of up to 1 KiB lie in frames with\n"
+        "//    blocks of one size: have twice the frames that they fill, and eight more for each size.\n"
+        "// 2. Run kma_slab_init_kernel(heap, B, cursors) with about B / 8192 work-items; B is a ulong, cursors a uint:\n"
         "//    0, or a divisor of the device's compute units from 8 to ",
-        KMA_SL_CURSORS,
-        ". Without room for a chunk the heap has\n"
-        "//    none: every request is too large for it, and its statistics count 0 superblocks, which are chunks.\n");
+        KMA_SLAB_CURSORS,
+        ". Without room for a frame the heap has\n"
+        "//    none: every request is too large for it, and its statistics count 0 superblocks, which are frames.\n");
 }
 
 std::string manual_of_sizes(HeapKind kind)
@@ -100,7 +100,7 @@ std::string growth_manual(HeapKind kind)
                      : ", shift)",
         ".\n",
         is_bump      ? ""
-        : is_slab    ? "//    With N chunks at most, n at first: B = n * 16384 + N * 164 + 65536.\n"
+        : is_slab    ? "//    With N frames at most, n at first: B = n * 8192 + N * 148 + 32768.\n"
         : is_scatter ? "//    With N pages at most, n at first: B = n * P + N * (P / 128 + 16) + 16384.\n"
                      : "//    With N superblocks at most, n at first: B = n * S + N * (S / 128 + 40) + 16384.\n",
         "//    To let it grow, create a larger buffer, copy all of the old one to its beginning, and run\n//    kma_",
@@ -137,7 +137,7 @@ std::string manual(HeapKind kind)
         "// malloc, free, ...; NVIDIA GPUs before Volta need KMA_NV_ARCH=61, or what their compute capability is.\n"
         "// Macros of your own by -D need a capital letter in their names, for this text has variables such as n.\n"
         "// -cl-std=CL3.0, where the device has it, lets the compiler offer more.\n",
-        kind == HeapKind::slab ? "// On NVIDIA GPUs add -cl-nv-maxrregcount=64, or malloc takes some 160 registers.\n" : "", "//\n",
+        kind == HeapKind::slab ? "// On NVIDIA GPUs add -cl-nv-maxrregcount=48, or malloc takes some 160 registers.\n" : "", "//\n",
         manual_of_sizes(kind),
         "// 3. Give the buffer to kernels:\n"
         "//        kernel void f(global kma_heap *heap)\n"

@@ -37,7 +37,7 @@ inline uint popcount(uint bits)
 #include "kma/containers/array_list_layout.cl"
 #include "kma/heap/bump_layout.cl"
 #include "kma/heap/scatter_layout.cl"
-#include "kma/heap/slab_plan.cl"
+#include "kma/heap/slab/layout.cl"
 #include "kma/heap/stats.cl"
 #include "kma/heap/superblock_census.cl"
 #include "kma/heap/superblock_layout.cl"
@@ -55,7 +55,7 @@ static_assert(sizeof(kma_sb_class) == 128 && sizeof(kma_sb_state) == 16 && sizeo
 static_assert(sizeof(kma_superblock) == 10752); // which kernels/superblock_kernels.cl and the documents name
 static_assert(sizeof(kma_sc_plan) == 60 && sizeof(kma_scatter) == 4224); // which kernels/scatter_kernels.cl names
 static_assert(sizeof(kma_array_list) == 36 + 2 * sizeof(kma_array_list_page) && sizeof(kma_array_list_page) == 1024);
-static_assert(sizeof(kma_sl_plan) == 80 && sizeof(kma_sl_size) == 16);
+static_assert(sizeof(kma_slab_plan) == 56);
 static_assert(offsetof(kma_slab, cursors) % 128 == 0 && sizeof(kma_slab) % 128 == 0);
 static_assert(sizeof(kma_block_sums) == 20 && sizeof(kma_dangling_log) == 4 + 16 * KMA_DANGLING_KEPT);
 static_assert(sizeof(kma_world_block) == 32 && sizeof(kma_world_class) == 128);

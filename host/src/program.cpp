@@ -16,7 +16,7 @@ namespace {
 // with malloc would have some 160. With a limit they save in memory what does not fit, which the paths that are often taken hardly
 // do. Not on every NVIDIA GPU: PoCL's driver for them does not know the option.
 constexpr const char *register_limit = "-cl-nv-maxrregcount"; // its number follows = or a space
-constexpr int slab_registers = 64;
+constexpr int slab_registers = 48;
 
 std::string all_options(const Device &device, const ProgramOptions &options)
 {

@@ -9,13 +9,13 @@
 namespace kma {
 namespace {
 
-using layout::kma_sl_plan;
+using layout::kma_slab_plan;
 
-constexpr std::uint64_t line_bytes = std::uint64_t{KMA_UNIT} << KMA_SL_LINE_SHIFT;
+constexpr std::uint64_t line_bytes = std::uint64_t{KMA_UNIT} << KMA_SLAB_LINE_SHIFT;
 
 class SlabHeap final : public HeapDriver {
 public:
-    SlabHeap(Parts parts, Expected expected, const kma_sl_plan &plan)
+    SlabHeap(Parts parts, Expected expected, const kma_slab_plan &plan)
         : HeapDriver(std::move(parts), expected), plan_(plan)
     {
     }
@@ -48,7 +48,7 @@ public:
     // Metadata stay where they are.
     std::uint32_t grown(std::uint64_t bytes) override
     {
-        plan_ = layout::kma_sl_plan_within(plan_, bytes);
+        plan_ = layout::kma_slab_plan_within(plan_, bytes);
         return plan_.limit;
     }
 
@@ -77,21 +77,21 @@ private:
         return values;
     }
 
-    SlabBooks books() const;
-    kma_sl_plan plan_in_heap() const;
+    SlabMetadata read_metadata() const;
+    kma_slab_plan plan_in_heap() const;
 
     void check_constants(Findings &findings) const override;
     void check_structures(Findings &findings) const override;
     LeakReport leaks_by_books(std::size_t most) const override;
 
-    kma_sl_plan plan_;
+    kma_slab_plan plan_;
 };
 
 std::unique_ptr<HeapDriver> SlabHeap::make(const Device &device, std::uint64_t bytes, const HeapOptions &options)
 {
     check_growth(bytes, options.max_bytes);
     const std::uint32_t cursors = slab_plan::cursors_for(device.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
-    const kma_sl_plan plan = slab_plan::plan(options, bytes, cursors);
+    const kma_slab_plan plan = slab_plan::plan(options, bytes, cursors);
     check_largest(bytes);
     Program kernels = build(device, options);
     auto memory = std::make_unique<HeapMemory>(device, bytes, options.storage);
@@ -102,23 +102,23 @@ std::unique_ptr<HeapDriver> SlabHeap::make(const Device &device, std::uint64_t b
 // The number of cursors is all of a plan that follows from the device.
 void SlabHeap::adopt_plan()
 {
-    if (const std::uint32_t cursors = plan_in_heap().cursors; cursors != 0 && cursors <= KMA_SL_CURSORS)
+    if (const std::uint32_t cursors = plan_in_heap().cursors; cursors != 0 && cursors <= KMA_SLAB_CURSORS)
         plan_ = slab_plan::plan(options(), memory().bytes(), cursors);
 }
 
-kma_sl_plan SlabHeap::plan_in_heap() const
+kma_slab_plan SlabHeap::plan_in_heap() const
 {
-    kma_sl_plan plan;
+    kma_slab_plan plan;
     memory().read(device().queue(), offsetof(layout::kma_slab, plan), sizeof plan, &plan);
     return plan;
 }
 
 std::vector<ByteRange> SlabHeap::lines_where(const std::function<bool(bool is_used)> &is) const
 {
-    const auto used = words(plan_.used, plan_.chunks);
+    const auto used = words(plan_.used, plan_.frames);
     std::vector<ByteRange> ranges;
-    for (std::uint64_t line = 0; line < std::uint64_t{plan_.chunks} * KMA_SL_LINE; line++)
-        if (is((used[line / KMA_SL_LINE] >> line % KMA_SL_LINE & 1u) != 0))
+    for (std::uint64_t line = 0; line < std::uint64_t{plan_.frames} * KMA_SLAB_FRAME_LINES; line++)
+        if (is((used[line / KMA_SLAB_FRAME_LINES] >> line % KMA_SLAB_FRAME_LINES & 1u) != 0))
             append(ranges, {begin() + line * line_bytes, line_bytes});
     return ranges;
 }
@@ -134,76 +134,60 @@ std::vector<ByteRange> SlabHeap::metadata() const
     return ranges;
 }
 
-SlabBooks SlabHeap::books() const
+SlabMetadata SlabHeap::read_metadata() const
 {
-    SlabBooks books;
-    books.heads = words(plan_.heads, layout::kma_sl_heads(plan_.places));
-    books.used = words(plan_.used, plan_.room);
-    books.rooms = words(plan_.rooms, (std::uint64_t{plan_.room} + 31) / 32);
-    books.pins = words(plan_.pins, plan_.room);
-    books.marks = words(plan_.marks, std::uint64_t{plan_.room} * (KMA_SL_LINE / KMA_SL_MARKS));
-    books.trees = words(plan_.trees, std::uint64_t{plan_.tree_words} * KMA_SL_TREES);
-    books.words = words(plan_.words, std::uint64_t{plan_.room} * KMA_SL_LINE);
-    memory().read(device().queue(), offsetof(layout::kma_slab, seekers), sizeof books.seekers, &books.seekers);
-    memory().read(device().queue(), offsetof(layout::kma_slab, headed), sizeof books.headed, books.headed.data());
-    return books;
+    SlabMetadata all;
+    all.current = words(plan_.current, std::uint64_t{plan_.shards} * KMA_SLAB_PAGE_CLASSES);
+    all.used = words(plan_.used, plan_.room);
+    all.trees = words(plan_.trees, std::uint64_t{plan_.tree_words} * KMA_SLAB_TREES);
+    all.words = words(plan_.words, std::uint64_t{plan_.room} * KMA_SLAB_FRAME_LINES);
+    return all;
 }
 
 void SlabHeap::check_constants(Findings &findings) const
 {
     HeapDriver::check_constants(findings);
-    const kma_sl_plan is = plan_in_heap();
+    const kma_slab_plan is = plan_in_heap();
     const auto expect = [&](const char *field, std::uint32_t value, std::uint32_t right) {
         if (value != right)
             findings.add("fields of the plan", "the plan's ", field, " is ", value, ", should be ", right);
     };
-    expect("number of chunks", is.chunks, plan_.chunks);
-    expect("room for chunks", is.room, plan_.room);
+    expect("number of frames", is.frames, plan_.frames);
+    expect("room for frames", is.room, plan_.room);
+    expect("number of shards", is.shards, plan_.shards);
     expect("number of cursors", is.cursors, plan_.cursors);
-    expect("inverse of the number of cursors", is.inverse, plan_.inverse);
-    expect("number of a cursor's shares of few lines", is.few_rounds, plan_.few_rounds);
-    expect("number of a cursor's shares of many lines", is.many_rounds, plan_.many_rounds);
-    expect("number of places", is.places, plan_.places);
-    expect("number of words of a tree over the chunks", is.tree_words, plan_.tree_words);
-    expect("place of the heads, in units of 16 bytes,", is.heads, plan_.heads);
-    expect("place of the words of lines, in units of 16 bytes,", is.used, plan_.used);
-    expect("place of the bits of chunks with room, in units of 16 bytes,", is.rooms, plan_.rooms);
-    expect("place of the pins, in units of 16 bytes,", is.pins, plan_.pins);
-    expect("place of the marks, in units of 16 bytes,", is.marks, plan_.marks);
+    expect("number of a cursor's shares for few lines", is.rounds[0], plan_.rounds[0]);
+    expect("number of a cursor's shares for many lines", is.rounds[1], plan_.rounds[1]);
+    expect("number of words of a tree over the frames", is.tree_words, plan_.tree_words);
+    expect("place of the current lines, in units of 16 bytes,", is.current, plan_.current);
+    expect("place of the used words, in units of 16 bytes,", is.used, plan_.used);
     expect("place of the trees, in units of 16 bytes,", is.trees, plan_.trees);
     expect("place of the guards' metadata, in units of 16 bytes,", is.guard, plan_.guard);
     expect("place of the lines' words, in units of 16 bytes,", is.words, plan_.words);
     expect("begin of the lines, in units of 16 bytes,", is.begin, plan_.begin);
     expect("end of the lines, in units of 16 bytes,", is.limit, plan_.limit);
-    layout::kma_sl_size sizes[KMA_SL_CLASSES];
-    memory().read(device().queue(), offsetof(layout::kma_slab, sizes), sizeof sizes, sizes);
-    for (std::uint32_t c = 0; c < KMA_SL_CLASSES; c++) {
-        const auto right = layout::kma_sl_size_of(c);
-        expect("units of a slot", sizes[c].units, right.units);
-        expect("lines of a slab", sizes[c].lines, right.lines);
-        expect("slots of a slab", sizes[c].slots, right.slots);
-    }
 }
 
 void SlabHeap::check_structures(Findings &findings) const
 {
     HeapDriver::check_structures(findings);
-    check_slab(plan_, books(), findings);
+    check_slab(plan_, read_metadata(), findings);
 }
 
-// The memory of a slab is read once for all of its blocks.
+// The memory of a MiB is read at once for the blocks that begin there.
 void SlabHeap::for_each_block(const std::function<void(const HeapPart &)> &visit) const
 {
-    const SlabBooks all = books();
+    constexpr std::uint32_t window = (1u << 20) / KMA_UNIT;
     std::vector<std::byte> bytes;
-    std::uint32_t in_hand = plan_.chunks << KMA_SL_LINE_SHIFT;
-    for_each_slab_block(plan_, all, [&](std::uint32_t line, std::uint32_t unit, std::uint32_t units) {
-        if (line != in_hand) {
-            in_hand = line;
-            bytes.resize(all.form(line).lines * line_bytes);
-            memory().read(device().queue(), begin() + line * line_bytes, bytes.size(), bytes.data());
+    std::uint32_t first = 0; // unit behind the heap's begin from which on `bytes` are
+    const std::uint32_t all = plan_.frames * KMA_SLAB_FRAME_UNITS;
+    for_each_slab_block(plan_, read_metadata(), [&](std::uint32_t unit, std::uint32_t units) {
+        if (unit < first || (std::uint64_t{unit} + units - first) * KMA_UNIT > bytes.size()) {
+            first = unit;
+            bytes.resize(std::size_t{std::min(std::max(units, window), all - unit)} * KMA_UNIT);
+            memory().read(device().queue(), begin() + std::uint64_t{first} * KMA_UNIT, bytes.size(), bytes.data());
         }
-        const HeapPart part{plan_.begin + line * KMA_SL_LINE, bytes};
+        const HeapPart part{plan_.begin + first, bytes};
         visit(part.from(plan_.begin + unit, plan_.begin + unit + units));
     });
 }
@@ -212,7 +196,7 @@ LeakReport SlabHeap::leaks_by_books(std::size_t most) const
 {
     LeakReport report;
     std::map<std::uint64_t, std::uint64_t> counts;
-    for_each_slab_block(plan_, books(), [&](std::uint32_t, std::uint32_t unit, std::uint32_t units) {
+    for_each_slab_block(plan_, read_metadata(), [&](std::uint32_t unit, std::uint32_t units) {
         const std::uint64_t bytes = std::uint64_t{units} * KMA_UNIT;
         counts[bytes]++;
         if (report.first.size() < most)

@@ -15,8 +15,8 @@ namespace kma::slab_plan {
 std::uint32_t cursors_for(std::uint32_t compute_units) noexcept;
 
 /// Where everything is in a heap of so many bytes; the same on the device. Throws Error if there is no room for metadata
-/// and one chunk.
-layout::kma_sl_plan plan(const HeapOptions &options, std::uint64_t heap_bytes, std::uint32_t cursors);
+/// and one frame.
+layout::kma_slab_plan plan(const HeapOptions &options, std::uint64_t heap_bytes, std::uint32_t cursors);
 
 /// As Heap::bytes_for.
 std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payload);

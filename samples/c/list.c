@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITEMS = 1000, CHUNKS = 16 };
-#define BYTES ((size_t)CHUNKS * 16548 + 65536) /* the size rule */
+enum { ITEMS = 1000, FRAMES = 32 };
+#define BYTES ((size_t)FRAMES * 8342 + 16384) /* the size rule */
 
 static const char *const push = "#line 1 \"push.cl\"\n" // the compiler's messages count from here
                                 "typedef struct item { kma_ref next; uint value; } item;\n"
@@ -169,7 +169,7 @@ int main(int argc, char **argv)
 
     const int all_there = errors == 0 && items == ITEMS;
     if (!all_there)
-        fprintf(stderr, "list: the heap is too small for the list; raise CHUNKS\n");
+        fprintf(stderr, "list: the heap is too small for the list; raise FRAMES\n");
 
     clReleaseKernel(count);
     clReleaseKernel(pushes);

@@ -22,8 +22,8 @@ kernel void push(global kma_heap *heap, global kma_atomic_ref *list)
 STATS = np.dtype([(name, np.uint64) for name in (
     "bytes", "capacity", "used", "blocks", "superblock_bytes", "superblocks", "free", "partial", "full")]
     + [("errors", np.uint64, 9)])
-CHUNKS = 16
-BYTES = CHUNKS * 16548 + 65536  # the size rule
+FRAMES = 32
+BYTES = FRAMES * 8342 + 16384  # the size rule
 
 context = cl.create_some_context(interactive=False)
 queue = cl.CommandQueue(context)
@@ -45,4 +45,4 @@ while ref != 0:  # a ref counts units of 16 bytes from the heap's start, which a
     values.append(value)
 print(f"{len(values)} items, sum {sum(values)}; {stats['blocks'][0]} blocks, {stats['used'][0]} bytes, "
       f"{stats['errors'].sum()} errors")
-sys.exit("the heap is too small for the list: raise CHUNKS" if len(values) < 1000 else 0)
+sys.exit("the heap is too small for the list: raise FRAMES" if len(values) < 1000 else 0)

@@ -81,7 +81,7 @@ std::vector<HeapType> make_types()
         .exemptions = {},
         .largest_alignment = 4096,
         .block_bytes = SlabModel::block_bytes,
-        .lone_bytes = SlabModel::lone_bytes,
+        .lone_bytes = SlabModel::block_bytes,
         .may_give_more = true,
         .together = 32,
         .has_widths = false,

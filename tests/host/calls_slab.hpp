@@ -1,24 +1,17 @@
-// Every function of the slab heap by a lone caller, at its edges; see scenario_calls.hpp.
+// Every function of the slab heap by a lone caller, at its edges; see scenario_calls.hpp. With
+// devices' lines, frames and slabs, and shares of cursors of 32 and 128 lines.
 #pragma once
 
-#include "calls_slab_frees.hpp"
-#include "calls_slab_tries.hpp"
-#include "calls_slab_heads.hpp"
-#include "calls_slab_lines.hpp"
-#include "calls_slab_lone.hpp"
 #include "calls_slab_numbers.hpp"
-#include "calls_slab_search.hpp"
 
 namespace calls {
 
 using slab_log = log_of<kma_slab>;
 
-// ------ a heap of chunks, shares of 8 and 32 lines, two cursors and places ------------------------------------------
-
-inline ulong slab_bytes(uint chunks)
+inline ulong slab_bytes(uint frames)
 {
     ulong end;
-    kma_sl_plan_of(chunks, KMA_SL_CURSORS, 0, &end);
+    kma_slab_plan_of(frames, KMA_SLAB_CURSORS, 0, &end);
     return end * KMA_UNIT;
 }
 
@@ -26,8 +19,9 @@ inline kma_slab *new_slab(ulong bytes, ulong max_bytes, uint work_items)
 {
     auto *const heap = reinterpret_cast<kma_slab *>(base());
     std::memset(static_cast<void *>(heap), 0xa5, std::max(bytes, max_bytes));
+    shim::self().operations = 0; // which are limited
     for (uint me = 0; me < work_items; me++)
-        kma_slab_init(heap, bytes, max_bytes, KMA_SL_CURSORS, false, me, work_items);
+        kma_slab_init(heap, bytes, max_bytes, KMA_SLAB_CURSORS, false, me, work_items);
     return heap;
 }
 
@@ -36,58 +30,60 @@ inline uchar *slab_unit(kma_slab *heap, uint unit)
     return reinterpret_cast<uchar *>(heap) + (size_t{heap->plan.begin} + unit) * KMA_UNIT;
 }
 
-inline uint slab_unit_of(kma_slab *heap, void *block)
+inline uint slab_unit_of(kma_slab *heap, const void *block)
 {
-    return kma_slab_ref_of(heap, block) - heap->plan.begin;
+    return static_cast<uint>((static_cast<const uchar *>(block) - slab_unit(heap, 0)) / KMA_UNIT);
 }
 
-// Blocks, as many as there may be of one unit in three chunks.
+// Blocks, as many as there may be of one unit in twelve frames.
 struct slab_blocks {
-    void *blocks[3 * 1024];
+    void *blocks[12 * 512];
     uint count = 0;
 };
 
 inline slab_blocks taken;
 
+// The metadata, and that each unit of the heap is a block's start or none.
 inline void check_slab_books(kma_slab *heap)
 {
-    shim::self().operations = 0; // which are limited
-    slab_books books(heap);
+    shim::start_watchdog();
+    shim::self().operations = 0;
+    slab_metadata metadata(heap);
     for (uint n = 0; n < taken.count; n++)
-        books.expect(slab_unit_of(heap, taken.blocks[n]));
-    books.check();
+        metadata.expect(slab_unit_of(heap, taken.blocks[n]), 1);
+    metadata.check();
+    for (uint unit = 0; unit < heap->plan.frames * KMA_SLAB_FRAME_UNITS; unit++) {
+        shim::self().operations = 0;
+        shim::check(kma_slab_block_bytes(heap, slab_unit(heap, unit)) ==
+                        size_t{metadata.block_at(unit)} * KMA_UNIT,
+                    "a block is not found, or where there is none");
+    }
 }
 
-// Takes all blocks of a size that there are: none where another is, all at a multiple of `align` units.
-inline void take_all_of(kma_slab *heap, uint units, uint align, slab_log &log)
+// Takes all blocks of a size that there are.
+inline void take_all_of(kma_slab *heap, uint units, slab_log &log)
 {
-    const uint others = taken.count;
-    while (align != 1 || slab_books(heap).has_room(units)) {
-        shim::self().operations = 0;
-        void *const block = kma_slab_aligned_alloc(heap, size_t{align} * KMA_UNIT, size_t{units} * KMA_UNIT);
-        if (!block && align != 1)
-            break;
+    shim::start_watchdog();
+    for (shim::self().operations = 0; slab_metadata(heap).has_room(units);
+         shim::self().operations = 0) {
+        void *const block = slab_kind::malloc(heap, size_t{units} * KMA_UNIT);
         shim::check(block, "a lone caller gets NULL though there is room");
-        shim::check((slab_unit_of(heap, block) + heap->plan.begin) % align == 0, "a block is not aligned");
-        shim::check(kma_slab_usable_size(heap, block) >= size_t{units} * KMA_UNIT, "a block is too small");
+        shim::check(kma_slab_usable_size(heap, block) >= size_t{units} * KMA_UNIT,
+                    "a block is too small");
         taken.blocks[taken.count++] = block;
     }
-    if (align == 1)
-        shim::check(!kma_slab_malloc(heap, size_t{units} * KMA_UNIT), "more blocks than there are");
-    shim::self().operations = 0;
-    log.expected[KMA_ERROR_OUT_OF_MEMORY]++;
-    log.works(true);
-    shim::check(taken.count != others || others != 0, "no block of this size");
+    log.fails(!slab_kind::malloc(heap, size_t{units} * KMA_UNIT),
+              units > heap->plan.room * KMA_SLAB_FRAME_UNITS ? KMA_ERROR_TOO_LARGE
+                                                             : KMA_ERROR_OUT_OF_MEMORY);
     check_slab_books(heap);
 }
 
 inline void free_all_of(kma_slab *heap, uint step)
 {
     for (uint n = 0; taken.count != 0; n++) {
-        shim::self().operations = 0;
         const uint which = n * step % taken.count;
         std::swap(taken.blocks[which], taken.blocks[taken.count - 1]);
-        kma_slab_free(heap, taken.blocks[--taken.count]);
+        slab_kind::free(heap, taken.blocks[--taken.count]);
     }
     check_slab_books(heap);
 }
@@ -95,217 +91,399 @@ inline void free_all_of(kma_slab *heap, uint step)
 inline void check_slab_requests(kma_slab *heap, slab_log &log)
 {
     for (const size_t align : {1, 3, 64, 8192})
-        log.works(!kma_slab_aligned_alloc(heap, align, 0));
-    const auto check_record = [heap, &log](uint code, ulong size) {
-        const uint n = log.expected[code] - 1;
-        shim::check(n >= KMA_ERROR_KEPT || heap->header.errors.first[code * KMA_ERROR_KEPT + n].size == size,
-                    "what the record of a request says that was wrong");
-    };
-    for (const size_t align : {size_t{0}, size_t{3}, size_t{KMA_SL_ALIGN} * 2}) {
-        log.fails(!kma_slab_aligned_alloc(heap, align, 16), KMA_ERROR_BAD_ALIGNMENT);
-        check_record(KMA_ERROR_BAD_ALIGNMENT, align);
+        log.works(!slab_kind::aligned_alloc(heap, align, 0));
+    for (const size_t align : {size_t{0}, size_t{3}, size_t{KMA_SLAB_ALIGN} * 2, size_t{1} << 40}) {
+        log.fails(!slab_kind::aligned_alloc(heap, align, 16), KMA_ERROR_BAD_ALIGNMENT);
+        const uint n = log.expected[KMA_ERROR_BAD_ALIGNMENT] - 1;
+        shim::check(
+            n >= KMA_ERROR_KEPT ||
+                heap->header.errors.first[KMA_ERROR_BAD_ALIGNMENT * KMA_ERROR_KEPT + n].size ==
+                    align,
+            "what the record of a request says that was wrong");
     }
-    const size_t whole = size_t{heap->plan.room} * 16384;
-    log.fails(!kma_slab_malloc(heap, whole + 1), KMA_ERROR_TOO_LARGE);
-    check_record(KMA_ERROR_TOO_LARGE, whole + 1);
-    void *const all = kma_slab_malloc(heap, whole);
+    const size_t whole = size_t{heap->plan.room} * 8192;
+    log.fails(!slab_kind::malloc(heap, whole + 1), KMA_ERROR_TOO_LARGE);
+    log.fails(!slab_kind::malloc(heap, too_much), KMA_ERROR_TOO_LARGE);
+    void *const all = slab_kind::malloc(heap, whole);
     log.works(all && slab_unit_of(heap, all) == 0 && kma_slab_usable_size(heap, all) == whole);
-    log.fails(!kma_slab_malloc(heap, 1), KMA_ERROR_OUT_OF_MEMORY);
-    log.fails(!kma_slab_aligned_alloc(heap, KMA_SL_ALIGN, 8192), KMA_ERROR_OUT_OF_MEMORY);
-    kma_slab_free(heap, all);
-    void *const byte = kma_slab_aligned_alloc(heap, 1, 1);
-    log.works(byte && kma_slab_usable_size(heap, byte) == KMA_UNIT);
-    for (const size_t align : {0, 3}) // though a head has such blocks now
-        log.fails(!kma_slab_aligned_alloc(heap, align, 1), KMA_ERROR_BAD_ALIGNMENT);
-    kma_slab_free(heap, byte);
-    for (const uint units : {1u, 3u, 9u, 17u, 33u, 255u, 256u, 257u, 300u}) {
-        for (uint align = 1; align <= KMA_SL_ALIGN / KMA_UNIT; align *= 2) {
-            void *const some = kma_slab_aligned_alloc(heap, size_t{align} * KMA_UNIT, units * KMA_UNIT - 15);
-            log.works(some && kma_slab_ref_of(heap, some) % align == 0);
-            log.works(kma_slab_usable_size(heap, some) >= units * KMA_UNIT);
-            taken.blocks[taken.count++] = some;
-            check_slab_books(heap);
-            if (heap->plan.chunks != 3) // so small a heap has no room for all
-                free_all_of(heap, 1);
+    log.fails(!slab_kind::malloc(heap, 1), KMA_ERROR_OUT_OF_MEMORY);
+    log.fails(!slab_kind::aligned_alloc(heap, KMA_SLAB_ALIGN, 8192), KMA_ERROR_OUT_OF_MEMORY);
+    slab_kind::free(heap, all);
+    // Each class at its edges, each alone in the heap.
+    for (uint size_class = 0; size_class < KMA_SLAB_CLASSES; size_class++) {
+        const size_t bytes = size_t{kma_slab_units(size_class)} * KMA_UNIT;
+        const size_t least =
+            size_class != 0 ? size_t{kma_slab_units(size_class - 1)} * KMA_UNIT + 1 : 1;
+        for (const size_t asked : {least, bytes}) {
+            void *const block = slab_kind::malloc(heap, asked);
+            log.works(block && kma_slab_usable_size(heap, block) == bytes);
+            slab_kind::free(heap, block);
+            log.works(kma_slab_usable_size(heap, block) == 0);
+        }
+    }
+    check_slab_books(heap);
+    for (uint frames = 1; frames < heap->plan.frames; frames++)
+        for (const size_t more : {1, 256, 257, 8191, 8192}) {
+            const size_t asked = frames * size_t{8192} + more;
+            void *const block = slab_kind::malloc(heap, asked);
+            log.works(block && kma_slab_usable_size(heap, block) == (asked + 255) / 256 * 256);
+            taken.blocks[taken.count++] = block;
+            if (more == 257)
+                check_slab_books(heap);
+            taken.count--;
+            slab_kind::free(heap, block);
+        }
+    for (uint align = 1; align <= KMA_SLAB_ALIGN / KMA_UNIT; align *= 2)
+        for (const uint units : {1u, 3u, 9u, 17u, 33u, 255u, 256u, 257u, 300u}) {
+            void *const block =
+                slab_kind::aligned_alloc(heap, size_t{align} * KMA_UNIT, units * KMA_UNIT - 15);
+            if (!block && heap->plan.frames < 12) { // so small a heap has no room for all
+                log.fails(true, KMA_ERROR_OUT_OF_MEMORY);
+                free_all_of(heap, 3);
+                continue;
+            }
+            log.works(block && kma_slab_ref_of(heap, block) % align == 0);
+            log.works(kma_slab_usable_size(heap, block) >= units * KMA_UNIT);
+            taken.blocks[taken.count++] = block;
+            if (taken.count % 10 == 0)
+                free_all_of(heap, 3);
+        }
+    free_all_of(heap, 1);
+}
+
+// Inside blocks. Where a slab was before, a free counts as its block's second one.
+inline void check_slab_inside(kma_slab *heap, std::initializer_list<uchar *> wrongs, slab_log &log)
+{
+    for (uchar *const wrong : wrongs) {
+        shim::check(kma_slab_usable_size(heap, wrong) == 0, "what is no block has a size");
+        slab_kind::free(heap, wrong);
+        const uint invalid =
+            kma_load_u32(&heap->header.errors.count[KMA_ERROR_INVALID_FREE], KMA_RELAXED);
+        log.fails(true, invalid != log.expected[KMA_ERROR_INVALID_FREE] ? KMA_ERROR_INVALID_FREE
+                                                                        : KMA_ERROR_DOUBLE_FREE);
+    }
+}
+
+inline void check_slab_pointers(kma_slab *heap, slab_log &log)
+{
+    const auto take = [heap](size_t bytes) {
+        return static_cast<uchar *>(slab_kind::malloc(heap, bytes));
+    };
+    uchar *const small = take(KMA_UNIT), *const three = take(3 * KMA_UNIT),
+                 *const large = take(300 * KMA_UNIT);
+    uchar *const dead = take(70 * KMA_UNIT);
+    slab_kind::free(heap, dead);
+    log.works(small && three && large && dead);
+    uchar *const begin = slab_unit(heap, 0), *const limit =
+                                                 slab_unit(heap, heap->plan.frames * 512);
+    check_slab_inside(heap,
+                      {three + KMA_UNIT, three + 2 * KMA_UNIT, large + KMA_UNIT, large + 256,
+                       large + 8, small + 1},
+                      log);
+    for (uchar *const wrong :
+         {base() - 64, begin - KMA_UNIT, limit, limit + 64, static_cast<uchar *>(nullptr) + 32})
+        check_foreign<slab_kind>(heap, wrong, kma_slab_usable_size(heap, wrong), log);
+    for (uchar *const mine : {dead, large, three, small})
+        for (uint time = mine == dead ? 1 : 0; time < 3; time++) {
+            slab_kind::free(heap, mine);
+            if (time == 0)
+                log.works(kma_slab_usable_size(heap, mine) == 0);
+            else
+                log.fails(true, KMA_ERROR_DOUBLE_FREE);
+        }
+    if (heap->plan.frames < 2)
+        return check_slab_books(heap);
+    uchar *const run = take(8192 + 256);
+    log.works(run && kma_slab_usable_size(heap, run) == 8192 + 256);
+    check_slab_inside(heap, {run + KMA_UNIT, run + 256, run + 8192}, log);
+    log.works(kma_slab_usable_size(heap, run) == 8192 + 256);
+    slab_kind::free(heap, run);
+    slab_kind::free(heap, run);
+    log.fails(true, KMA_ERROR_DOUBLE_FREE);
+    check_slab_books(heap);
+}
+
+// All that there is in many sizes, one after the other; and then with holes of others.
+inline void check_slab_exhaustion(kma_slab *heap, slab_log &log)
+{
+    for (const uint units :
+         {1u, 32u, 2u, 5u, 256u, 16u, 300u, 3u, 10u, 64u, 65u, 512u, 33u, 544u, 1100u}) {
+        take_all_of(heap, units, log);
+        free_all_of(heap, 7);
+    }
+    for (const uint first : {8u, 40u, 256u}) {
+        take_all_of(heap, first, log);
+        for (uint n = taken.count; n-- != 0;) // every third is free
+            if (n % 3 == 0) {
+                slab_kind::free(heap, taken.blocks[n]);
+                taken.blocks[n] = taken.blocks[--taken.count];
+            }
+        check_slab_books(heap);
+        for (const uint units : {600u, 300u, first + 1, first, first - 1, 1u})
+            take_all_of(heap, units, log);
+        free_all_of(heap, 11);
+    }
+}
+
+// ------ whole warps
+// -------------------------------------------------------------------------------
+
+// A group's blocks, by lane.
+struct slab_group {
+    uint lanes = 32;
+    void *blocks[32] = {};
+};
+
+inline void take_together(kma_slab *heap, slab_group &group, const uint *units, slab_log &log)
+{
+    shim::lockstep::run(group.lanes, 0, [&](uint lane) {
+        group.blocks[lane] =
+            units[lane] != 0 ? kma_slab_malloc(heap, size_t{units[lane]} * KMA_UNIT) : nullptr;
+    });
+    for (uint lane = 0; lane < group.lanes; lane++) {
+        if (units[lane] != 0 && !group.blocks[lane]) // too many classes for so few frames
+            log.expected[KMA_ERROR_OUT_OF_MEMORY]++;
+        if (!group.blocks[lane])
+            continue;
+        shim::check(kma_slab_usable_size(heap, group.blocks[lane]) >= units[lane] * KMA_UNIT,
+                    "a block is too small");
+        taken.blocks[taken.count++] = group.blocks[lane];
+    }
+    check_slab_books(heap);
+}
+
+// Each lane frees the block of lane `whose(lane)`, 32: none.
+template <class Whose>
+void free_together(kma_slab *heap, const slab_group &group, const Whose &whose)
+{
+    for (uint lane = 0; lane < group.lanes; lane++)
+        if (whose(lane) < 32 && group.blocks[whose(lane)])
+            *std::find(taken.blocks, taken.blocks + taken.count, group.blocks[whose(lane)]) =
+                taken.blocks[taken.count - 1],
+                                                                 taken.count--;
+    shim::lockstep::run(group.lanes, 0, [&](uint lane) {
+        kma_slab_free(heap, whose(lane) < 32 ? group.blocks[whose(lane)] : nullptr);
+    });
+    check_slab_books(heap);
+}
+
+inline void check_slab_group_frees(kma_slab *heap, slab_log &log, const slab_group &group, uint how)
+{
+    const uint lanes = group.lanes;
+    switch (how % 6) {
+    case 0:
+        free_together(heap, group, [](uint lane) { return lane; });
+        break;
+    case 1: // the other way round
+        free_together(heap, group, [lanes](uint lane) { return lanes - 1 - lane; });
+        break;
+    case 2: // all but some, and then these
+        free_together(heap, group, [](uint lane) { return lane % 5 == 3 ? 32 : lane; });
+        free_together(heap, group, [](uint lane) { return lane % 5 == 3 ? lane : 32; });
+        break;
+    case 3: // one after the other
+        for (uint n = 0; n < lanes; n++)
+            free_together(heap, group, [n](uint lane) { return lane == n ? lane : 32; });
+        break;
+    case 4: // by halves
+        free_together(heap, group, [](uint lane) { return lane < 16 ? lane : 32; });
+        free_together(heap, group, [](uint lane) { return lane >= 16 ? lane : 32; });
+        break;
+    default: { // with a lone caller's block instead of one's own
+        slab_group other = group;
+        const uint odd = how / 6 % lanes, lone_units = slab_metadata(heap).has_room(400) ? 400 : 1;
+        void *const lone = slab_kind::malloc(heap, lone_units * KMA_UNIT);
+        if (!lone) // pages of too many classes
+            log.expected[KMA_ERROR_OUT_OF_MEMORY]++;
+        else
+            taken.blocks[taken.count++] = lone;
+        other.blocks[odd] = lone;
+        free_together(heap, other, [](uint lane) { return lane; });
+        shim::check(!group.blocks[odd] || kma_slab_usable_size(heap, group.blocks[odd]) != 0,
+                    "a block that nobody freed is gone");
+        free_together(heap, group, [odd](uint lane) { return lane == odd ? lane : 32; });
+    }
+    }
+    shim::self().operations = 0;
+    log.works(true);
+    shim::check(taken.count == 0, "blocks are left");
+}
+
+// Sizes that are equal, or differ a little or much, or are nothing in some lanes.
+inline void check_slab_groups(uint paged)
+{
+    slab_paged = paged;
+    kma_slab *const heap = new_slab(slab_bytes(12), 0, 1);
+    slab_log log{heap};
+    for (uint seed = 0; seed < 400; seed++) {
+        slab_group group;
+        group.lanes = seed % 7 == 6 ? 16 : 32;
+        uint units[32];
+        const uint first = 1 + kma_mix32(seed) % (seed % 5 == 4 ? 50 : 12);
+        for (uint lane = 0; lane < 32; lane++) {
+            const uint random = kma_mix32(seed * 32 + lane + 1000);
+            units[lane] = seed % 3 == 0   ? first
+                          : seed % 3 == 1 ? 1 + random % first
+                                          : first + random % 40;
+            if (seed % 11 == 10)
+                units[lane] = random % 4 == 0 ? 0 : units[lane];
+        }
+        take_together(heap, group, units, log);
+        check_slab_group_frees(heap, log, group, seed / 3);
+    }
+    take_all_of(heap, 12, log); // what is left serves a lone caller as before
+    free_all_of(heap, 5);
+}
+
+// Each slot of a mixed slab is free in turn: requests that are aligned get it only where it is,
+// too.
+inline void check_slab_mixed_alignment()
+{
+    kma_slab *const heap = new_slab(slab_bytes(1), 0, 1);
+    slab_log log{heap};
+    for (uint seed = 0; seed < 200; seed++) {
+        slab_group group;
+        group.lanes = 16;
+        uint units[32];
+        for (uint lane = 0; lane < 16; lane++)
+            units[lane] = 1 + kma_mix32(seed * 16 + lane) % 4;
+        take_together(heap, group, units, log);
+        free_together(heap, group, [seed](uint lane) {
+            return lane == seed % 16 || lane == seed / 16 % 16 ? lane : 32;
+        });
+        for (const uint align : {2u, 4u, 1u}) {
+            void *const block = slab_kind::aligned_alloc(heap, align * KMA_UNIT, align * KMA_UNIT);
+            log.works(block && kma_slab_ref_of(heap, block) % align == 0);
+            taken.blocks[taken.count++] = block;
         }
         free_all_of(heap, 3);
     }
 }
 
-// Runs are made longer where they are, if the lines behind them are free. In a heap without any other slab.
-inline void check_slab_extension(kma_slab *heap, slab_log &log)
+// One slot after the other is all that is free in pages of a class: a request that is aligned gets it
+// only where it is, too.
+inline void check_slab_page_alignment()
 {
-    auto *const run = static_cast<uchar *>(kma_slab_malloc(heap, 300 * KMA_UNIT));
-    std::memset(run, 0x5a, 300 * KMA_UNIT);
-    const uint lines = heap->plan.chunks * 32 - slab_unit_of(heap, run) / 32;
-    if (lines > 40) {
-        log.works(kma_slab_realloc(heap, run, 40 * 512) == run && kma_slab_usable_size(heap, run) == 40 * 512);
-        log.works(kma_slab_realloc(heap, run, 512) == run && kma_slab_usable_size(heap, run) == 40 * 512);
-        log.works(kma_slab_realloc(heap, run, size_t{lines} * 512) == run);
-    }
-    log.works(run[0] == 0x5a && run[300 * KMA_UNIT - 1] == 0x5a);
-    taken.blocks[taken.count++] = run;
-    check_slab_books(heap);
-    log.fails(!kma_slab_realloc(heap, run, (size_t{1} << 36) + 300 * KMA_UNIT), KMA_ERROR_TOO_LARGE); // 2^32 units more
-    if (lines > 40) // nothing is behind it
-        log.fails(!kma_slab_realloc(heap, run, size_t{lines} * 512 + 1),
-                  lines == heap->plan.chunks * 32 ? KMA_ERROR_TOO_LARGE : KMA_ERROR_OUT_OF_MEMORY);
-    free_all_of(heap, 1);
-}
-
-inline void check_slab_pointers(kma_slab *heap, slab_log &log)
-{
-    auto *const large = static_cast<uchar *>(kma_slab_malloc(heap, 64 * KMA_UNIT));
-    auto *const run = static_cast<uchar *>(kma_slab_malloc(heap, 300 * KMA_UNIT));
-    auto *const small = static_cast<uchar *>(kma_slab_malloc(heap, KMA_UNIT));
-    log.works(large && run && small && kma_slab_usable_size(heap, run) == 10 * 512);
-    uchar *const begin = slab_unit(heap, 0), *const limit = slab_unit(heap, heap->plan.chunks * 1024);
-    for (uchar *const wrong : {base() - 64, large + KMA_UNIT, run + KMA_UNIT, run + 512, run + 8, small + 1, limit + 64,
-                               begin - KMA_UNIT, limit})
-        check_foreign<slab_kind>(heap, wrong, kma_slab_usable_size(heap, wrong), log);
-    heap->header.errors.pad = 0; // behind the counts: no code of an error
-    for (uchar *const mine : {large, run, small})
-        for (uint time = 0; time < 3; time++) {
-            kma_slab_free(heap, mine);
-            if (time == 0)
-                log.works(!kma_slab_usable_size(heap, mine));
-            else
-                log.fails(true, KMA_ERROR_DOUBLE_FREE);
-        }
-    shim::check(heap->header.errors.pad == 0, "a free that is right counts as an error");
-    check_slab_books(heap);
-}
-
-// All that there is in many sizes, one after the other, from slabs that the sizes before have left; and with holes of
-// others.
-inline void check_slab_exhaustion(kma_slab *heap, slab_log &log)
-{
-    for (const uint units : {1u, 32u, 2u, 5u, 256u, 16u, 300u, 3u, 10u, 100u, 1024u, 33u, 544u}) {
-        take_all_of(heap, units, 1, log);
-        free_all_of(heap, 7);
-    }
-    for (const uint align : {2u, 8u, 32u, 64u}) {
-        take_all_of(heap, 24, align, log);
-        take_all_of(heap, 3, align, log);
-        free_all_of(heap, 5);
-    }
-    for (const uint first : {8u, 40u, 256u}) {
-        take_all_of(heap, first, 1, log);
-        for (uint n = taken.count; n-- != 0;) // every third is free
-            if (n % 3 == 0) {
-                kma_slab_free(heap, taken.blocks[n]);
-                taken.blocks[n] = taken.blocks[--taken.count];
+    slab_paged = 1;
+    for (uint units = 2; units <= 12; units++)
+        for (const uint align : {2u, 4u, 8u}) {
+            kma_slab *const heap = new_slab(slab_bytes(2), 0, 1);
+            slab_log log{heap};
+            take_all_of(heap, units, log);
+            uint served = 0;
+            for (uint n = 0; n < 40; n++) {
+                shim::self().operations = 0;
+                const bool fits = units >= align && slab_unit_of(heap, taken.blocks[n]) % align == 0;
+                slab_kind::free(heap, taken.blocks[n]);
+                void *const block =
+                    slab_kind::aligned_alloc(heap, align * KMA_UNIT, align * KMA_UNIT);
+                if (block)
+                    log.works(fits && kma_slab_ref_of(heap, block) % align == 0);
+                else
+                    log.fails(true, KMA_ERROR_OUT_OF_MEMORY);
+                slab_kind::free(heap, block);
+                taken.blocks[n] = slab_kind::malloc(heap, units * KMA_UNIT);
+                log.works(taken.blocks[n] != nullptr);
+                served += block != nullptr;
             }
-        check_slab_books(heap);
-        for (const uint units : {300u, first + 1, first, first - 1, 1u})
-            take_all_of(heap, units, 1, log);
-        free_all_of(heap, 11);
-    }
+            log.works(served == 0 || units >= align);
+            log.works(served == 40 || units % align != 0); // all slots of the class are aligned
+            free_all_of(heap, 1);
+        }
+    slab_paged = KMA_SLAB_FRAME_UNITS;
 }
 
-// Of a slab whose sizes planes tell: every unit is a slot's start, or is none; blocks are freed one by one.
-inline void check_slab_planes(kma_slab *heap, slab_log &log)
+// Slabs across frames, then pages and larger blocks in the same lines: words that are left of the
+// slabs lead nowhere.
+inline void check_slab_old_words()
 {
-    const kma_sl_heap sl = kma_sl_open(heap);
-    for (uint variant = 0; variant < 24; variant++) {
-        const auto kind = static_cast<slab_sizes>(variant % 3);
-        uint sizes[KMA_SL_SLOTS];
-        for (uint slot = 0; slot < KMA_SL_SLOTS; slot++) {
-            const uint random = kma_mix32(variant * 64 + slot);
-            sizes[slot] = kind == slab_sizes::small   ? 1 + random % 4
-                          : kind == slab_sizes::plain ? random % (variant < 12 ? 9 : 40)
-                                                      : random % 60;
+    for (uint seed = 0; seed < 300; seed++) {
+        slab_paged = 1;
+        kma_slab *const heap = new_slab(slab_bytes(12), 0, 1);
+        slab_log log{heap};
+        slab_group group;
+        uint units[32];
+        for (uint round = 0; round < 3; round++) {
+            for (uint lane = 0; lane < 32; lane++)
+                units[lane] = seed % 2 == 0 ? 9 + (seed + round * 7) % 20
+                                            : 4 + kma_mix32(seed * 32 + lane) % 20;
+            take_together(heap, group, units, log);
         }
-        const made_slab made = make_planes(heap, variant % 13, sizes, kind);
-        for (uint unit = 0; unit < made.lines * 32; unit++) {
-            const kma_sl_spot at = kma_sl_spot_of(heap, slab_unit(heap, made.first * 32 + unit));
-            const uint *const found = std::find(made.offsets, made.offsets + KMA_SL_SLOTS, unit);
-            uint slot = static_cast<uint>(found - made.offsets);
-            while (slot < KMA_SL_SLOTS && sizes[slot] == 0)
-                slot++;
-            const bool is_slot = slot < KMA_SL_SLOTS && made.offsets[slot] == unit;
-            shim::check(is_slot == (at.error == KMA_ERROR_CODES), "a slot is not found, or where there is none");
-            shim::check(is_slot || at.error == KMA_ERROR_INVALID_FREE, "what a free of no slot would be");
-            if (is_slot) {
-                const uint room = slot == 31 ? made.lines * 32 - unit : made.offsets[slot + 1] - unit;
-                shim::check(at.slot == slot && kma_sl_units_at(&sl, at) == room, "another slot, or of another size");
-                taken.blocks[taken.count++] = slab_unit(heap, made.first * 32 + unit);
-            }
-        }
+        free_all_of(heap, 1);
+        static constexpr uint sizes[] = {512, 20, 512, 16, 24, 10, 12, 5, 60, 800, 512};
+        for (uint n = 0; n < 12; n++)
+            if (void *const block = slab_kind::malloc(
+                    heap, sizes[kma_mix32(seed * 16 + n) % std::size(sizes)] * KMA_UNIT))
+                taken.blocks[taken.count++] = block;
         check_slab_books(heap);
-        kma_slab_free(heap, slab_unit(heap, made.first * 32 + made.lines * 32)); // the line behind it
-        log.fails(true, KMA_ERROR_DOUBLE_FREE);
-        if (variant % 2 != 0)
-            std::reverse(taken.blocks, taken.blocks + taken.count);
-        while (taken.count != 0) {
-            kma_slab_free(heap, taken.blocks[--taken.count]);
-            check_slab_books(heap);
-        }
-        log.works(true);
+        free_all_of(heap, 3);
     }
+    slab_paged = KMA_SLAB_FRAME_UNITS;
 }
 
 inline void check_slab_empty()
 {
     auto *const heap = reinterpret_cast<kma_slab *>(base());
     const ulong bytes = sizeof(kma_slab);
-    std::memset(static_cast<void *>(heap), 0xa5, bytes);
+    std::memset(static_cast<void *>(heap), 0xa5, 2 * bytes);
     for (uint me = 0; me < 3; me++)
         kma_slab_init_empty(heap, bytes - me * KMA_UNIT, me, 3);
     slab_log log{heap};
     log.works(heap->header.bytes == bytes && kma_heap_exists(&heap->header, KMA_KIND_SLAB));
-    // What lies behind is no heap's, though it looks like heads with slabs.
-    constexpr uint foreign = 512;
-    auto *const behind = reinterpret_cast<uint *>(base() + bytes);
-    const uint words = heap->plan.words * KMA_UNIT / sizeof(uint) - static_cast<uint>(bytes / sizeof(uint));
-    for (uint n = 0; n < foreign; n++)
-        behind[n] = n < KMA_SL_CLASSES ? 1 : n >= words ? 2 : 0;
-    log.fails(!kma_slab_malloc(heap, 16), KMA_ERROR_TOO_LARGE);
-    for (uint n = 0; n < foreign; n++)
-        shim::check(behind[n] == (n < KMA_SL_CLASSES ? 1u : n >= words ? 2u : 0u), "a heap wrote behind its end");
-    kma_slab_free(heap, base() + bytes);
+    for (const size_t some : {1, 16, 8192, 9000})
+        log.fails(!slab_kind::malloc(heap, some), KMA_ERROR_TOO_LARGE);
+    shim::lockstep::run(
+        32, 0, [&](uint) { shim::check(!kma_slab_malloc(heap, 16), "a block of an empty heap"); });
+    log.expected[KMA_ERROR_TOO_LARGE] += 32;
+    log.works(
+        std::all_of(base() + bytes, base() + 2 * bytes, [](uchar byte) { return byte == 0xa5; }));
+    slab_kind::free(heap, base() + bytes);
     log.fails(true, KMA_ERROR_INVALID_FREE);
     heap->header.max_bytes = 4 * bytes;
     kma_slab_grow(heap, 4 * bytes, 0, 1);
-    shim::check(heap->plan.chunks == 0 && heap->header.bytes == bytes, "an empty heap grew");
+    shim::check(heap->plan.frames == 0 && heap->header.bytes == bytes, "an empty heap grew");
 }
 
-// Three chunks at most.
+// Eight frames at most.
 inline void check_slab_growth()
 {
-    const ulong most = slab_bytes(3);
-    const auto with = [most](uint chunks) { return most - (3 - chunks) * 16384; };
+    const ulong most = slab_bytes(8);
+    const auto with = [most](uint frames) { return most - (8 - frames) * 8192; };
     for (const uint work_items : {1u, 5u}) {
         kma_slab *const heap = new_slab(with(1), most, work_items);
-        const auto is = [heap](ulong bytes, uint chunks) {
-            return heap->header.bytes == bytes && heap->plan.chunks == chunks && heap->plan.room == 3 &&
-                   heap->plan.limit == heap->plan.begin + chunks * 1024 && heap->header.limit == heap->plan.limit;
+        const auto is = [heap](ulong bytes, uint frames) {
+            shim::self().operations = 0;
+            return heap->header.bytes == bytes && heap->plan.frames == frames &&
+                   heap->plan.room == 8 && heap->plan.limit == heap->plan.begin + frames * 512 &&
+                   heap->header.limit == heap->plan.limit;
         };
         slab_log log{heap};
         log.works(is(with(1), 1) && heap->header.max_bytes == most);
         check_slab_books(heap);
-        kma_slab_free(heap, slab_unit(heap, 1024)); // of a chunk that is not there yet
+        slab_kind::free(heap, slab_unit(heap, 512)); // of a frame that is not there yet
         log.fails(true, KMA_ERROR_INVALID_FREE);
-        take_all_of(heap, 512, 1, log);
+        take_all_of(heap, 256, log);
         log.works(taken.count == 2);
-        log.fails(!kma_slab_malloc(heap, 3 * 16384), KMA_ERROR_OUT_OF_MEMORY); // it may grow to that
+        log.fails(!slab_kind::malloc(heap, 3 * 8192),
+                  KMA_ERROR_OUT_OF_MEMORY); // it may grow to that
         for (const ulong bytes : {with(1) - 1, most + 1, ulong{0}}) {
             kma_slab_grow(heap, bytes, 0, 1);
             log.works(is(with(1), 1));
         }
-        kma_slab_grow(heap, with(2) - 1, 0, 1); // no chunk more
+        kma_slab_grow(heap, with(2) - 1, 0, 1); // no frame more
         log.works(is(with(2) - 1, 1));
-        kma_slab_grow(heap, with(2) + 5, 0, 1);
-        log.works(is(with(2) + 5, 2));
-        take_all_of(heap, 512, 1, log);
-        log.works(taken.count == 4);
+        kma_slab_grow(heap, with(3) + 5, 0, 1);
+        log.works(is(with(3) + 5, 3));
+        take_all_of(heap, 256, log);
+        log.works(taken.count == 6);
         kma_slab_grow(heap, most, 0, 1);
-        log.works(is(most, 3));
-        take_all_of(heap, 1024, 1, log);
-        log.works(taken.count == 5);
+        log.works(is(most, 8));
+        take_all_of(heap, 512, log);
+        log.works(taken.count == 11);
         free_all_of(heap, 1);
-        kma_slab_init(heap, most, most, KMA_SL_CURSORS, true, 0, 1); // empties the heap, not the log
-        log.works(is(most, 3));
+        kma_slab_init(heap, most, most, KMA_SLAB_CURSORS, true, 0,
+                      1); // empties the heap, not the log
+        log.works(is(most, 8));
         check_slab_exhaustion(heap, log);
     }
 }
@@ -313,34 +491,36 @@ inline void check_slab_growth()
 inline void check_slab()
 {
     check_slab_numbers();
-    check_slab_lines();
-    check_slab_heads();
     slab_kind::vary(1);
-    check_slab_search();
-    for (const uint chunks : {1u, 2u, 3u})
-        for (const uint work_items : {1u, 4u, 100u}) {
-            const ulong bytes = slab_bytes(chunks);
-            kma_slab *const heap = new_slab(bytes, 0, work_items);
-            slab_log log{heap};
-            log.works(heap->plan.chunks == chunks && heap->header.max_bytes == bytes);
-            check_slab_books(heap);
-            kma_slab_free(heap, slab_unit(heap, 0)); // of a line that was never used
-            log.fails(true, KMA_ERROR_DOUBLE_FREE);
-            check_slab_extension(heap, log);
-            check_slab_requests(heap, log);
-            check_contents<slab_kind>(heap, log);
-            check_kept_alignment<slab_kind>(heap, log);
-            check_slab_pointers(heap, log);
-            check_slab_exhaustion(heap, log);
-        }
-    kma_slab *const heap = new_slab(slab_bytes(3), 0, 1);
-    slab_log log{heap};
-    check_slab_planes(heap, log);
+    for (const uint paged : {1u, KMA_SLAB_FRAME_UNITS})
+        for (const uint frames : {1u, 2u, 3u, 7u, 12u})
+            for (const uint work_items : {1u, 4u, 100u}) {
+                slab_paged = paged;
+                slab_spare = frames % 3;
+                const ulong bytes = slab_bytes(frames);
+                kma_slab *const heap = new_slab(bytes, 0, work_items);
+                slab_log log{heap};
+                log.works(heap->plan.frames == frames && heap->header.max_bytes == bytes);
+                check_slab_books(heap);
+                slab_kind::free(heap, slab_unit(heap, 0)); // of a line that was never used
+                log.fails(true, KMA_ERROR_DOUBLE_FREE);
+                check_slab_requests(heap, log);
+                if (frames >= 2 || paged != 1) // a page may be the whole heap
+                    check_contents<slab_kind>(heap, log);
+                if (frames >= 7)
+                    check_kept_alignment<slab_kind>(heap, log);
+                if (frames >= 3 || paged != 1)
+                    check_slab_pointers(heap, log);
+                if (work_items == 1)
+                    check_slab_exhaustion(heap, log);
+            }
     check_slab_empty();
     check_slab_growth();
-    check_slab_lone();
-    check_slab_groups();
-    check_slab_frees();
+    for (const uint paged : {1u, KMA_SLAB_FRAME_UNITS})
+        check_slab_groups(paged);
+    check_slab_mixed_alignment();
+    check_slab_page_alignment();
+    check_slab_old_words();
 }
 
 } // namespace calls

@@ -1,185 +1,169 @@
-// Sizes, plans, masks and forms of the slab heap, against plain computation.
+// The slab heap's sizes, words and plans, against plain computation.
 #pragma once
 
 #include "calls.hpp"
-#include "slab_made.hpp"
+#include "heap_slab.hpp"
 
 namespace calls {
 
-inline void check_slab_sizes()
+inline void check_slab_classes()
 {
-    for (uint units = 1; units <= 2 * KMA_SL_MOST_MIXED; units++) {
-        uint above = 0, within = KMA_SL_CLASSES - 1;
-        while (above < KMA_SL_CLASSES && kma_sl_units(above) < units)
-            above++;
-        while (kma_sl_units(within) > units)
-            within--;
-        shim::check(units > KMA_SL_MOST_MIXED || kma_sl_class_of(units) == above, "the class for a size");
-        shim::check(kma_sl_class_within(units) == within, "the class that fits into a slot");
-        shim::check(kma_sl_whole_lines(units) == (units + 31) / 32, "lines of a block");
+    for (uint units = 1; units <= KMA_SLAB_MOST; units++) {
+        const uint size_class = kma_slab_class_of(units), its = kma_slab_units(size_class);
+        shim::check(size_class < KMA_SLAB_CLASSES && its >= units, "a class is too small");
+        shim::check(size_class == 0 || kma_slab_units(size_class - 1) < units,
+                    "a class is too large");
+        shim::check(units <= 8 ? its == units : (its - units) * 8 < its, "a class wastes too much");
+        shim::check(kma_slab_whole_lines(units) == (units + 15) / 16, "whole lines");
+        for (uint offset = 0; offset < KMA_SLAB_FRAME_UNITS; offset++)
+            shim::check(kma_slab_divide(offset, units) == offset / units, "a division by floats");
     }
-    shim::check(kma_sl_units(KMA_SL_CLASSES - 1) == KMA_SL_MOST_MIXED, "the largest class");
-    for (uint c = 0; c < KMA_SL_CLASSES; c++) {
-        const kma_sl_size size = kma_sl_size_of(c);
-        shim::check(size.units == kma_sl_units(c) && size.slots == min(size.lines * 32 / size.units, 32u), "slots");
-        for (uint lines = c == 0 ? 1 : 2; lines <= size.lines; lines++) {
-            const uint slots = min(lines * 32 / size.units, 32u), rest = lines * 32 - slots * size.units;
-            const bool does = slots >= 4 && rest * 64 <= lines * 32;
-            shim::check(does == (lines == size.lines), "not the fewest lines that do");
+    shim::check(kma_slab_units(KMA_SLAB_CLASSES - 1) == KMA_SLAB_MOST, "the largest class");
+    shim::check(kma_slab_units(KMA_SLAB_PAGE_CLASSES - 1) * 8 == KMA_SLAB_FRAME_UNITS,
+                "the largest class of pages");
+    for (uint size_class = 0; size_class < KMA_SLAB_CLASSES; size_class++) {
+        const uint units = kma_slab_units(size_class), shift = kma_slab_shift(units);
+        shim::check(units << shift <= KMA_SLAB_FRAME_UNITS && shift <= 4,
+                    "a slab is larger than a frame");
+        shim::check(shift == 4 || units << (shift + 1) > KMA_SLAB_FRAME_UNITS,
+                    "a slab has too few slots");
+        for (uint s = 0; s <= shift; s++) {
+            const uint word = kma_slab_equal_word(size_class, s);
+            shim::check(kma_slab_is_equal(word) && !kma_slab_is_mixed(word), "a slab of one class");
+            shim::check(kma_slab_equal_class(word) == size_class && kma_slab_equal_shift(word) == s,
+                        "what a slab is");
+            shim::check(kma_slab_lines_of(word) == ((units << s) + 15) / 16, "lines of a slab");
+            shim::check(kma_slab_slots(word) == (1u << (1u << s)) - 1, "slots of a slab");
         }
     }
-    for (uint value = 0; value < 200; value++)
-        for (const uint most : {1u, 2u, 64u, 128u}) {
-            uint right = 1;
-            while (right * 2 <= value && right * 2 <= most)
-                right *= 2;
-            shim::check(kma_sl_power(value, most) == right, "the largest power of two");
+}
+
+// Slot s has bit s / W of line word s % W.
+inline void check_slab_page_words()
+{
+    for (uint size_class = 0; size_class < KMA_SLAB_PAGE_CLASSES; size_class++) {
+        const uint units = kma_slab_units(size_class), slots = KMA_SLAB_FRAME_UNITS / units;
+        const uint words = 1u << kma_slab_page_shift(units);
+        shim::check(words >= 8 && words <= 32 && (slots + words - 1) / words <= 16 &&
+                        slots >= words,
+                    "words of a page");
+        for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++) {
+            const uint word = kma_slab_page_word(size_class, i);
+            uint bits = 0;
+            for (uint slot = i; slot < slots && i < words; slot += words)
+                bits |= 1u << slot / words;
+            shim::check((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE && (word & KMA_SLAB_OCCUPANCY) == 0,
+                        "a word of a page");
+            shim::check(kma_slab_page_class(word) == size_class, "the class of a page");
+            shim::check(kma_slab_page_slots(word) == (i < words ? bits : 1),
+                        "slots of a page's word");
+            for (uint other = 0; other < KMA_SLAB_CLASSES; other++)
+                shim::check(kma_slab_free_slots(word, other) ==
+                                (other == size_class ? kma_slab_page_slots(word) : 0),
+                            "free slots of a page's word");
+            shim::check(kma_slab_free_slots(word | KMA_SLAB_ENDING, size_class) == 0,
+                        "slots of a page that ends");
         }
-    for (uint count = 0; count <= 40; count++)
-        shim::check(kma_sl_all_slots(count) == (count >= 32 ? ~0u : (1u << count) - 1), "the lowest slots");
-    for (uint units = 31; units <= 124; units++)
-        shim::check(kma_sl_small_lines(units) == (units <= 92 ? 3 : 4), "lines of a small slab");
-    for (uint units = 2; units < 1024; units++)
-        for (uint slots = 1; slots <= 32; slots++)
-            shim::check(kma_sl_lines_for(units, slots) == max((units * slots + 31) / 32, 2u), "lines of equal slots");
+    }
 }
 
 inline void check_slab_masks()
 {
-    for (uint first = 32; first < 64; first++)
-        for (uint count = 1; count < 80; count++)
-            for (uint chunk = 1; chunk <= (first + count - 1) / 32; chunk++) {
-                uint right = 0;
-                for (uint line = first; line < first + count; line++)
-                    right |= line / 32 == chunk ? 1u << line % 32 : 0;
-                shim::check(kma_sl_mask(first, count, chunk) == right, "lines of a chunk");
-            }
     for (uint seed = 0; seed < 3000; seed++) {
-        const uint word = seed < 34 ? (seed == 33 ? 0 : ~0u << seed % 32) : kma_mix32(seed) & kma_mix32(seed ^ 0x777);
+        const uint bits = kma_mix32(seed) & (seed % 3 == 0 ? ~0u : kma_mix32(seed + 5000)) &
+                          (seed % 2 == 0 ? ~0u : 0xffffu);
+        uint longest = 0;
         for (uint count = 1; count <= 32; count++) {
-            uint right = KMA_SL_NONE;
-            for (uint bit = 32 - count + 1; bit-- != 0;)
-                if ((ulong{word} >> bit & ((ulong{1} << count) - 1)) == 0)
-                    right = bit;
-            shim::check(kma_sl_gap(word, count) == right, "free lines side by side");
-        }
-        if (word != 0) {
-            shim::check(kma_sl_first_bit(word) == static_cast<uint>(std::countr_zero(word)), "the first bit");
-            uint left = word, lowest = 0;
-            for (uint count = 0; count < 34; count++) {
-                shim::check(kma_sl_lowest(word, count) == lowest, "the lowest bits");
-                lowest |= left & (0u - left);
-                left &= left - 1;
+            uint begins = 0;
+            for (uint first = 0; first + count <= 32; first++) {
+                const uint mask = static_cast<uint>(((ulong{1} << count) - 1) << first);
+                shim::check(kma_slab_mask(first, count) == mask, "a mask of lines");
+                begins |= (bits & mask) == mask ? 1u << first : 0;
             }
+            shim::check(kma_slab_begins(bits, count) == begins, "where free lines begin");
+            longest = begins != 0 ? count : longest;
         }
+        shim::check(kma_slab_longest_run(bits) == longest, "the longest run");
     }
-    for (uint first = 0; first < 40; first++) {
-        uint right = first + KMA_SL_BACK;
-        while (right % KMA_SL_MARKS != 0)
-            right++;
-        shim::check(kma_sl_first_back(first) == right, "the first line that tells where its slab begins");
-    }
+    for (uint first = 0; first < 70; first++)
+        for (uint count = 1; count < 100; count++)
+            for (uint frame = first / 32; frame <= (first + count - 1) / 32; frame++) {
+                uint mask = 0;
+                for (uint line = first; line < first + count; line++)
+                    mask |= line / 32 == frame ? 1u << line % 32 : 0;
+                shim::check(kma_slab_part(first, count, frame) == mask, "lines in a frame");
+            }
 }
 
-// What cursors count, and the other way round.
-inline void check_slab_cursors()
+// Whatever the size: as many frames as there is room for, and nothing in the place of something
+// else.
+inline void check_slab_plan(ulong bytes, uint cursors, uint debug)
 {
-    for (const uint chunks : {1u, 2u, 3u, 5u, 8u, 13u})
-        for (const uint band : {KMA_SL_BAND_FEW, KMA_SL_BAND_MANY, KMA_SL_BAND_HEADS}) {
-            ulong end;
-            const kma_sl_heap sl = {nullptr, kma_sl_plan_of(chunks, KMA_SL_CURSORS, 0, &end)};
-            const uint share = 1u << kma_sl_share_shift(band), rounds = kma_sl_band_rounds(&sl, band);
-            const uint shares = rounds * sl.plan.cursors;
-            const uint begin = band == KMA_SL_BAND_FEW ? 0 : band == KMA_SL_BAND_MANY ? shares / 2 : shares - shares / 4;
-            for (uint cursor = 0; cursor < sl.plan.cursors && rounds != 0; cursor++) {
-                for (uint count = 0; count < 3 * rounds * share; count++) {
-                    const uint number = (count / share % rounds * sl.plan.cursors + cursor + begin) % shares;
-                    shim::check(kma_sl_counted_line(&sl, band, cursor, count) == number * share + count % share,
-                                "the line that a cursor means");
-                }
-                for (uint line = 0; line < chunks * 32; line++) {
-                    const uint back = kma_sl_count_to_line(&sl, band, cursor, line);
-                    const uint to = kma_sl_counted_line(&sl, band, cursor, back);
-                    const uint number = (std::min(line / share, shares - 1) + shares - begin) % shares;
-                    const uint next =
-                        (number + (cursor + sl.plan.cursors - number % sl.plan.cursors) % sl.plan.cursors);
-                    const uint right = number % sl.plan.cursors == cursor && line / share < shares
-                                           ? line
-                                           : (next + begin) % shares * share + (next == number ? line % share : 0);
-                    shim::check(to == right, "what a cursor counts for a line");
-                }
-            }
-        }
-}
-
-inline void check_slab_plan(uint chunks, uint cursors, uint debug)
-{
+    const kma_slab_plan plan = kma_slab_plan_for(bytes, cursors, debug);
+    const ulong units = std::min(bytes / KMA_UNIT, ulong{0xffffffff});
     ulong end;
-    const kma_sl_plan plan = kma_sl_plan_of(chunks, cursors, debug, &end);
-    const ulong word = sizeof(kma_atomic_u32);
-    shim::check(plan.chunks == chunks && plan.room == chunks, "chunks");
-    shim::check(plan.cursors == clamp(min(cursors, chunks / KMA_SL_CURSOR_CHUNKS), 1u, KMA_SL_CURSORS), "cursors");
-    for (uint place = 0; place < 2048; place++) // kma_sl_cursor_of
-        shim::check((place * plan.inverse >> 16) == place / plan.cursors, "the inverse of the cursors");
-    shim::check(plan.places == kma_sl_power(chunks / KMA_SL_PLACE_CHUNKS, KMA_SL_PLACES), "places");
-    shim::check(plan.few_rounds == (chunks * 32 >> KMA_SL_FEW_SHIFT) / plan.cursors, "shares of few lines");
-    shim::check(plan.many_rounds == (chunks * 32 >> KMA_SL_MANY_SHIFT) / plan.cursors, "shares of many lines");
-    ulong at = plan.heads;
-    shim::check(at * KMA_UNIT >= sizeof(kma_slab) && at * KMA_UNIT < sizeof(kma_slab) + KMA_UNIT, "heads");
-    const auto follows = [&at](uint next, ulong bytes) {
-        at += (bytes + KMA_UNIT - 1) / KMA_UNIT;
-        shim::check(next == at, "parts of the metadata are not side by side");
+    kma_slab_plan_of(plan.frames + 1, cursors, debug, &end);
+    shim::check(end > units, "a plan with too few frames");
+    if (plan.frames == 0)
+        return;
+    shim::check(plan.limit <= units && plan.limit == plan.begin + plan.frames * ulong{512},
+                "a plan with too many frames");
+    shim::check(std::has_single_bit(plan.shards) && plan.cursors >= 1 && plan.cursors <= cursors,
+                "shards and cursors");
+    const auto words = [](ulong count) {
+        return (count * sizeof(kma_atomic_u32) + KMA_UNIT - 1) / KMA_UNIT;
     };
-    follows(plan.used, plan.places * KMA_SL_CLASSES * word);
-    follows(plan.rooms, chunks * word);
-    follows(plan.pins, (chunks + 31) / 32 * word);
-    follows(plan.marks, chunks * word);
-    follows(plan.trees, chunks * 4 * word);
-    at += kma_guard_room(debug);
-    shim::check(plan.guard == (debug >= 2 ? at - kma_guard_room(debug) +
-                                                (plan.tree_words * KMA_SL_TREES * word + KMA_UNIT - 1) / KMA_UNIT
-                                          : 0),
-                "the guard");
-    follows(plan.words, plan.tree_words * KMA_SL_TREES * word);
-    at += ((chunks * 32 + 1) * word + KMA_UNIT - 1) / KMA_UNIT; // a look at the word behind a line's
-    shim::check(plan.begin >= at && plan.begin < at + KMA_SL_ALIGN / KMA_UNIT &&
-                    plan.begin % (KMA_SL_ALIGN / KMA_UNIT) == 0,
-                "where lines begin");
-    shim::check(end == plan.begin + ulong{chunks} * 1024 && plan.limit == end, "the end");
+    shim::check(plan.current * KMA_UNIT >= sizeof(kma_slab), "current lines");
+    shim::check(plan.used >= plan.current + words(ulong{plan.shards} * KMA_SLAB_PAGE_CLASSES),
+                "used words");
+    shim::check(plan.trees >= plan.used + words(plan.frames), "trees");
+    const ulong behind = plan.trees + words(ulong{plan.tree_words} * KMA_SLAB_TREES);
+    shim::check(debug >= 2 ? plan.guard >= behind && plan.words > plan.guard
+                           : plan.guard == 0 && plan.words >= behind,
+                "line words");
+    shim::check(plan.begin >= plan.words + words(ulong{plan.frames} * 32) && plan.begin % 256 == 0,
+                "frames");
+    for (uint band = 0; band < 2; band++)
+        for (uint cursor = 0; cursor < plan.cursors && plan.rounds[band] != 0; cursor++) {
+            kma_slab heap{};
+            heap.plan = plan;
+            const uint shift = band == 0 ? KMA_SLAB_FEW_SHIFT : KMA_SLAB_MANY_SHIFT;
+            const uint last = kma_slab_share(&heap, band, cursor, plan.rounds[band] - 1);
+            shim::check(last % (1u << shift) == 0 && last + (1u << shift) <= plan.frames * 32,
+                        "a share beyond the heap");
+            shim::check(kma_slab_share(&heap, band, cursor, plan.rounds[band]) ==
+                            kma_slab_share(&heap, band, cursor, 0),
+                        "shares do not come round");
+        }
 }
 
 inline void check_slab_plans()
 {
-    for (const uint chunks : {1u, 2u, 3u, 7u, 8u, 40u, 129u})
-        for (uint cursors = 1; cursors <= KMA_SL_CURSORS; cursors++)
-            for (const uint debug : {0u, 2u})
-                check_slab_plan(chunks, cursors, debug);
-    for (ulong bytes = 0; bytes < ulong{1} << 38; bytes = bytes * 3 + 2000) {
-        const ulong units = std::min(bytes / KMA_UNIT, ulong{0xffffffff});
-        const uint got = kma_sl_plan_for(bytes, 2, 0).chunks;
+    for (const uint cursors : {1u, 2u})
+        for (const uint debug : {0u, 2u})
+            for (ulong bytes = 0; bytes < ulong{1} << 40; bytes = bytes * 3 / 2 + 3000)
+                check_slab_plan(bytes, cursors, debug);
+    for (const uint most : {1u, 3u, 40u}) { // everything lies where it will lie at the largest
         ulong end;
-        kma_sl_plan_of(got, 2, 0, &end);
-        shim::check(got == 0 || end <= units, "a plan with too many chunks");
-        kma_sl_plan_of(got + 1, 2, 0, &end);
-        shim::check(end > units, "a plan with too few chunks");
-        const kma_sl_plan half = kma_sl_plan_growing(bytes / 2, bytes, 2, 0);
-        const kma_sl_plan whole = kma_sl_plan_for(bytes, 2, 0);
-        const ulong fit = bytes / 2 / KMA_UNIT > whole.begin ? (bytes / 2 / KMA_UNIT - whole.begin) / 1024 : 0;
-        shim::check(half.room == got && half.begin == whole.begin && half.chunks == std::min<ulong>(fit, got) &&
-                        half.limit == half.begin + half.chunks * 1024,
-                    "the plan of a heap that grows");
-        shim::check(kma_sl_plan_within(half, bytes * 2).chunks <= got, "chunks without metadata");
-        shim::check(half.few_rounds == (half.chunks * 32 >> KMA_SL_FEW_SHIFT) / half.cursors &&
-                        half.many_rounds == (half.chunks * 32 >> KMA_SL_MANY_SHIFT) / half.cursors,
-                    "shares of a heap that grows");
+        const kma_slab_plan last = kma_slab_plan_of(most, 2, 0, &end);
+        const ulong max_bytes = end * KMA_UNIT + 40;
+        for (ulong bytes = 0; bytes <= max_bytes; bytes += 1000) {
+            const kma_slab_plan plan = kma_slab_plan_growing(bytes, max_bytes, 2, 0);
+            const ulong begin = ulong{last.begin} * KMA_UNIT,
+                        fit = bytes < begin ? 0 : (bytes - begin) / 8192;
+            shim::check(plan.frames == fit && plan.room == most && plan.begin == last.begin &&
+                            plan.words == last.words && plan.trees == last.trees &&
+                            plan.used == last.used && plan.tree_words == last.tree_words,
+                        "the plan of a heap that grows");
+        }
     }
 }
 
 inline void check_slab_numbers()
 {
-    check_slab_sizes();
+    check_slab_classes();
+    check_slab_page_words();
     check_slab_masks();
-    check_slab_cursors();
     check_slab_plans();
 }
 

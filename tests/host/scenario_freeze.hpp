@@ -21,7 +21,7 @@
 namespace freeze {
 
 template <uint threads> constexpr uint seeds = threads == shim::narrow_threads ? 16 : 8;
-constexpr uint most_stops = 200; // atomic operations of one operation, at most
+constexpr uint most_stops = 400; // atomic operations of one operation, at most
 constexpr uint most_cases = 512;
 
 struct freeze_case {

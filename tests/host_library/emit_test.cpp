@@ -52,9 +52,9 @@ std::uint64_t superblock_heap_bytes(std::uint64_t superblocks, unsigned shift)
     return superblocks * (size + size / 128 + 40) + 16384;
 }
 
-std::uint64_t slab_heap_bytes(std::uint64_t chunks)
+std::uint64_t slab_heap_bytes(std::uint64_t frames)
 {
-    return chunks * 16548 + 65536;
+    return frames * 8342 + 16384;
 }
 
 template <class T> std::vector<T> read(const cl::Buffer &buffer, std::size_t count)
@@ -152,7 +152,7 @@ TEST_CASE("a heap of a single file grows", "[emit]")
         const std::string prefix = std::string("kma_") + name_of(kind);
         const cl::Program program = build(kma::emit(kind) + user_kernel);
         const bool is_slab = kind == HeapKind::slab;
-        const std::uint64_t part = is_slab ? 16384 : 4096; // by which it grows; the metadata suffice for all kinds
+        const std::uint64_t part = is_slab ? 8192 : 4096; // by which it grows; the metadata suffice for all kinds
         const std::uint64_t metadata = (is_slab ? slab_heap_bytes(9) : superblock_heap_bytes(9, 8)) - 9 * part;
         const cl_ulong at_first = metadata + part, most = metadata + 9 * part;
         cl_uint none = 0;
@@ -301,13 +301,13 @@ TEST_CASE("the size rules of the slab heap's single file suffice", "[emit]")
 {
     for (const std::uint64_t n :
          {1ull, 2ull, 31ull, 33ull, 64ull, 1000ull, 8192ull, 70000ull, 1ull << 20, 4000000ull}) {
-        INFO(n << " chunks");
-        const std::uint64_t exact = kma::Heap::bytes_for(HeapKind::slab, n * 16384);
+        INFO(n << " frames");
+        const std::uint64_t exact = kma::Heap::bytes_for(HeapKind::slab, n * 8192);
         CHECK(slab_heap_bytes(n) >= exact);
-        CHECK(slab_heap_bytes(n) - exact <= 65536 + exact / 1000); // and are not far from it
+        CHECK(slab_heap_bytes(n) - exact <= 32768 + exact / 1000); // and are not far from it
         kma::HeapOptions grows{.kind = HeapKind::slab};
-        grows.max_bytes = kma::Heap::bytes_for(grows, 2 * n * 16384);
-        CHECK(n * 16384 + 2 * n * 164 + 65536 >= kma::Heap::bytes_for(grows, n * 16384));
+        grows.max_bytes = kma::Heap::bytes_for(grows, 2 * n * 8192);
+        CHECK(n * 8192 + 2 * n * 150 + 16384 >= kma::Heap::bytes_for(grows, n * 8192));
     }
 }
 

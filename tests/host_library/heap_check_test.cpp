@@ -337,7 +337,7 @@ TEST_CASE("check names wrong headers and plans", "[check]")
 {
     check_named({
         damage("header", 0, 1, 0, {"the header's magic number is 1, should be 1885433195"}),
-        damage("header", 1, 1, 0, {"the header's layout is 1, should be 6"}),
+        damage("header", 1, 1, 0, {"the header's layout is 1, should be 7"}),
         damage("header", 2, 9, 0, {"the header's kind is 9, should be 2"}),
         damage("header", 3, 1, 0, {"the header's debug is 1, should be 0"}),
         damage("header", 4, 4096, 0, {"the header's size in bytes is 4096, should be "}),

@@ -227,8 +227,9 @@ TEST_CASE("files that are no heaps are refused", "[file]")
         return refusal(file.path);
     };
     CHECK_THAT(with(0, 0), contains("no file that Heap::save wrote"));
-    CHECK_THAT(with(8, 9), contains("another version of kma wrote it: file version 9 and heap layout 6"));
+    CHECK_THAT(with(8, 9), contains("another version of kma wrote it: file version 9 and heap layout 7"));
     CHECK_THAT(with(12, 9), contains("another version of kma wrote it: file version 2 and heap layout 9"));
+    CHECK_THAT(with(12, 6), contains("file version 2 and heap layout 6, this one reads 2 and 7")); // the slab heap before
     CHECK_THAT(with(16, 9), contains("no heap kind number 9"));
     CHECK_THAT(with(16, 1), contains("damaged"));
     CHECK_THAT(with(20, 1), contains("is damaged: the header's debug is 0, should be 1"));
@@ -369,7 +370,7 @@ TEST_CASE("what was planned for another device stays with the heap", "[file]")
     const std::string whole = file.read();
     const auto planned_with = [&](std::uint32_t cursors) {
         file.write(with(whole, offsetof(kma::layout::kma_slab, plan),
-                        kma::layout::kma_sl_plan_growing(bytes, more, cursors, 0)));
+                        kma::layout::kma_slab_plan_growing(bytes, more, cursors, 0)));
     };
     for (const std::uint32_t cursors : {1u, 7u, 13u, 32u}) { // those of some number of compute units
         planned_with(cursors);
@@ -392,8 +393,9 @@ TEST_CASE("what was planned for another device stays with the heap", "[file]")
         CHECK_THAT(refusal(file.path),
                    contains("is damaged: the plan's number of cursors is " + std::to_string(cursors)));
     }
-    file.write(with(whole, offsetof(kma::layout::kma_slab, plan.inverse), 1u));
-    CHECK_THAT(refusal(file.path), contains("is damaged: the plan's inverse of the number of cursors is 1, should be"));
+    file.write(with(whole, offsetof(kma::layout::kma_slab, plan.rounds), 1u));
+    CHECK_THAT(refusal(file.path),
+               contains("is damaged: the plan's number of a cursor's shares for few lines is 1, should be"));
 
     const kma::HeapOptions pages{.kind = HeapKind::scatter, .superblock_bytes = 1 << 20, .page_bytes = 16384};
     Heap(device(), 4 << 20, pages).save(file.path);

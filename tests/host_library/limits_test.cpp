@@ -90,15 +90,15 @@ TEST_CASE("the sizes in docs/limits.md are the code's", "[limits]")
     CHECK_THROWS_AS(kma::check_largest(64 * gib - 31), kma::Error);
     ulong end;
     const auto shift_of = [](std::uint64_t bytes) { return static_cast<uint>(std::bit_width(bytes / KMA_UNIT)) - 1; };
-    const std::uint64_t line = KMA_UNIT << KMA_SL_LINE_SHIFT, chunk = line << KMA_SL_LINE_SHIFT;
+    const std::uint64_t line = KMA_UNIT * KMA_SLAB_LINE_UNITS, frame = line * KMA_SLAB_FRAME_LINES;
     const std::uint64_t page = KMA_UNIT << KMA_SC_MIN_SHIFT, large_page = KMA_UNIT << KMA_SC_MAX_SHIFT;
     const std::uint64_t superblock = KMA_UNIT << KMA_SB_MIN_SHIFT, large = KMA_UNIT << KMA_SB_MAX_SHIFT;
     const std::uint64_t around = (KMA_GUARD_FRONT + KMA_GUARD_BACK) * KMA_UNIT;
     const auto narrow = [&](std::uint64_t bytes) { return kma_sb_most(shift_of(bytes), false); };
     CHECK(KMA_SB_ALIGN == KMA_SC_ALIGN);
-    CHECK(KMA_SB_ALIGN == KMA_SL_ALIGN);
+    CHECK(KMA_SB_ALIGN == KMA_SLAB_ALIGN);
     CHECK(narrow(512 * kib) == narrow(superblock));
-    const double of_chunk = metadata_for_each([&](uint chunks) { return kma_sl_plan_of(chunks, 16, 0, &end).begin; });
+    const double of_frame = metadata_for_each([&](uint frames) { return kma_slab_plan_of(frames, 16, 0, &end).begin; });
     const auto of_page = [&](std::uint64_t bytes) {
         return metadata_for_each([&](uint pages) { return kma_sc_plan_of(pages, shift_of(bytes), 11, 0, &end).begin; });
     };
@@ -111,7 +111,7 @@ TEST_CASE("the sizes in docs/limits.md are the code's", "[limits]")
                     size(superblock) + ", " + least(HeapKind::superblock, 2, superblock) + " from `KMA_DEBUG` 2 on;",
                 "(scatter: " + least(HeapKind::scatter, 0) + " for pages of " + size(page) + ", " +
                     least(HeapKind::scatter, 2) + " from `KMA_DEBUG` 2 on)",
-                "metadata and " + size(chunk) + " (slab: " + least(HeapKind::slab, 0) + ", " +
+                "metadata and " + size(frame) + " (slab: " + least(HeapKind::slab, 0) + ", " +
                     least(HeapKind::slab, 2) + " from `KMA_DEBUG` 2 on)",
                 "one superblock: " + size(superblock) + " to " + size(large) + ",",
                 "from `KMA_DEBUG` 2 on " + n(around) + " bytes less, and `align - 16` less",
@@ -128,8 +128,8 @@ TEST_CASE("the sizes in docs/limits.md are the code's", "[limits]")
                     size((narrow(superblock) + 2) * superblock),
                 "| pages, scatter heap | " + n(KMA_SC_MOST_PAGES) + ": " + size(KMA_SC_MOST_PAGES * page) +
                     " of pages of " + size(page),
-                "| chunks of " + size(chunk) + ", slab heap | " + n(64 * gib / chunk) + ": 64 GiB",
-                "slab: " + tenths(of_chunk) + " bytes for each " + size(chunk),
+                "| frames of " + size(frame) + ", slab heap | " + n(64 * gib / frame) + ": 64 GiB",
+                "slab: " + tenths(of_frame) + " bytes for each " + size(frame),
                 "scatter: " + tenths(of_page(page)) + " bytes for each page of " + size(page) + ", 0.95 %, of " +
                     size(large_page) + " " + tenths(of_page(large_page)),
                 "bump: " + n(sizeof(kma_bump)) + " bytes.",
@@ -153,8 +153,6 @@ TEST_CASE("the other numbers in docs/limits.md are the code's", "[limits]")
                     " characters of their names, lines up to " + n((1 << KMA_GUARD_LINE_BITS) - 1),
                 "if exactly a multiple of " + n(KMA_SB_PUT_DOWN) + " are put down",
                 "look " + n(2 * defined("heap/superblock_renew.cl", "KMA_SB_PATIENCE")) + " times",
-                "no more than " + n(defined("heap/slab_gaps.cl", "KMA_SL_SEEKERS")) +
-                    " work-items look through the whole heap",
                 "In the bump heap up to " + size(defined("heap/bump_head.cl", "KMA_BUMP_UNCHECKED") * KMA_UNIT),
                 "| a world | " + n(KMA_WORLD_BLOCKS_MOST) + " blocks, 2^31 objects |",
                 "| classes of which there are objects | " + n(KMA_WORLD_CLASSES_MOST) + " |",
@@ -174,6 +172,8 @@ TEST_CASE("the other numbers in docs/limits.md are the code's", "[limits]")
             });
     CHECK(defined("heap/scatter_runs.cl", "KMA_SC_RUN_WALKS") == 8);
     require("docs/limits.md", {"it looks over all pages eight times at most"});
+    CHECK(defined("heap/slab/large.cl", "KMA_SLAB_WALKS") == 4);
+    require("docs/limits.md", {"it walks through the heap four times at most"});
 }
 
 TEST_CASE("the smallest buffers in the documents are the code's", "[limits]")

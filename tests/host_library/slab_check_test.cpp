@@ -1,131 +1,181 @@
-// What the host makes of a slab heap's metadata, without a device: slabs of every form, the blocks in them, and a
-// sentence for each invariant that is broken. slab_heap_test.cpp has heaps that kernels used.
+// What the host makes of a slab heap's metadata, without a device: pages, slabs and runs of every form, the blocks in
+// them, and a sentence for each invariant that is broken. slab_heap_test.cpp has heaps that kernels used.
 #include <algorithm>
 #include <random>
 
 #include "catch.hpp"
 #include "slab_check.hpp"
 
-using kma::SlabBooks;
+using kma::SlabMetadata;
 using namespace kma::layout;
 
 namespace {
 
-constexpr std::uint32_t chunks = 40, room = 48; // of which the last are still to come
-constexpr std::uint32_t lines = chunks * KMA_SL_LINE;
-constexpr std::uint32_t of_96 = 35; // the class of 96 units, the largest that fits into 100
+constexpr std::uint32_t frames = 40, room = 48; // of which the last are still to come
+constexpr std::uint32_t groups = 2;
+constexpr std::uint32_t frame_lines = KMA_SLAB_FRAME_LINES, line_units = KMA_SLAB_LINE_UNITS;
+constexpr std::uint32_t lines = frames * frame_lines;
+constexpr std::uint32_t of_64 = 3, of_320 = 17, of_768 = 27, of_1024 = 31, of_4096 = 47, of_8192 = 55; // classes, by bytes
 
 struct Block {
     std::uint32_t unit, units;
     bool operator==(const Block &) const = default;
 };
 
-// The books of a heap with a slab of each form; two of these are at heads, two others have holes.
+// The metadata of a heap with a page, a slab or a run of each form, as the device writes them.
 class Ledger {
 public:
-    // Where slabs begin.
-    static constexpr std::uint32_t fine = 0, small = 2, mixed = 8, coarse = 20, equal = 41, shared = 100, run = 132;
+    // Where they begin: pages of 64 and 768 bytes; slabs of 16 slots of 16 and 320 bytes, of two of 4 KiB, of one of
+    // 8 KiB; mixed slabs with sizes in units and in fours of them; a run of 79 lines.
+    static constexpr std::uint32_t page = 0, full_page = 32, fine = 64, wide = 70, mixed = 96, coarse = 110,
+                                   pair = 160, single = 192, run = 256, run_lines = 79;
 
-    kma_sl_plan plan = planned();
-    SlabBooks books;
+    kma_slab_plan plan = planned();
+    SlabMetadata metadata;
 
     Ledger()
     {
-        books.heads.resize(kma_sl_heads(plan.places));
-        books.used.assign(room, 0);
-        std::fill(books.used.begin() + chunks, books.used.end(), ~0u);
-        books.pins.resize(room);
-        books.marks.resize(std::size_t{room} * (KMA_SL_LINE / KMA_SL_MARKS));
-        books.trees.resize(std::size_t{plan.tree_words} * KMA_SL_TREES);
-        books.words.resize(std::size_t{room} * KMA_SL_LINE);
-        books.rooms = {~0u, (1u << (chunks - 32)) - 1};
-        books.seekers = 0;
-        books.headed[0] = books.headed[KMA_SL_CLASSES - 1] = 1;
+        metadata.current.assign(plan.shards * KMA_SLAB_PAGE_CLASSES, KMA_SLAB_NONE);
+        metadata.current[of_64 * plan.shards] = page + 2;
+        metadata.current[of_768 * plan.shards] = lines - 1; // a hint: any line of the heap is right
+        metadata.used.assign(room, 0);
+        std::fill(metadata.used.begin() + frames, metadata.used.end(), KMA_SLAB_FULL);
+        metadata.trees.resize(std::size_t{plan.tree_words} * KMA_SLAB_TREES);
+        metadata.words.resize(std::size_t{room} * frame_lines);
+        add_pages();
         add_equal();
-        add_mixed();
+        add_mixed(mixed, false, mixed_units);
+        add_mixed(coarse, true, coarse_units);
+        claim(run, run_lines);
+        metadata.words[run] = KMA_SLAB_RUN | run_lines;
+        add_dead();
+        for (std::uint32_t frame = 0; frame < frames; frame++)
+            if (const std::uint32_t longest = longest_run(~metadata.used[frame]); longest != 0)
+                put(KMA_SLAB_RUN_TREE(longest), frame);
+        for (std::uint32_t group = 0; group < groups; group++)
+            put(KMA_SLAB_GROUP_TREE(longest_run(tree(KMA_SLAB_WHOLE_TREE)[group])), group);
     }
 
     std::vector<std::string> check() const
     {
         kma::Findings findings;
-        kma::check_slab(plan, books, findings);
+        kma::check_slab(plan, metadata, findings);
         return findings.take();
     }
     std::vector<Block> visited() const
     {
         std::vector<Block> all;
-        kma::for_each_slab_block(plan, books, [&](std::uint32_t, std::uint32_t unit, std::uint32_t units) {
-            all.push_back({unit, units});
-        });
+        kma::for_each_slab_block(plan, metadata,
+                                 [&](std::uint32_t unit, std::uint32_t units) { all.push_back({unit, units}); });
         return all;
     }
-    void mark(std::uint32_t line, std::uint32_t value)
+    std::uint32_t *tree(std::uint32_t number) { return &metadata.trees[std::size_t{number} * plan.tree_words]; }
+    std::uint32_t whole_run(std::uint32_t group) { return longest_run(tree(KMA_SLAB_WHOLE_TREE)[group]); }
+    void put(std::uint32_t number, std::uint32_t frame)
     {
-        std::uint32_t &word = books.marks[line / KMA_SL_MARKS];
-        const std::uint32_t shift = line % KMA_SL_MARKS * 4;
-        word = (word & ~(15u << shift)) | value << shift;
+        tree(number)[frame / 32] |= 1u << frame % 32;
+        tree(number)[plan.tree_words - 1] |= 1u << frame / 32;
     }
-    std::uint32_t *tree(std::uint32_t size_class) { return &books.trees[std::size_t{size_class} * plan.tree_words]; }
-
-private:
-    static kma_sl_plan planned()
-    {
-        ulong end;
-        const kma_sl_plan all = kma_sl_plan_of(room, KMA_SL_CURSORS, 0, &end);
-        return kma_sl_plan_within(all, (end - (room - chunks) * 1024ull) * KMA_UNIT);
-    }
-
-    void put(std::uint32_t size_class, std::uint32_t chunk)
-    {
-        tree(size_class)[chunk / 32] |= 1u << chunk % 32;
-        tree(size_class)[plan.tree_words - 1] |= 1u << chunk / 32;
-    }
-
-    void claim(std::uint32_t line, std::uint32_t count, std::uint32_t form, std::uint32_t owners)
+    void remove(std::uint32_t number, std::uint32_t frame) { tree(number)[frame / 32] &= ~(1u << frame % 32); }
+    void claim(std::uint32_t line, std::uint32_t count)
     {
         for (std::uint32_t i = line; i < line + count; i++)
-            books.used[i / KMA_SL_LINE] |= 1u << i % KMA_SL_LINE;
-        mark(line, form);
-        books.words[line] = owners;
-        if (owners != 1u) // a run's blocks are found by its start
-            for (std::uint32_t at = (line + 9 + 7) / 8 * 8; at < line + count; at += 8)
-                books.words[at] = 0x80000000u | (at - line);
+            metadata.used[i / frame_lines] |= 1u << i % frame_lines;
     }
 
-    // 16 bytes; twelve of 1,600 bytes, of which two are free; four of 4 KiB; a run of 40 lines.
+    /// Units of the slots of the two mixed slabs.
+    static constexpr std::uint32_t mixed_units[16] = {1, 2, 3, 4, 100, 6, 7, 8, 1, 1, 1, 2, 5, 5, 1, 3};
+    static constexpr std::uint32_t coarse_units[16] = {4, 8, 256, 12, 16, 4, 4, 48, 4, 4, 8, 4, 4, 4, 128, 4};
+
+private:
+    static kma_slab_plan planned()
+    {
+        ulong end;
+        const kma_slab_plan all = kma_slab_plan_of(room, KMA_SLAB_CURSORS, 0, &end);
+        return kma_slab_plan_within(all, (end - (room - frames) * std::uint64_t{KMA_SLAB_FRAME_UNITS}) * KMA_UNIT);
+    }
+    static std::uint32_t longest_run(std::uint32_t free)
+    {
+        std::uint32_t run = 0;
+        for (; free != 0; free &= free >> 1)
+            run++;
+        return run;
+    }
+
+    // Of 64 bytes slots 0, 1, 33 and 127 are taken; of 768 bytes all ten.
+    void add_pages()
+    {
+        for (std::uint32_t i = 0; i < frame_lines; i++) {
+            metadata.words[page + i] = kma_slab_page_word(of_64, i);
+            metadata.words[full_page + i] = kma_slab_page_word(of_768, i);
+        }
+        metadata.words[page] |= 1;
+        metadata.words[page + 1] |= 3;
+        metadata.words[page + 31] |= 8;
+        for (std::uint32_t i = 0; i < 8; i++)
+            metadata.words[full_page + i] |= i < 2 ? 3 : 1;
+        claim(page, 2 * frame_lines);
+        put(of_64, page / frame_lines);
+        put(KMA_SLAB_EMPTY_TREE, page / frame_lines); // it was empty once
+    }
+
+    void add_slab(std::uint32_t line, std::uint32_t size_class, std::uint32_t shift)
+    {
+        const std::uint32_t units = kma_slab_units(size_class);
+        for (std::uint32_t slot = 1; slot < 1u << shift; slot++)
+            if (const std::uint32_t back = slot * units / line_units; back != 0)
+                metadata.words[line + back] = kma_slab_rest_word(back, shift);
+        metadata.words[line] = kma_slab_equal_word(size_class, shift);
+        claim(line, kma_slab_whole_lines(units << shift));
+    }
+
+    // Slots 3 and 15 of 16 bytes are free, slot 1 of 320 bytes, slot 0 of 4 KiB.
     void add_equal()
     {
-        claim(fine, 1, KMA_SL_MARK_FINE | KMA_SL_MARK_HOLEY, 0x7);
-        books.heads[0] = kma_sl_head_of(fine, 0);
-        claim(equal, 38, KMA_SL_MARK_HEADER | KMA_SL_MARK_HOLEY, 0xbdf);
-        books.words[equal + 1] = 0x80000000u | 100 << 6 | 12;
-        put(of_96, equal / 32);
-        claim(shared, 32, KMA_SL_MARK_HEADER | KMA_SL_MARK_HOLEY, 0x3);
-        books.words[shared + 1] = 0x80000000u | 256 << 6 | 4;
-        books.heads[KMA_SL_CLASSES - 1] = kma_sl_head_of(shared, 0);
-        claim(run, 40, KMA_SL_MARK_HEADER, 1);
-        books.words[run + 1] = 0xc0000000u | 40;
+        add_slab(fine, 0, 4);
+        metadata.words[fine] &= ~(1u << 3 | 1u << 15);
+        put(0, fine / frame_lines);
+        add_slab(wide, of_320, 4);
+        metadata.words[wide] &= ~2u;
+        put(of_320, wide / frame_lines);
+        add_slab(pair, of_4096, 1);
+        metadata.words[pair] &= ~1u;
+        put(of_4096, pair / frame_lines);
+        add_slab(single, of_8192, 0);
     }
 
-    // 1 + s % 4 units for slot s; then slots 0, 5 and 31 of 3 and 100 units and what is left; then, counted in fours,
-    // slots 2, 17 and 30 of 4, 256 and 36 units, the second of which is free.
-    void add_mixed()
+    // As kma_slab_take_mixed writes it; then slots 2 and 14 are freed.
+    void add_mixed(std::uint32_t line, bool is_coarse, const std::uint32_t (&units)[16])
     {
-        claim(small, 3, KMA_SL_MARK_SMALL, ~0u);
-        books.words[small + 1] = 0xaaaaaaaau;
-        books.words[small + 2] = 0x80000000u | 0x4ccccccc;
-        claim(mixed, 9, KMA_SL_MARK_HEADER, 1u | 1u << 5 | 1u << 31);
-        books.words[mixed + 1] = 0xa0000000u | 9 << 8 | 1 << 6 | 7;
-        const std::uint32_t sizes[] = {3, 100};
-        for (std::uint32_t p = 0; p < 7; p++)
-            books.words[mixed + 2 + p] = 0x80000000u | (sizes[0] >> p & 1u) | (sizes[1] >> p & 1u) << 5;
-        claim(coarse, 10, KMA_SL_MARK_HEADER | KMA_SL_MARK_HOLEY, 1u << 2 | 1u << 30);
-        books.words[coarse + 1] = 0xa0000000u | 10 << 8 | 1 << 7 | 7;
-        const std::uint32_t fours[] = {1, 64, 9};
-        for (std::uint32_t p = 0; p < 7; p++)
-            books.words[coarse + 2 + p] =
-                0x80000000u | (fours[0] >> p & 1u) << 2 | (fours[1] >> p & 1u) << 17 | (fours[2] >> p & 1u) << 30;
-        put(KMA_SL_CLASSES - 1, coarse / 32);
+        const std::uint32_t unit = is_coarse ? 4 : 1;
+        std::uint32_t planes = 0, total = 0;
+        for (std::uint32_t slot = 0; slot < 16; slot++) {
+            planes = std::max(planes, static_cast<std::uint32_t>(std::bit_width(units[slot] / unit - 1)));
+            total += units[slot];
+        }
+        const std::uint32_t count = std::max(kma_slab_whole_lines(total), planes + 1);
+        for (std::uint32_t slot = 0, offset = 0; slot < 16; offset += units[slot++])
+            metadata.words[line + offset / line_units] = KMA_SLAB_REST | KMA_SLAB_MIXED | offset / line_units << 20;
+        for (std::uint32_t p = 0; p < planes; p++) {
+            std::uint32_t plane = 0;
+            for (std::uint32_t slot = 0; slot < 16; slot++)
+                plane |= ((units[slot] / unit - 1) >> p & 1) << slot;
+            metadata.words[line + 1 + p] = KMA_SLAB_REST | KMA_SLAB_MIXED | (p + 1) << 20 | plane;
+        }
+        metadata.words[line] = KMA_SLAB_SLAB | KMA_SLAB_MIXED | (is_coarse ? KMA_SLAB_COARSE : 0) | (count - 1) << 20 |
+                               planes << 17 | 0xbffb;
+        claim(line, count);
+        for (const std::uint32_t slot : {2, 14})
+            put(kma_slab_class_of(units[slot]), line / frame_lines);
+    }
+
+    // Words that ended slabs and runs left, in free lines and within a run.
+    void add_dead()
+    {
+        const std::uint32_t dead[] = {KMA_SLAB_SLAB | 5u << 22 | 4u << 16, KMA_SLAB_SLAB | KMA_SLAB_MIXED | 9u << 20,
+                                      500, kma_slab_rest_word(200, 4)};
+        for (std::uint32_t i = 0; i < 4; i++)
+            metadata.words[1000 + i] = metadata.words[run + 10 + i] = dead[i];
     }
 };
 
@@ -137,7 +187,7 @@ std::string joined(const std::vector<std::string> &sentences)
     return text;
 }
 
-// What check() says after a change of the books.
+// What check() says after a change of the metadata.
 template <class Action> std::string after(Action action)
 {
     Ledger ledger;
@@ -147,215 +197,240 @@ template <class Action> std::string after(Action action)
 
 std::string after_word(std::uint32_t line, std::uint32_t value)
 {
-    return after([=](Ledger &ledger) { ledger.books.words[line] = value; });
+    return after([=](Ledger &ledger) { ledger.metadata.words[line] = value; });
 }
 
-std::string after_mark(std::uint32_t line, std::uint32_t value)
+std::string n(std::uint64_t number)
 {
-    return after([=](Ledger &ledger) { ledger.mark(line, value); });
+    return std::to_string(number);
 }
 
 } // namespace
 
-TEST_CASE("check finds nothing in slabs of every form", "[slab]")
+TEST_CASE("check finds nothing in pages, slabs and runs of every form", "[slab]")
 {
     CHECK(joined(Ledger().check()) == "");
 }
 
-TEST_CASE("blocks are where marks, headers and planes say", "[slab]")
+TEST_CASE("blocks are where words and planes say", "[slab]")
 {
-    std::vector<Block> expected = {{1, 1}, {2, 1}};
-    std::uint32_t at = Ledger::small * 32;
-    for (std::uint32_t slot = 0; slot < 31; slot++) {
-        expected.push_back({at, 1 + slot % 4});
-        at += 1 + slot % 4;
-    }
-    expected.push_back({at, 20}); // to the end of the third line
-    const std::uint32_t mixed = Ledger::mixed * 32, coarse = Ledger::coarse * 32, equal = Ledger::equal * 32;
-    for (const Block &block : {Block{mixed, 3}, Block{mixed + 3, 100}, Block{mixed + 103, 9 * 32 - 103},
-                               Block{coarse, 4}, Block{coarse + 4 + 256, 36}})
-        expected.push_back(block);
-    for (const std::uint32_t slot : {0, 1, 2, 3, 4, 6, 7, 8, 9, 11})
-        expected.push_back({equal + slot * 100, 100});
-    expected.push_back({Ledger::shared * 32 + 256, 256});
-    expected.push_back({Ledger::run * 32, 40 * 32});
+    std::vector<Block> expected = {{0, 4}, {4, 4}, {33 * 4, 4}, {127 * 4, 4}};
+    for (std::uint32_t slot = 0; slot < 10; slot++)
+        expected.push_back({Ledger::full_page * line_units + slot * 48, 48});
+    for (std::uint32_t slot = 0; slot < 15; slot++)
+        if (slot != 3)
+            expected.push_back({Ledger::fine * line_units + slot, 1});
+    for (std::uint32_t slot = 0; slot < 16; slot++)
+        if (slot != 1)
+            expected.push_back({Ledger::wide * line_units + slot * 20, 20});
+    const auto add_mixed = [&](std::uint32_t line, const std::uint32_t(&units)[16]) {
+        for (std::uint32_t slot = 0, at = line * line_units; slot < 16; at += units[slot++])
+            if (slot != 2 && slot != 14)
+                expected.push_back({at, units[slot]});
+    };
+    add_mixed(Ledger::mixed, Ledger::mixed_units);
+    add_mixed(Ledger::coarse, Ledger::coarse_units);
+    expected.push_back({Ledger::pair * line_units + 256, 256});
+    expected.push_back({Ledger::single * line_units, 512});
+    expected.push_back({Ledger::run * line_units, Ledger::run_lines * line_units});
     CHECK(Ledger().visited() == expected);
 }
 
-TEST_CASE("check names what is wrong in a slab", "[slab]")
+TEST_CASE("check names what is wrong in a page", "[slab]")
 {
     using L = Ledger;
-    CHECK_THAT(after_word(L::fine, 0), contains("the slab at line 0 has no owners\n"));
-    CHECK_THAT(after_word(L::equal, 0x1bdf), contains("the slab at line 41 has owners of slots that it has not\n"));
-    CHECK_THAT(after_word(L::coarse, 1u << 2 | 1u << 29), contains("the slab at line 20 has owners of slots that it"));
-    CHECK_THAT(after_mark(L::run, KMA_SL_MARK_HEADER | KMA_SL_MARK_CLOSED),
-               contains("the slab at line 132 is closed, and nobody has buried it\n"));
-    CHECK_THAT(after_mark(L::equal, KMA_SL_MARK_HEADER),
-               contains("the slab at line 41 has free slots, and is not marked so\n"));
-    CHECK(after_mark(L::run, KMA_SL_MARK_HEADER | KMA_SL_MARK_HOLEY) == ""); // it had a hole
-    CHECK_THAT(after_mark(L::run + 39, KMA_SL_MARK_FINE),
-               contains("the mark of line 171 is 1, and the slab at line 132 has 40 lines\n"));
-    CHECK(after_mark(1000, KMA_SL_MARK_HOLEY) == "the mark of line 1000 is 8, and no slab begins there\n");
-    CHECK(after_mark(lines, KMA_SL_MARK_HOLEY) == "the mark of line 1280, which is still to come, is 8, should be 0\n");
-    CHECK_THAT(after_mark(1000, KMA_SL_MARK_FINE),
-               contains("the slab at line 1000 has no owners\n") &&
-                   contains("the word of chunk 31's lines is 0, should be 256 by the slabs that are there\n"));
+    const std::uint32_t right = kma_slab_page_word(of_64, 5);
+    for (const std::uint32_t wrong :
+         {0u, right | 1u << 4, right | KMA_SLAB_ENDING, right ^ 1u << 16, kma_slab_page_word(of_768, 5)})
+        CHECK(after_word(L::page + 5, wrong) == "the word of line 5 is " + n(wrong) + ", should be " + n(right) +
+                                                    " and bits of slots that are taken\n");
+    CHECK_THAT(after_word(L::full_page + 8, kma_slab_page_word(of_768, 8) | 1), // of the lines without slots
+               contains("the word of line 40 is "));
+    const std::uint32_t no_class = KMA_SLAB_PAGE | KMA_SLAB_PAGE_CLASSES << 24;
+    CHECK_THAT(after_word(L::page, no_class),
+               contains("line 0 has the word " + n(no_class) + " of a page that is none\n") &&
+                   contains("line 1 has the word " + n(kma_slab_page_word(of_64, 1) | 3) + " of a page that is none\n") &&
+                   contains("there are 22 more pages\n"));
+    CHECK(after_word(1000, right) == "line 1000 has the word " + n(right) + " of a page that is none\n");
+    // Another page's word in the first line makes all others wrong.
+    CHECK_THAT(after_word(L::page, kma_slab_page_word(of_1024, 0)), contains("the word of line 1 is ") &&
+                                                                        contains("there are 21 more words of pages\n"));
 }
 
-TEST_CASE("check names data that are none, and ways back that lead elsewhere", "[slab]")
+TEST_CASE("check names words that no slab has", "[slab]")
 {
-    const auto no_data = [](std::uint32_t line, std::uint32_t first) {
-        const std::string text = after([=](Ledger &ledger) { ledger.books.words[line] &= ~KMA_SL_DATA; });
-        CHECK_THAT(text, contains("the word of line " + std::to_string(line) + " is ") &&
-                             contains(", and should have bit 31 set: it is of the slab at line " +
-                                      std::to_string(first) + "\n"));
+    const auto refused = [](std::uint32_t line, std::uint32_t word, std::uint32_t count) {
+        CHECK_THAT(after_word(line, word),
+                   contains("the slab at line " + n(line) + " has " + n(count) + " lines and a word that no slab has\n"));
     };
-    for (const std::uint32_t line : {1, 2})
-        no_data(Ledger::small + line, Ledger::small);
-    for (std::uint32_t line = 1; line <= 8; line++) {
-        no_data(Ledger::mixed + line, Ledger::mixed);
-        no_data(Ledger::coarse + line, Ledger::coarse);
+    refused(Ledger::run, KMA_SLAB_RUN, 0);
+    refused(Ledger::run, KMA_SLAB_RUN | (lines - Ledger::run + 1), lines - Ledger::run + 1); // beyond the heap's end
+    refused(Ledger::wide, kma_slab_equal_word(of_320, 3) | 1u << 8, 10);                      // a ninth slot
+    refused(Ledger::fine, KMA_SLAB_SLAB | 1u << 22 | 5u << 16 | 1, 4);                        // 32 slots
+    refused(Ledger::fine, KMA_SLAB_SLAB | 1u << 22 | 7u << 16 | 1, 16);
+    refused(Ledger::single, KMA_SLAB_SLAB | KMA_SLAB_CLASSES << 22 | 1, 36); // of no class
+    refused(lines - 1, kma_slab_equal_word(of_320, 4), 20);
+    for (const std::uint32_t spare : {19, 20, 21, 28})
+        refused(Ledger::wide, kma_slab_equal_word(of_320, 4) | 1u << spare, 20);
+    CHECK_THAT(after([](Ledger &ledger) { ledger.metadata.words[Ledger::mixed] |= 1u << 16; }),
+               contains("the slab at line 96 has 10 lines and a word that no slab has\n"));
+    const auto mixed_word = [](std::uint32_t count, std::uint32_t planes) {
+        return KMA_SLAB_SLAB | KMA_SLAB_MIXED | (count - 1) << 20 | planes << 17 | 0xffff;
+    };
+    refused(Ledger::mixed, mixed_word(7, 7), 7);                     // the last plane is not in it
+    refused(Ledger::mixed, mixed_word(9, 7), 9);                     // 150 units in nine lines
+    refused(Ledger::mixed, mixed_word(10, 7) | KMA_SLAB_COARSE, 10); // 600
+    refused(lines - 1, mixed_word(1, 1), 1);
+}
+
+TEST_CASE("check names ways back that lead elsewhere, and words within another slab", "[slab]")
+{
+    const auto astray = [](std::uint32_t line, std::uint32_t back, std::uint32_t wrong) {
+        CHECK(after_word(line, wrong) == "the word of line " + n(line) + " is " + n(wrong) +
+                                             ", and should tell that its slab begins " + n(back) + " lines before\n");
+    };
+    astray(Ledger::wide + 1, 1, 0);
+    astray(Ledger::wide + 18, 18, kma_slab_rest_word(17, 4));
+    astray(Ledger::pair + 16, 16, KMA_SLAB_RUN_LINES & 77);
+    astray(Ledger::coarse + 17, 17, KMA_SLAB_REST | KMA_SLAB_MIXED | 18 << 20);
+    // No slot begins at these lines.
+    CHECK(after_word(Ledger::pair + 15, 12345) == "");
+    CHECK(after_word(Ledger::coarse + 10, KMA_SLAB_REST) == "");
+
+    const auto within = [](std::uint32_t line, std::uint32_t first, std::uint32_t word) {
+        CHECK_THAT(after_word(line, word), contains("line " + n(line) + " is of the slab at line " + n(first) +
+                                                    ", and its word is that of another slab or page\n"));
+    };
+    within(Ledger::single + 1, Ledger::single, kma_slab_equal_word(0, 4));
+    within(Ledger::single + 31, Ledger::single, kma_slab_page_word(0, 31));
+    within(Ledger::run + 78, Ledger::run, KMA_SLAB_RUN | 1);
+    within(Ledger::pair + 16, Ledger::pair, KMA_SLAB_SLAB | KMA_SLAB_MIXED | 1);
+}
+
+TEST_CASE("check names used words that are not as slabs and pages have them", "[slab]")
+{
+    const auto used = [](std::uint32_t frame, std::uint32_t wrong, std::uint32_t right) {
+        CHECK_THAT(after([=](Ledger &ledger) { ledger.metadata.used[frame] = wrong; }),
+                   contains("the used word of frame " + n(frame) + " is " + n(wrong) + ", should be " + n(right) +
+                            " by the slabs and pages that are there\n"));
+    };
+    used(39, 0x8000, 0);
+    used(0, ~1u, ~0u);
+    used(10, 0x3fff, 0x7fff); // the run's end
+    used(40, 0, ~0u);         // one that is still to come
+    used(47, ~1u, ~0u);
+    // A slab that ended, and one that lives in lines that are free.
+    CHECK_THAT(after_word(Ledger::single, 0), contains("the used word of frame 6 is 4294967295, should be 0 by "));
+    CHECK_THAT(after_word(1000, kma_slab_equal_word(0, 4)), contains("the used word of frame 31 is 0, should be 256 by "));
+}
+
+TEST_CASE("check names current lines beyond the heap", "[slab]")
+{
+    for (const std::uint32_t line : {lines, 0x80000000u, KMA_SLAB_NONE - 1})
+        CHECK(after([=](Ledger &ledger) { ledger.metadata.current[5 * ledger.plan.shards] = line; }) ==
+              "the current line of size class 5 in shard 0 is " + n(line) + ", and the heap has 1280 lines\n");
+}
+
+TEST_CASE("check names trees that miss something", "[slab]")
+{
+    const auto without_class = [](std::uint32_t size_class, std::uint32_t frame) {
+        CHECK(after([=](Ledger &ledger) { ledger.remove(size_class, frame); }) ==
+              "frame " + n(frame) + " has a free slot of size class " + n(size_class) + ", and is not in its tree\n");
+    };
+    without_class(of_64, 0);
+    without_class(0, 2); // in slabs
+    without_class(of_320, 2);
+    without_class(of_4096, 5);
+    for (const std::uint32_t slot : {2, 14}) {
+        without_class(kma_slab_class_of(Ledger::mixed_units[slot]), 3);
+        without_class(kma_slab_class_of(Ledger::coarse_units[slot]), 3);
     }
-    for (const std::uint32_t first : {Ledger::equal, Ledger::shared, Ledger::run})
-        no_data(first + 1, first);
-    for (const std::uint32_t line : {56, 64, 72})
-        CHECK(after_word(line, 5) == "the word of line " + std::to_string(line) + " is 5, should be " +
-                                         std::to_string(0x80000000u + line - 41) + ": the slab begins " +
-                                         std::to_string(line - 41) + " lines before\n");
-    CHECK_THAT(after_word(128, 0x80000000u | 27), contains(": the slab begins 28 lines before\n"));
-    CHECK(after_word(Ledger::run + 12, 5) == ""); // 144, of a run
-}
-
-TEST_CASE("check names headers and planes that no slab has", "[slab]")
-{
-    const auto refused = [](std::uint32_t first, std::uint32_t header) {
-        CHECK_THAT(after_word(first + 1, header), contains("the slab at line " + std::to_string(first) + " has ") &&
-                                                      contains(" lines and a header that no slab has\n"));
-    };
-    refused(Ledger::run, kma_sl_run_header(lines - Ledger::run + 1)); // beyond the heap's end
-    refused(Ledger::run, kma_sl_run_header(1));                       // without room for its header
-    refused(Ledger::run, kma_sl_run_header(0));
-    refused(Ledger::equal, 0);
-    refused(Ledger::equal, kma_sl_equal_header(100, 0));
-    refused(Ledger::equal, kma_sl_equal_header(0, 12));
-    refused(Ledger::equal, kma_sl_equal_header(KMA_SL_VALUE >> 6, 63));
-    refused(Ledger::mixed, kma_sl_mixed_header(8, false, true, 7));  // without room for its planes
-    refused(Ledger::mixed, kma_sl_mixed_header(9, true, true, 7));   // 412 units in nine lines
-    refused(Ledger::coarse, kma_sl_mixed_header(9, true, false, 7)); // 296 units
-    refused(Ledger::coarse, kma_sl_mixed_header(10, true, false, 0));
-    const auto room_for_last = [](std::uint32_t units) { // of slot 31, behind slots of 127, 127 and the rest
+    CHECK(after([](Ledger &ledger) { ledger.remove(KMA_SLAB_EMPTY_TREE, 0); }) == ""); // it has blocks
+    CHECK(after_word(Ledger::page + 2, kma_slab_page_word(of_64, 2) | KMA_SLAB_LISTED) == "");
+    CHECK(after([](Ledger &ledger) {
+              ledger.remove(KMA_SLAB_EMPTY_TREE, 0);
+              ledger.metadata.words[Ledger::page + 2] |= KMA_SLAB_LISTED;
+          }) == "line 2 tells that frame 0 is in the tree of empty pages, and it is not\n");
+    const auto without_blocks = [](bool is_listed) {
         return after([=](Ledger &ledger) {
-            for (std::uint32_t p = 0; p < 7; p++)
-                ledger.books.words[Ledger::mixed + 2 + p] =
-                    0x80000000u | 1u | 1u << 5 | ((9 * 32 - 2 * 127 - units) >> p & 1u) << 6;
+            for (std::uint32_t i = 0; i < frame_lines; i++)
+                ledger.metadata.words[Ledger::page + i] = kma_slab_page_word(of_64, i);
+            if (!is_listed)
+                ledger.remove(KMA_SLAB_EMPTY_TREE, 0);
         });
     };
-    CHECK_THAT(room_for_last(1), contains("has free slots") && !contains("no slab has"));
-    CHECK_THAT(room_for_last(0), contains("the slab at line 8 has 9 lines and a header that no slab has\n"));
-    // A mark at the last line, whose header would be beyond it.
-    CHECK_THAT(after_mark(lines - 1, KMA_SL_MARK_HEADER), contains("the slab at line 1279 has "));
-    CHECK_THAT(after_mark(lines - 1, KMA_SL_MARK_SMALL), contains("the slab at line 1279 has "));
+    CHECK(without_blocks(true) == "");
+    CHECK(without_blocks(false) == "the page in frame 0 has no block, and is not in the tree of empty pages\n");
+
+    const auto without_run = [](std::uint32_t run, std::uint32_t frame) {
+        CHECK(after([=](Ledger &ledger) { ledger.remove(KMA_SLAB_RUN_TREE(run), frame); }) ==
+              "frame " + n(frame) + " has " + n(run) + " free lines side by side, and is in no tree that tells\n");
+        CHECK(after([=](Ledger &ledger) {
+                  ledger.remove(KMA_SLAB_RUN_TREE(run), frame);
+                  ledger.put(KMA_SLAB_RUN_TREE(run - 1), frame); // of a shorter run
+              }) != "");
+        CHECK(after([=](Ledger &ledger) {
+                  ledger.remove(KMA_SLAB_RUN_TREE(run), frame);
+                  ledger.put(KMA_SLAB_RUN_TREE(32), frame); // of a longer one
+                  ledger.put(KMA_SLAB_GROUP_TREE(32), frame / 32);
+              }) == "");
+    };
+    without_run(17, 10); // behind the run
+    without_run(32, 39);
+    CHECK(after([](Ledger &ledger) {
+              for (std::uint32_t tree = 0; tree < KMA_SLAB_TREES; tree++)
+                  if (tree <= KMA_SLAB_WHOLE_TREE || tree == KMA_SLAB_EMPTY_TREE)
+                      for (std::uint32_t frame = 0; frame < frames; frame++)
+                          ledger.put(tree, frame); // listings that go when a lane looks
+                  else
+                      for (std::uint32_t group = 0; group < groups; group++)
+                          ledger.put(tree, group);
+              ledger.put(KMA_SLAB_GROUP_TREE(32), 0);
+          }) == "");
+    for (const std::uint32_t group : {0u, 1u}) {
+        const std::uint32_t run = Ledger().whole_run(group);
+        const std::string sentence = "group " + n(group) + " has " + n(run) +
+                                     " whole frames side by side, and is in no tree that tells\n";
+        CHECK(after([=](Ledger &ledger) { ledger.remove(KMA_SLAB_GROUP_TREE(run), group); }) == sentence);
+        CHECK(after([=](Ledger &ledger) {
+                  ledger.remove(KMA_SLAB_GROUP_TREE(run), group);
+                  ledger.put(KMA_SLAB_GROUP_TREE(run - 1), group);
+              }) == sentence);
+        CHECK(after([=](Ledger &ledger) {
+                  ledger.remove(KMA_SLAB_GROUP_TREE(run), group);
+                  ledger.put(KMA_SLAB_GROUP_TREE(32), group);
+              }) == "");
+    }
+    CHECK(after([](Ledger &ledger) { ledger.put(KMA_SLAB_GROUP_TREE(3), groups); }) ==
+          "the tree of 3 whole frames has group 2 of 2\n");
+
+    const auto tree = [](std::uint32_t number, std::uint32_t word, std::uint32_t value) {
+        return after([=](Ledger &ledger) { ledger.tree(number)[word] = value; });
+    };
+    CHECK(tree(5, 1, 1) == "word 1 of level 0 of the tree of free slots of size class 5 is not empty, and the word above it does not tell\n");
+    CHECK(tree(of_4096, 2, 0) == "word 0 of level 0 of the tree of free slots of size class 47 is not empty, and the word above it does not tell\n");
+    CHECK_THAT(tree(KMA_SLAB_EMPTY_TREE, 1, 0x10001),
+               contains("word 1 of level 0 of the tree of empty pages has bits beyond its 16\n"));
+    CHECK_THAT(tree(KMA_SLAB_RUN_TREE(7), 1, 0x10000), contains(" of the tree of 7 free lines has bits beyond its 16\n"));
+    CHECK(tree(of_4096, 2, 5) == "word 0 of level 1 of the tree of free slots of size class 47 has bits beyond its 2\n");
 }
 
-TEST_CASE("check names heads that name nothing, or another's slab", "[slab]")
-{
-    const auto head = [](std::uint32_t size_class, std::uint32_t value) {
-        return after([=](Ledger &ledger) {
-            std::uint32_t &changed = ledger.books.heads[size_class];
-            ledger.books.headed[size_class] = value != 0 ? 1 : 0;
-            changed = value;
-        });
-    };
-    CHECK(head(3, kma_sl_head_of(1000, 0)) == "the head of size class 3 says line 1000, and no slab begins there\n");
-    CHECK(head(3, kma_sl_head_of(lines, 0)) == "the head of size class 3 says line 1280, and no slab begins there\n");
-    CHECK(head(3, kma_sl_head_of(5000000, 31)) ==
-          "the head of size class 3 says line 5000000, and no slab begins there\n");
-    CHECK_THAT(head(47, KMA_SL_HEAD_BUSY),
-               contains("the head of size class 47 is being given a slab, and nobody is there\n"));
-    CHECK_THAT(head(of_96, kma_sl_head_of(Ledger::equal, 0)),
-               contains("the head of size class 35 has the slab at line 41, which is of another size\n"));
-    CHECK_THAT(head(3, kma_sl_head_of(Ledger::fine, 0)),
-               contains("which is of another size\n") && contains("a slot of the slab at line 0 is two heads'\n"));
-    CHECK_THAT(head(3, kma_sl_head_of(Ledger::fine, 1)),
-               contains("which is of another size\n") && !contains("two heads'"));
-    CHECK(after_word(Ledger::shared, 2) ==
-          "the head of size class 47 has the slab at line 100, and not its own slot of it\n");
-    CHECK(head(47, kma_sl_head_of(Ledger::shared, 2)) ==
-          "the head of size class 47 has the slab at line 100, and not its own slot of it\n");
-    CHECK(after_word(Ledger::shared + 1, 0x80000000u | 255 << 6 | 4).find("which is of another size\n") !=
-          std::string::npos);
-    // Without the head its slab's free slots are holes that are not listed.
-    CHECK(head(47, 0) == "chunk 3 has a hole of size class 47, and is not in its tree\n");
-    CHECK_THAT(after([](Ledger &ledger) {
-                   ledger.books.heads[47] = 0;
-                   ledger.mark(Ledger::shared, KMA_SL_MARK_HEADER);
-               }),
-               contains("the slab at line 100 has free slots, and is not marked so\n") &&
-                   contains("the heap counts 1 heads of size class 47 with a slab, and there are 0\n"));
-    for (const std::uint32_t count : {0u, 2u, ~0u})
-        CHECK(after([=](Ledger &ledger) { ledger.books.headed[0] = count; }) ==
-              "the heap counts " + std::to_string(count) + " heads of size class 0 with a slab, and there are 1\n");
-}
-
-TEST_CASE("check names words of lines, chunks with room and trees that miss something", "[slab]")
-{
-    CHECK(after([](Ledger &ledger) { ledger.books.used[39] = 0x8000; }) ==
-          "the word of chunk 39's lines is 32768, should be 0 by the slabs that are there\n");
-    CHECK(after([](Ledger &ledger) { ledger.books.used[3] &= ~1u << 31; }) != "");
-    CHECK(after([](Ledger &ledger) { ledger.books.used[40] = 0; }) ==
-          "the word of chunk 40's lines is 0, should be 4294967295 by the slabs that are there\n");
-    CHECK(after([](Ledger &ledger) { ledger.books.pins[47] = 3; }) ==
-          "chunk 47 is pinned 3 times, and nobody is there\n");
-    CHECK(after([](Ledger &ledger) { ledger.books.seekers = 2; }) ==
-          "2 work-items go through the heap, and nobody is there\n");
-    const auto rooms = [](std::uint32_t word, std::uint32_t value) {
-        return after([=](Ledger &ledger) { ledger.books.rooms[word] = value; });
-    };
-    CHECK(rooms(0, ~1u) == "chunk 0 has a free line, and is said to have none\n");
-    CHECK(rooms(1, 0x7f) == "chunk 39 has a free line, and is said to have none\n");
-    CHECK(rooms(0, ~(1u << 4)) == ""); // all lines of which are in use
-    CHECK(rooms(1, 0x1ff) == "chunk 40 is none, and is said to have a free line\n");
-    CHECK(rooms(1, 1u << 31 | 0xff) == "chunk 63 is none, and is said to have a free line\n");
-    const auto tree = [](std::uint32_t size_class, std::uint32_t word, std::uint32_t value) {
-        return after([=](Ledger &ledger) { ledger.tree(size_class)[word] = value; });
-    };
-    CHECK(tree(of_96, 0, 1) == "chunk 1 has a hole of size class 35, and is not in its tree\n");
-    CHECK(tree(of_96, 0, ~0u) == ""); // also of chunks without such a hole
-    CHECK(tree(3, 1, 1) == "word 1 of level 0 of the tree of holes of size class 3 is not empty, and the "
-                           "word above it does not tell\n");
-    CHECK(tree(of_96, 2, 0) == "word 0 of level 0 of the tree of holes of size class 35 is not empty, "
-                               "and the word above it does not tell\n");
-    CHECK_THAT(tree(3, 1, 0x100ff), contains("word 1 of level 0 of the tree of holes of size class 3 has bits beyond "
-                                             "its 16\n"));
-    CHECK(tree(of_96, 2, 5) == "word 0 of level 1 of the tree of holes of size class 35 has bits beyond its 2\n");
-}
-
-TEST_CASE("check notices every single bit of marks, words and bits of chunks, pins and heads", "[slab]")
+TEST_CASE("check notices every single bit of used words, and of the words of pages", "[slab]")
 {
     Ledger ledger;
-    const auto each_bit = [&](const char *what, std::vector<std::uint32_t> &words, auto may_pass) {
-        for (std::size_t word = 0; word < words.size(); word++)
-            for (std::uint32_t bit = 0; bit < 32; bit++) {
-                words[word] ^= 1u << bit;
-                if (ledger.check().empty() && !may_pass(word, bit))
-                    FAIL_CHECK("nothing about bit " << bit << " of " << what << " " << word);
-                words[word] ^= 1u << bit;
-            }
+    const auto each_bit = [&](const char *what, std::uint32_t &word, std::uint32_t number, std::uint32_t bits) {
+        for (std::uint32_t bit = 0; bit < 32; bit++) {
+            word ^= 1u << bit;
+            if (ledger.check().empty() && (bits >> bit & 1u) != 0)
+                FAIL_CHECK("nothing about bit " << bit << " of " << what << " " << number);
+            word ^= 1u << bit;
+        }
     };
-    const auto none = [](std::size_t, std::uint32_t) { return false; };
-    each_bit("words of lines", ledger.books.used, none);
-    each_bit("rooms", ledger.books.rooms, [](std::size_t word, std::uint32_t bit) { // of a chunk without free lines
-        return word == 0 && bit == 4;
-    });
-    each_bit("pins", ledger.books.pins, none);
-    each_bit("heads", ledger.books.heads, [](std::size_t word, std::uint32_t bit) { // another slot that is taken
-        return word == 0 && bit == 1;
-    });
-    each_bit("marks", ledger.books.marks, [](std::size_t word, std::uint32_t bit) { // that it had a hole once
-        const std::uint32_t starts[] = {Ledger::fine,   Ledger::small,  Ledger::mixed,
-                                        Ledger::coarse, Ledger::shared, Ledger::run};
-        return bit % 4 == 3 && std::ranges::find(starts, word * 8 + bit / 4) != std::end(starts);
-    });
+    for (std::uint32_t frame = 0; frame < room; frame++)
+        each_bit("used word", ledger.metadata.used[frame], frame, ~0u);
+    for (std::uint32_t line = Ledger::page; line < Ledger::page + 32; line++) // but whether slots are taken, and the page is listed
+        each_bit("word of line", ledger.metadata.words[line], line, ~(0xfu | KMA_SLAB_LISTED));
+    each_bit("word of line", ledger.metadata.words[Ledger::wide], Ledger::wide, ~0xffffu);
     CHECK(joined(ledger.check()) == "");
 }
 
@@ -365,10 +440,10 @@ TEST_CASE("the blocks of damaged slabs are within the heap, and apart", "[slab]"
     for (int round = 0; round < 3000; round++) {
         CAPTURE(round);
         Ledger ledger;
-        for (std::uint32_t n = 1 + random() % 12; n != 0; n--) {
+        for (std::uint32_t count = 1 + random() % 12; count != 0; count--) {
             const std::uint32_t value = random() % 2 ? static_cast<std::uint32_t>(random()) : random() % 64;
-            std::vector<std::uint32_t> &at = random() % 3 == 0 ? ledger.books.marks : ledger.books.words;
-            const std::size_t likely = std::min<std::size_t>(at.size(), 200); // where slabs are
+            std::vector<std::uint32_t> &at = random() % 3 == 0 ? ledger.metadata.trees : ledger.metadata.words;
+            const std::size_t likely = std::min<std::size_t>(at.size(), 350); // where slabs are
             if (random() % 2)
                 at[random() % likely] = value;
             else
@@ -380,7 +455,7 @@ TEST_CASE("the blocks of damaged slabs are within the heap, and apart", "[slab]"
             CHECK(block.unit >= end);
             CHECK(block.units != 0);
             end = std::uint64_t{block.unit} + block.units;
-            CHECK(end <= lines * 32);
+            CHECK(end <= lines * std::uint64_t{line_units});
         }
     }
 }

@@ -16,7 +16,7 @@ using test::Kernels;
 
 namespace {
 
-constexpr std::uint64_t chunk_bytes = 16384;
+constexpr std::uint64_t frame_bytes = 8192;
 
 kma::HeapOptions slabs(kma::Storage storage = kma::Storage::buffer, int debug = 0, std::uint64_t max_bytes = 0)
 {
@@ -34,11 +34,11 @@ void for_all(const auto &test)
         }
 }
 
-// A heap of eight chunks in which one work-item took blocks: of 64 bytes twenty, four of them freed again, of 4 KiB
-// three, and one of 20,000 bytes, which takes 40 lines.
+// A heap of sixteen frames in which one work-item took blocks: of 64 bytes twenty, four of them freed again, of 4 KiB
+// three, and one of 20,000 bytes, which takes 79 lines.
 struct Street {
     explicit Street(const kma::HeapOptions &options)
-        : heap(device(), Heap::bytes_for(options, 8 * chunk_bytes), options), kernels(heap)
+        : heap(device(), Heap::bytes_for(options, 16 * frame_bytes), options), kernels(heap)
     {
         std::vector<cl_ulong> sizes(20, 60);
         sizes.insert(sizes.end(), {4096, 4000, 3900, 20000});
@@ -53,7 +53,7 @@ struct Street {
     std::vector<kma::Ref> refs; ///< 16 of 64 bytes, three of 4 KiB, the long one
 };
 
-constexpr std::uint64_t used_in_street = 16 * 64 + 3 * 4096 + 40 * 512;
+constexpr std::uint64_t used_in_street = 16 * 64 + 3 * 4096 + 79 * 256;
 
 std::string joined(const std::vector<std::string> &sentences)
 {
@@ -86,13 +86,13 @@ TEST_CASE("the statistics of a slab heap are exact", "[slab]")
         CHECK(stats.kind == HeapKind::slab);
         CHECK(stats.debug == options.debug);
         CHECK(stats.bytes == street.heap.bytes());
-        CHECK(stats.capacity == 8 * chunk_bytes);
+        CHECK(stats.capacity == 16 * frame_bytes);
         CHECK(stats.used == used_in_street);
         CHECK(stats.blocks == 20);
-        CHECK(stats.superblock_bytes == chunk_bytes);
-        CHECK(stats.superblocks == 8);
-        CHECK(stats.superblocks_free + stats.superblocks_partial + stats.superblocks_full == 8);
-        CHECK(stats.superblocks_free >= 3);
+        CHECK(stats.superblock_bytes == frame_bytes);
+        CHECK(stats.superblocks == 16);
+        CHECK(stats.superblocks_free + stats.superblocks_partial + stats.superblocks_full == 16);
+        CHECK(stats.superblocks_free >= 10);
         CHECK(stats.errors == decltype(stats.errors){});
         CHECK(joined(street.heap.check()) == "");
         street.kernels.free(street.refs);
@@ -100,7 +100,7 @@ TEST_CASE("the statistics of a slab heap are exact", "[slab]")
         CHECK(street.heap.stats().blocks == 0);
         CHECK(joined(street.heap.check()) == "");
         street.heap.reset();
-        CHECK(street.heap.stats().superblocks_free == 8);
+        CHECK(street.heap.stats().superblocks_free == 16);
         CHECK(street.heap.stats().used == 0);
         CHECK(joined(street.heap.check()) == "");
     });
@@ -113,8 +113,8 @@ TEST_CASE("leaks of a slab heap are exactly the blocks that live", "[slab]")
         const kma::LeakReport report = street.heap.leaks();
         CHECK(report.blocks == 20);
         CHECK(report.bytes == used_in_street);
-        CHECK_THAT(kma::to_text(report), contains("blocks handed out: 20, 33792 bytes\n  16 of 64 bytes\n"
-                                                  "  3 of 4096 bytes\n  1 of 20480 bytes\nthe first 20:\n"));
+        CHECK_THAT(kma::to_text(report), contains("blocks handed out: 20, 33536 bytes\n  16 of 64 bytes\n"
+                                                  "  3 of 4096 bytes\n  1 of 20224 bytes\nthe first 20:\n"));
         std::vector<kma::Ref> listed, refs = street.refs;
         for (const kma::LeakReport::Block &block : report.first)
             listed.push_back(block.ref);
@@ -147,10 +147,7 @@ TEST_CASE("leaks and check of a slab heap in which many allocate and free at onc
             REQUIRE(living.size() > 5000);
             const kma::LeakReport report = heap.leaks(1 << 20);
             CHECK(heap.stats().blocks == living.size());
-            // One of the largest class may fill what lanes together left, which have blocks of up to 16 KiB.
-            const auto most = [](cl_ulong bytes) {
-                return bytes > 3840 && bytes <= 4096 ? 16384 : bytes + 15 + bytes / 8 + 512;
-            };
+            const auto most = [](cl_ulong bytes) { return bytes + 15 + bytes / 8 + 256; };
             CHECK(std::ranges::equal(report.first, living, [&](const auto &block, const auto &one) {
                 return block.ref == one.first && (debug == 3 ? block.bytes == one.second
                                                              : block.bytes >= one.second && block.bytes <= most(one.second));
@@ -190,10 +187,9 @@ TEST_CASE("a snapshot of a slab heap has the lines in use", "[slab]")
             std::ranges::fill(range.as<cl_uint>(), 99);
         }
         const kma::Snapshot snapshot = street.heap.snapshot();
-        // Three slabs of 64-byte blocks would have room for twice as many; two of 4 KiB, four of which lines have a
-        // head's.
+        // Two slabs of 64-byte blocks have room for twelve more.
         CHECK(snapshot.copied_bytes() >= used_in_street);
-        CHECK(snapshot.copied_bytes() <= used_in_street + 2 * 512 * 2 + 5 * 4096);
+        CHECK(snapshot.copied_bytes() <= used_in_street + 16 * 64 + 256);
         const auto last = static_cast<kma::Ref>(longest + 20000 / kma::ref_unit - 1);
         CHECK(*snapshot.deref<cl_uint>(last) == 99);
         street.kernels.free({longest});
@@ -202,7 +198,7 @@ TEST_CASE("a snapshot of a slab heap has the lines in use", "[slab]")
     const Heap heap(device(), 256 << 20, slabs());
     CHECK(heap.snapshot().extents().empty());
     test::Kernels(heap).allocate(1, 100, true);
-    CHECK(heap.snapshot().copied_bytes() <= 8192); // one slab
+    CHECK(heap.snapshot().copied_bytes() <= frame_bytes); // one page
 }
 
 TEST_CASE("a slab heap in a file is as small as what is in it", "[slab]")
@@ -213,7 +209,7 @@ TEST_CASE("a slab heap in a file is as small as what is in it", "[slab]")
     kernels.free(kernels.churn(1000, 3, 5000).refs);
     const kma::Ref list = kernels.push(0, 100);
     heap.save(file);
-    // Less than the metadata alone, of which 2 MiB are the words of lines: those of free lines are not in it.
+    // Less than the metadata alone, of which 4 MiB are the words of lines: those of free lines are not in it.
     CHECK(std::filesystem::file_size(file) < heap.bytes() - heap.stats().capacity);
     const Heap loaded = Heap::load(device(), file);
     CHECK(kma::to_text(loaded.stats()) == kma::to_text(heap.stats()));
@@ -226,24 +222,24 @@ TEST_CASE("a slab heap in a file is as small as what is in it", "[slab]")
 TEST_CASE("slabs in every state outlive growth, and longer blocks fit afterwards", "[slab]")
 {
     for (const kma::Storage storage : test::storages()) {
-        const std::uint64_t most = Heap::bytes_for(slabs(), 100 * chunk_bytes);
+        const std::uint64_t most = Heap::bytes_for(slabs(), 200 * frame_bytes);
         Street street(slabs(storage, 0, most));
         const std::string leaks = kma::to_text(street.heap.leaks(1000));
-        CHECK(street.kernels.allocate(1, 60 * chunk_bytes)[0] == 0);
-        CHECK(street.kernels.allocate(1, 101 * chunk_bytes)[0] == 0);
+        CHECK(street.kernels.allocate(1, 120 * frame_bytes)[0] == 0);
+        CHECK(street.kernels.allocate(1, 201 * frame_bytes)[0] == 0);
         CHECK(street.heap.error_count(kma::ErrorCode::out_of_memory) == 1);
         CHECK(street.heap.error_count(kma::ErrorCode::too_large) == 1);
         street.heap.grow(most);
         CHECK(joined(street.heap.check()) == "");
         CHECK(kma::to_text(street.heap.leaks(1000)) == leaks);
-        CHECK(street.heap.stats().superblocks == 100);
-        CHECK(street.kernels.allocate(1, 60 * chunk_bytes)[0] != 0);
+        CHECK(street.heap.stats().superblocks == 200);
+        CHECK(street.kernels.allocate(1, 120 * frame_bytes)[0] != 0);
         CHECK(joined(street.heap.check()) == "");
         street.kernels.free(street.refs);
         CHECK(street.heap.leaks().blocks == 1);
         CHECK(joined(street.heap.check()) == "");
         street.heap.reset();
-        CHECK(street.heap.stats().superblocks_free == 100);
+        CHECK(street.heap.stats().superblocks_free == 200);
         CHECK(joined(street.heap.check()) == "");
     }
 }
@@ -253,14 +249,7 @@ TEST_CASE("check names every single bit of a slab heap's constants", "[slab]")
     const Street street(slabs());
     std::vector<cl_uint> image = image_of(street.heap);
     constexpr std::size_t first = offsetof(kma::layout::kma_slab, plan) / 4;
-    constexpr std::size_t sizes = offsetof(kma::layout::kma_slab, sizes) / 4;
-    constexpr std::size_t behind = offsetof(kma::layout::kma_slab, headed) / 4;
-    constexpr std::size_t plan_padding = offsetof(kma::layout::kma_slab, plan.pad) / 4; // up to the sizes
-    constexpr std::size_t padding = offsetof(kma::layout::kma_sl_size, pad) / 4; // of sizes of four words
-    static_assert(sizes == first + sizeof(kma::layout::kma_sl_plan) / 4);
-    for (std::size_t word = first; word < behind; word++) {
-        if ((word >= plan_padding && word < sizes) || (word >= sizes && (word - sizes) % 4 == padding))
-            continue;
+    for (std::size_t word = first; word < first + sizeof(kma::layout::kma_slab_plan) / 4; word++) {
         const cl_uint wrong = image[word] ^ 1u << word % 32;
         device().queue().enqueueWriteBuffer(street.heap.buffer(), CL_TRUE, word * 4, 4, &wrong);
         CHECK_THAT(joined(street.heap.check()),
@@ -276,11 +265,11 @@ TEST_CASE("check names every single bit of a slab heap's constants", "[slab]")
 TEST_CASE("what reads a slab heap ends in one that is damaged at random, and reset mends it", "[slab]")
 {
     std::mt19937 random(1);
-    Heap heap(device(), Heap::bytes_for(HeapKind::slab, 8 * chunk_bytes), slabs());
+    Heap heap(device(), Heap::bytes_for(HeapKind::slab, 16 * frame_bytes), slabs());
     const Kernels kernels(heap);
     kernels.churn(100, 1, 300);
     const std::vector<cl_uint> image = image_of(heap);
-    const std::size_t constant = offsetof(kma::layout::kma_slab, next_run) / 4; // cursors may have any value
+    const std::size_t constant = offsetof(kma::layout::kma_slab, cursors) / 4; // cursors may have any value
     const std::size_t metadata = image.size() - heap.stats().capacity / 4;
     int found = 0;
     for (int round = 0; round < 150; round++) {
@@ -300,7 +289,7 @@ TEST_CASE("what reads a slab heap ends in one that is damaged at random, and res
     CHECK(found > 75);
 }
 
-TEST_CASE("check names a freed block that a slab heap's books still have", "[slab]")
+TEST_CASE("check names a freed block that a slab heap's metadata still have", "[slab]")
 {
     Heap heap(device(), 1 << 20, slabs(kma::Storage::buffer, 2));
     const Kernels kernels(heap);
@@ -309,9 +298,11 @@ TEST_CASE("check names a freed block that a slab heap's books still have", "[sla
     const std::vector<cl_uint> before = image_of(heap);
     kernels.free(kernels.allocate(1100, 3000, true)); // which push it out of the quarantine
     std::vector<cl_uint> now = image_of(heap);
-    kma::layout::kma_sl_plan plan;
+    kma::layout::kma_slab_plan plan;
     std::copy_n(&now[offsetof(kma::layout::kma_slab, plan) / 4], sizeof plan / 4, reinterpret_cast<cl_uint *>(&plan));
-    const std::size_t word = plan.words * 4 + (refs[0] - plan.begin) / 32; // the owners of their slab
+    std::size_t word = plan.words * 4 + (refs[5] - plan.begin) / KMA_SLAB_FRAME_UNITS * KMA_SLAB_FRAME_LINES;
+    for (const std::size_t behind = word + KMA_SLAB_FRAME_LINES; word < behind && before[word] == now[word];)
+        word++; // of the page's lines the one that has the block
     REQUIRE(before[word] != now[word]);
     REQUIRE((before[word] & now[word]) == now[word]);
     CHECK(joined(heap.check()) == "");

@@ -20,8 +20,7 @@ set(parts
   cl/kma/heap/header.cl
   cl/kma/heap/scatter_layout.cl
   cl/kma/heap/size_class.cl
-  cl/kma/heap/slab_layout.cl
-  cl/kma/heap/slab_plan.cl
+  cl/kma/heap/slab/layout.cl
   cl/kma/heap/stats.cl
   cl/kma/heap/superblock_census.cl
   cl/kma/heap/superblock_layout.cl

@@ -84,11 +84,22 @@ def shared_fields(files):
 OWNER = re.compile(r"(&?\s*)(?:\w+\([^()]*\)|\w+|\))?(?:(?:->|\.)\w+|\[[^\]]*\])*$")
 
 
+PLAIN_WORD = re.compile(r"typedef struct (?!kma_atomic)\w*\s*\{[^{}]*\b(?:uint|ulong) word;[^{}]*\}\s*(\w+);")
+
+
+def plain_words(file, files):
+    """What must not stand in front of `.word`: variables of types whose field `word` is a plain one."""
+    types = "|".join(match[1] for other in files for match in PLAIN_WORD.finditer(other.code))
+    names = {match[1] for match in re.finditer(rf"\b(?:{types})\b\s*\*?\s*(\w+)", file.code)} if types else set()
+    return "".join(rf"(?<!\b{name})" for name in sorted(names))
+
+
 def plain_access(file, files):
     if below(file, "platform"):
         return
     if not re.search(r"\b(?:uint|ulong) word\b[^;,()]*;", file.code):  # else it may be that struct's
-        yield from each(file, "plain_access", r"(?:->|\.)word\b(?!\[)", "the word of an atomic, without kma_load and so on")
+        own = plain_words(file, files)
+        yield from each(file, "plain_access", rf"{own}(?:->|\.)word\b(?!\[)", "the word of an atomic, without kma_load and so on")
     names = "|".join(sorted(shared_fields(files))) or "(?!)"
     for match in re.finditer(rf"(?:->|\.)({names})\b", file.code):
         before = file.code[max(0, match.start() - 200):match.start()]

@@ -6,7 +6,7 @@
 #define KMA_HEAP_HEADER_CL
 
 #define KMA_HEAP_MAGIC 0x70616d6bu // "kmap" in memory
-#define KMA_HEAP_LAYOUT 6u         // raised when the meaning of any byte of a heap's metadata changes
+#define KMA_HEAP_LAYOUT 7u         // raised when the meaning of any byte of a heap's metadata changes
 
 // The type of a heap is called kma_KIND_debugN with KMA_DEBUG N: by that name of a kernel's parameter the host tells
 // which flavour the kernel was built for.

@@ -47,6 +47,11 @@ static inline void kma_bit_tree_init(global kma_atomic_u32 *tree, uint items, ui
     }
 }
 
+// The attribute of the functions that change the levels above level 0.
+#ifndef KMA_BIT_TREE_ABOVE
+#define KMA_BIT_TREE_ABOVE KMA_OUTLINE
+#endif
+
 // Whether the bit above a word, which is not the root, is set.
 static inline bool kma_bit_tree_tells(global kma_atomic_u32 *tree, uint items, uint level, uint node)
 {
@@ -55,7 +60,7 @@ static inline bool kma_bit_tree_tells(global kma_atomic_u32 *tree, uint items, u
 }
 
 // Sets the bits above a word that was empty just now, or whose bit above was taken away, up to a word that had others.
-static inline KMA_OUTLINE void kma_bit_tree_raise(global kma_atomic_u32 *tree, uint items, uint level, uint node)
+static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_raise(global kma_atomic_u32 *tree, uint items, uint level, uint node)
 {
     global kma_atomic_u32 *words = tree + kma_bit_tree_base(items, level);
     uint before = 0;
@@ -70,7 +75,7 @@ static inline KMA_OUTLINE void kma_bit_tree_raise(global kma_atomic_u32 *tree, u
 }
 
 // Clears the bits above a word that was seen empty.
-static inline KMA_OUTLINE void kma_bit_tree_lower(global kma_atomic_u32 *tree, uint items, uint level, uint node)
+static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_lower(global kma_atomic_u32 *tree, uint items, uint level, uint node)
 {
     global kma_atomic_u32 *words = tree + kma_bit_tree_base(items, level);
     for (uint nodes = kma_bit_tree_nodes(items, level); nodes != 1; nodes = kma_bit_tree_nodes(items, ++level)) {

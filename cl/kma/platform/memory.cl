@@ -38,4 +38,19 @@
 #error "no such KMA_MEMORY: platform/target.cl lists them, and chooses one if you do not"
 #endif
 
+// Four words side by side, aligned to 16 bytes; relaxed, each for itself.
+#ifndef KMA_HAS_LOAD_FOUR
+typedef struct kma_four_u32 {
+    uint w[4];
+} kma_four_u32;
+
+static inline kma_four_u32 kma_load_four_u32(global kma_atomic_u32 *at)
+{
+    kma_four_u32 four;
+    for (uint i = 0; i < 4; i++)
+        four.w[i] = kma_load_u32(&at[i], KMA_RELAXED);
+    return four;
+}
+#endif
+
 #endif

@@ -94,4 +94,19 @@ typedef struct kma_atomic_u64 {
 KMA_NV_WORD(u64, ulong, "l", "64")
 #endif
 
+#define KMA_HAS_LOAD_FOUR
+typedef struct kma_four_u32 {
+    uint w[4];
+} kma_four_u32;
+
+static inline kma_four_u32 kma_load_four_u32(global kma_atomic_u32 *at)
+{
+    kma_four_u32 four;
+    __asm__ volatile("ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(four.w[0]), "=r"(four.w[1]), "=r"(four.w[2]), "=r"(four.w[3])
+                     : "l"(&at->word)
+                     : "memory");
+    return four;
+}
+
 #endif

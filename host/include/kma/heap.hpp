@@ -60,9 +60,9 @@ public:
     /// else were in their super blocks. Where both live in one heap this is no guarantee, since a smaller block may lie
     /// in the way of a larger one: ask for the large ones first, or add a super block for each of them.
     ///
-    /// Slab heap: each size has twice the slabs that it fills, since lanes that ask together may leave half of theirs
-    /// unused, and up to 4,096 more; blocks above 4 KiB count nearly twice up to 1 MiB. Where several sizes above 4 KiB
-    /// live in one heap this is no guarantee either.
+    /// Slab heap: each size up to 1 KiB has twice the pages that it fills, since slabs of lanes that ask together may
+    /// leave half of their lines unused, and up to 8,192 more. Blocks above 8 KiB count up to four times where others
+    /// lie between them. Where several sizes above 8 KiB live in one heap this is no guarantee either.
     ///
     /// The result may be more than any device, or options.max_bytes, allows; the largest number stands for more than
     /// 2^64 bytes. Throws Error for a block larger than options.superblock_bytes, or than 2 MiB where that is 0

@@ -16,7 +16,7 @@ namespace kma {
 /// How a program is built.
 struct ProgramOptions {
     /// More options for the compiler, such as "-DWIDTH=4 -Imy/kernels". Macros do not reach kma's files, except KMA_…. A -cl-std here replaces kma's choice,
-    /// and so does a -cl-nv-maxrregcount, which on NVIDIA is 64 registers for programs whose `heap` is the slab heap: without a
+    /// and so does a -cl-nv-maxrregcount, which on NVIDIA is 48 registers for programs whose `heap` is the slab heap: without a
     /// limit a kernel that calls its malloc has some 160.
     std::string options = {};
     /// What units may include by name besides kma's own files.

@@ -1,0 +1,247 @@
+// Blocks above the largest class: whole frames, without the lines behind the block.
+//
+// A block of up to a group lies in one group: trees tell which has so many whole frames side by
+// side (lines.cl). A larger one lies anywhere: a search looks through the tree of whole frames.
+//
+// Frames are claimed by compare-and-swaps of their used words: in a group one after the other,
+// above it eight in flight. A failure gives back what was claimed.
+#ifndef KMA_HEAP_SLAB_LARGE_CL
+#define KMA_HEAP_SLAB_LARGE_CL
+
+#include "kma/heap/slab/lines.cl"
+#include "kma/platform/pause.cl"
+
+// The frames [first, first + count) that are in the group of `first`, a bit each.
+static inline uint kma_slab_in_group(uint first, uint count)
+{
+    const uint at = first & (KMA_SLAB_GROUP_FRAMES - 1);
+    return (uint)kma_bits_below(min(count, KMA_SLAB_GROUP_FRAMES - at)) << at;
+}
+
+// Gives back whole frames, which are the caller's; releases. Stores do: another lane changes no
+// used word without free lines. The frames are listed by read-modify-writes, whatever loads show.
+static inline KMA_COLD void kma_slab_give_back_frames(global kma_slab *heap, uint first, uint count)
+{
+    kma_fence(KMA_RELEASE);
+    for (uint i = 0; i < count; i++)
+        kma_store_u32(kma_slab_used(heap, first + i), 0, KMA_RELAXED);
+    for (uint done = 0; done < count;) { // a group each time
+        const uint group = (first + done) >> KMA_BIT_TREE_SHIFT;
+        const uint frames = kma_slab_in_group(first + done, count - done);
+        kma_bit_tree_put_all(kma_slab_whole(heap, 0), heap->plan.room, group, frames);
+        kma_slab_list_group(heap, group);
+        done += (uint)popcount(frames);
+    }
+}
+
+#define KMA_SLAB_AT_ONCE 8u
+
+// Claims frames [first, first + count). Returns how many from `first` on were free: count, or
+// fewer, and none of them is the caller's then. Acquires. In a group one after the other: of lanes
+// that claim overlapping frames, the lane that has the last of them goes on.
+static inline KMA_COLD uint kma_slab_claim_frames(global kma_slab *heap, uint first, uint count)
+{
+    const uint at_once = count > KMA_SLAB_GROUP_FRAMES ? KMA_SLAB_AT_ONCE : 1;
+    uint good = 0;
+    for (uint done = 0; done < count && good == done; done += at_once) {
+        global kma_atomic_u32 *const used = kma_slab_used(heap, first + done);
+        uint mine = 0; // a bit for each claim
+        if (at_once == KMA_SLAB_AT_ONCE && count - done >= KMA_SLAB_AT_ONCE) {
+            uint seen[KMA_SLAB_AT_ONCE];
+            KMA_UNROLL(8)
+            for (uint i = 0; i < KMA_SLAB_AT_ONCE; i++)
+                seen[i] = kma_cas_u32(&used[i], 0, KMA_SLAB_FULL, KMA_RELAXED);
+            KMA_UNROLL(8)
+            for (uint i = 0; i < KMA_SLAB_AT_ONCE; i++)
+                mine |= seen[i] == 0 ? 1u << i : 0;
+        } else {
+            for (uint i = 0; i < at_once && done + i < count; i++)
+                mine |= kma_cas_u32(&used[i], 0, KMA_SLAB_FULL, KMA_RELAXED) == 0 ? 1u << i : 0;
+        }
+        const uint claims = kma_lowest_bit(~mine); // until the first one that failed
+        good += claims;
+        for (uint left = mine >> claims << claims; left != 0 && good < count; left &= left - 1) {
+            kma_fence(KMA_ACQUIRE);
+            kma_slab_give_back_frames(heap, first + done + kma_lowest_bit(left), 1);
+        }
+    }
+    kma_fence(KMA_ACQUIRE); // pairs with the release of the lane that gave the frames back
+    if (good < count && good != 0)
+        kma_slab_give_back_frames(heap, first, good);
+    return good;
+}
+
+// Claims frames for `lines` lines and notes the block. KMA_NULL if one of them is another lane's:
+// *next is the frame to go on from.
+static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint first, uint lines,
+                                                  uint *next)
+{
+    const uint count = (lines + KMA_SLAB_FRAME_LINES - 1) >> KMA_SLAB_FRAME_SHIFT;
+    const uint rest = lines & (KMA_SLAB_FRAME_LINES - 1);
+    const uint claimed = kma_slab_claim_frames(heap, first, count);
+    *next = first + claimed + 1;
+    if (claimed < count) {
+        kma_slab_relist(heap, KMA_SLAB_FRAME_LINES, first + claimed);
+        return KMA_NULL;
+    }
+    // The frames are the lane's: no look is needed.
+    for (uint done = 0; done < count;) { // a group each time
+        const uint frames = kma_slab_in_group(first + done, count - done);
+        kma_bit_tree_take_all(kma_slab_whole(heap, 0), heap->plan.room,
+                              (first + done) >> KMA_BIT_TREE_SHIFT, frames);
+        done += (uint)popcount(frames);
+    }
+    if (rest != 0)
+        kma_slab_undo(heap, first + count - 1, KMA_SLAB_FULL & ~kma_slab_mask(0, rest));
+    const uint line = first << KMA_SLAB_FRAME_SHIFT;
+    // A free is after it by the block.
+    kma_store_u32(kma_slab_word(heap, line), KMA_SLAB_RUN | lines, KMA_RELAXED);
+    return kma_slab_ref(heap, line, 0);
+}
+
+// ------ searches -------------------------------------------------------------------------------
+
+// Claims a run, counted in *begun and in the heap.
+static inline kma_ref kma_slab_attempt(global kma_slab *heap, uint first, uint lines, uint *next,
+                                       uint *begun)
+{
+    ++*begun;
+    kma_fetch_add_u32(&heap->runs_begun, 1, KMA_ACQUIRE);
+    const kma_ref block = kma_slab_claim_run(heap, first, lines, next);
+    kma_fetch_add_u32(&heap->runs_ended, 1, KMA_RELEASE);
+    return block;
+}
+
+// A block of up to a group: in the group with the shortest run of whole frames that is long enough,
+// at a multiple of its frames if there is one, so that blocks of one length fill a group. KMA_NULL
+// if there is none.
+static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, uint count,
+                                             uint *begun)
+{
+    const uint near = kma_mix32((uint)kma_linear_global_id()) % heap->plan.frames;
+    uint multiples = 0;
+    for (uint at = 0; at < KMA_SLAB_GROUP_FRAMES; at += count)
+        multiples |= 1u << at;
+    for (;;) { // each time a listing goes, or another lane was quicker
+        const ulong filled =
+            kma_slab_filled(heap, KMA_SLAB_GROUP_TREE(count), KMA_SLAB_GROUP_FRAMES + 1 - count);
+        if (filled == 0)
+            return KMA_NULL;
+        const uint run = count + kma_lowest_bit(filled);
+        const uint group =
+            kma_slab_find(heap, KMA_SLAB_GROUP_TREE(run), near >> KMA_BIT_TREE_SHIFT);
+        if (group == KMA_BIT_TREE_NONE)
+            continue;
+        const uint begins =
+            kma_slab_begins(kma_load_u32(kma_slab_whole(heap, group), KMA_RELAXED), count);
+        kma_ref block = KMA_NULL;
+        if (begins != 0) {
+            const uint at = kma_lowest_bit((begins & multiples) != 0 ? begins & multiples : begins);
+            uint next;
+            block = kma_slab_attempt(heap, (group << KMA_BIT_TREE_SHIFT) + at, lines, &next, begun);
+        }
+        kma_slab_relist_group(heap, run, group);
+        if (block != KMA_NULL)
+            return block;
+    }
+}
+
+// From `from` on: where `count` frames, more than a group has, are listed as whole side by side;
+// KMA_SLAB_NONE if nowhere.
+static inline uint kma_slab_next_frames(global kma_slab *heap, uint from, uint count)
+{
+    const uint groups = (heap->plan.frames + KMA_SLAB_GROUP_FRAMES - 1) >> KMA_BIT_TREE_SHIFT;
+    uint listed = 0; // side by side, in front of the next group
+    for (uint group = from >> KMA_BIT_TREE_SHIFT; group < groups; group += 16) {
+        uint words[16];
+        KMA_UNROLL(16)
+        for (uint i = 0; i < 16; i++) // in flight at once
+            words[i] =
+                group + i < groups ? kma_load_u32(kma_slab_whole(heap, group + i), KMA_RELAXED) : 0;
+        KMA_UNROLL(16)
+        for (uint i = 0; i < 16; i++) {
+            const uint first = (group + i) << KMA_BIT_TREE_SHIFT; // of the group
+            const uint below = from > first ? min(from - first, KMA_SLAB_GROUP_FRAMES) : 0;
+            const uint bits = words[i] & ~(uint)kma_bits_below(below);
+            const uint others = ~bits & (uint)kma_bits_below(KMA_SLAB_GROUP_FRAMES);
+            const uint low = others == 0 ? KMA_SLAB_GROUP_FRAMES : kma_lowest_bit(others);
+            if (listed + low >= count)
+                return first - listed;
+            listed =
+                others == 0 ? listed + low : KMA_SLAB_GROUP_FRAMES - 1 - kma_highest_bit(others);
+        }
+    }
+    return KMA_SLAB_NONE;
+}
+
+// A block above a group, anywhere from `from` on, at a multiple of `step` frames. KMA_NULL if there
+// is none.
+static inline kma_ref kma_slab_take_across(global kma_slab *heap, uint lines, uint count, uint from,
+                                           uint step, uint *begun)
+{
+    for (;;) { // each time further on
+        const uint first = kma_slab_next_frames(heap, from, count);
+        if (first == KMA_SLAB_NONE)
+            return KMA_NULL;
+        from = (first + step - 1) / step * step;
+        if (from != first)
+            continue;
+        const kma_ref block = kma_slab_attempt(heap, first, lines, &from, begun);
+        if (block != KMA_NULL)
+            return block;
+    }
+}
+
+// Searches for one block, at most: in groups, and through the whole heap.
+#define KMA_SLAB_GROUP_SEARCHES 16u
+#define KMA_SLAB_WALKS 4u
+
+// A block of so many lines. KMA_NULL if there is no room. Acquires.
+//
+// What a lane claims and gives back it hides from others meanwhile: a search shows that there is no
+// room only if no other lane's attempt was under way. (A lone caller's answer does not depend on
+// it.) Above a group the first search begins anywhere, so that lanes part. It and the second one
+// try multiples of the block's frames: blocks of one length lie side by side.
+static inline KMA_COLD kma_ref kma_slab_take_run(global kma_slab *heap, uint lines)
+{
+    const uint count = (lines + KMA_SLAB_FRAME_LINES - 1) >> KMA_SLAB_FRAME_SHIFT;
+    const uint places = max(heap->plan.frames / count, 1u);
+    uint from = kma_mix32((uint)kma_linear_global_id()) % places * count;
+    uint step = count > KMA_SLAB_GROUP_FRAMES ? count : 1;
+    const uint most = count > KMA_SLAB_GROUP_FRAMES ? KMA_SLAB_WALKS : KMA_SLAB_GROUP_SEARCHES;
+    for (uint search = 0; search < most; search++) {
+        const uint ended = kma_load_u32(&heap->runs_ended, KMA_ACQUIRE); // before `begun`
+        uint begun = kma_load_u32(&heap->runs_begun, KMA_ACQUIRE);
+        const bool is_quiet = begun == ended;
+        const kma_ref block = count <= KMA_SLAB_GROUP_FRAMES
+                                  ? kma_slab_take_in_group(heap, lines, count, &begun)
+                                  : kma_slab_take_across(heap, lines, count, from, step, &begun);
+        if (block != KMA_NULL)
+            return block;
+        const bool was_quiet = is_quiet && kma_load_u32(&heap->runs_begun, KMA_ACQUIRE) == begun;
+        if (was_quiet && step == 1)
+            break;
+        if (!was_quiet)
+            kma_pause(500);
+        if (from == 0)
+            step = 1;
+        from = 0;
+    }
+    return KMA_NULL;
+}
+
+// Frees a run. False if another lane did.
+static inline KMA_COLD bool kma_slab_release_run(global kma_slab *heap, uint line)
+{
+    const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
+    if ((word & KMA_SLAB_FORM) != 0 || (word & KMA_SLAB_RUN) == 0 ||
+        kma_cas_u32(kma_slab_word(heap, line), word, word & ~KMA_SLAB_RUN, KMA_ACQ_REL) != word)
+        return false;
+    const uint lines = word & KMA_SLAB_RUN_LINES, first = line >> KMA_SLAB_FRAME_SHIFT;
+    kma_slab_give_back_frames(heap, first, lines >> KMA_SLAB_FRAME_SHIFT);
+    kma_slab_undo(heap, first + (lines >> KMA_SLAB_FRAME_SHIFT),
+                  kma_slab_mask(0, lines & (KMA_SLAB_FRAME_LINES - 1)));
+    return true;
+}
+
+#endif

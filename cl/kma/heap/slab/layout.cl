@@ -1,0 +1,358 @@
+// The slab heap in memory. Types, sizes and the forms of a line word; shared with the host library
+// like heap/header.cl. The including side also has kma_highest_bit.
+//
+//   0                                                               begin           limit
+//   | kma_slab | current lines  | used words | trees    | line words |pad| frame 0 | frame 1 | …
+//   |          | 1 word for     | 1 bit for  | 121 bits | 1 word for |   | 32 lines of 256 B,
+//   |          | each shard and | each line  | for each | each line  |   | 8 KiB, each
+//   |          | page class     |            | frame    |            |   |
+//
+// With KMA_DEBUG 2 there is a kma_guard between trees and line words. Metadata per frame: 4 B used
+// word, 15.6 B trees, 128 B line words; 1.80 % of the frame.
+//
+// A line belongs to the lane that set its used bit. What it is used for tells its line word:
+//
+//   dead   0, or the last value of a slab or run that ended
+//   page   01 | 29:24 class   | 21 listed | 20 ending | 19:16 slots - 1   | 15:0 occupancy
+//   equal  10 | 29: 0         | 27:22 class    | 18:16 log2 slots         | 15:0 occupancy
+//   mixed  10 | 29: 1 | 28 coarse | 27:20 lines - 1 | 19:17 planes        | 15:0 occupancy
+//   rest   11 | 29 of a mixed slab | 27:20 lines back to the slab's first | 18:16 log2 slots, or
+//                                                                           15:0 a bit plane
+//   run    00 | 29 living     | 27:0 lines
+//
+// - A page is a whole frame of one class. Slot s has bit s / W of line word s % W, where W is
+//   kma_slab_page_words of the class. All line words of the frame are of this form, those from W on
+//   without slots, so that the word of any line tells what the frame is.
+// - A slab is what a warp took together: up to 16 slots side by side, whose bits are in the word of
+//   its first line. `equal`: slots of one class, all lines in 32. `mixed`: 16 slots; bit s of plane
+//   p is bit p of slot s's units - 1, or of units / 4 - 1 if coarse. Plane p is in the line word p
+//   + 1 lines behind the first. `rest` is written where a slot begins, and where a plane is.
+// - A run is one block above KMA_SLAB_MOST units: whole frames, and lines of the next frame.
+//
+// Slab and mixed slab live while an occupancy bit is set, a page until its words are ended, a run
+// while `living` is set.
+#ifndef KMA_HEAP_SLAB_LAYOUT_CL
+#define KMA_HEAP_SLAB_LAYOUT_CL
+
+#include "kma/heap/guard_layout.cl"
+#include "kma/heap/header.cl"
+#include "kma/lockfree/bit_tree_layout.cl"
+
+// log2 of the units of a line, and of the lines of a frame. (The tests of tests/host take less.)
+#ifndef KMA_SLAB_LINE_SHIFT
+#define KMA_SLAB_LINE_SHIFT 4u
+#define KMA_SLAB_FRAME_SHIFT 5u
+#endif
+// log2 of the most slots of a slab, and the most bit planes of a mixed one, fewer than slots.
+#ifndef KMA_SLAB_TEAM_SHIFT
+#define KMA_SLAB_TEAM_SHIFT 4u
+#define KMA_SLAB_PLANES 7u
+#endif
+#define KMA_SLAB_TEAM (1u << KMA_SLAB_TEAM_SHIFT)
+#define KMA_SLAB_LINE_UNITS (1u << KMA_SLAB_LINE_SHIFT)
+#define KMA_SLAB_FRAME_LINES (1u << KMA_SLAB_FRAME_SHIFT)
+#define KMA_SLAB_FRAME_UNITS (KMA_SLAB_LINE_UNITS << KMA_SLAB_FRAME_SHIFT)
+#define KMA_SLAB_FULL                                                                              \
+    (KMA_SLAB_FRAME_SHIFT < 5 ? (1u << KMA_SLAB_FRAME_LINES % 32) - 1 : 0xffffffffu)
+#define KMA_SLAB_MOST KMA_SLAB_FRAME_UNITS // units of the largest class
+#define KMA_SLAB_NONE 0xffffffffu          // no line, no frame
+
+// Where frames begin: the largest alignment that this heap gives.
+#ifndef KMA_SLAB_ALIGN
+#define KMA_SLAB_ALIGN 4096u
+#endif
+
+// ------ size classes -----------------------------------------------------------------------------
+//
+// 1 to 8 units, then eight sizes for each power of two.
+
+static inline uint kma_slab_units(uint size_class)
+{
+    return size_class < 8 ? size_class + 1 : (9 + size_class % 8) << (size_class / 8 - 1);
+}
+
+// The smallest class of at least so many units, of which there is at least one.
+static inline uint kma_slab_class_of(uint units)
+{
+    const uint last = units - 1;
+    if (last < 8)
+        return last;
+    const uint power = kma_highest_bit(last);
+    return 8 * (power - 2) + (last >> (power - 3)) % 8;
+}
+
+#define KMA_SLAB_CLASSES (8 * (KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT - 2))
+// Those up to an eighth of a frame, which have pages.
+#define KMA_SLAB_PAGE_CLASSES                                                                      \
+    (KMA_SLAB_FRAME_UNITS <= 64 ? KMA_SLAB_FRAME_UNITS / 8 : KMA_SLAB_CLASSES - 24)
+
+// offset / units, of an offset in a frame: exact, since the next whole number is 1 / (2 * 512)
+// away, and the error of a division below 2^-12. (Devices have no quick division of integers.)
+static inline uint kma_slab_divide(uint offset, uint units)
+{
+    return (uint)(((float)offset + 0.5f) / (float)units);
+}
+
+// log2 of the line words that have the slots of a page.
+static inline uint kma_slab_page_shift(uint units)
+{
+    return units <= KMA_SLAB_LINE_UNITS
+               ? KMA_SLAB_FRAME_SHIFT
+               : KMA_SLAB_FRAME_SHIFT + KMA_SLAB_LINE_SHIFT - 1 - kma_highest_bit(units - 1);
+}
+
+// log2 of the slots of an equal slab: those of a team, or as many as a frame has room for.
+static inline uint kma_slab_shift(uint units)
+{
+    const uint fit = KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT -
+                     (units > 1 ? (uint)kma_highest_bit(units - 1) + 1 : 0);
+    return fit < KMA_SLAB_TEAM_SHIFT ? fit : KMA_SLAB_TEAM_SHIFT;
+}
+
+static inline uint kma_slab_whole_lines(uint units)
+{
+    return (units + KMA_SLAB_LINE_UNITS - 1) >> KMA_SLAB_LINE_SHIFT;
+}
+
+// ------ line words -------------------------------------------------------------------------------
+
+#define KMA_SLAB_FORM 0xc0000000u
+#define KMA_SLAB_RUN 0x20000000u // living
+#define KMA_SLAB_PAGE 0x40000000u
+#define KMA_SLAB_SLAB 0x80000000u
+#define KMA_SLAB_REST 0xc0000000u
+#define KMA_SLAB_MIXED 0x20000000u // beside SLAB and REST
+#define KMA_SLAB_COARSE 0x10000000u
+#define KMA_SLAB_OCCUPANCY 0x0000ffffu
+// Beside PAGE: a lane tries to end the page, no slot can be claimed.
+#define KMA_SLAB_ENDING 0x00100000u
+// Beside PAGE: the frame is in the tree of pages without blocks, whatever this word has.
+#define KMA_SLAB_LISTED 0x00200000u
+#define KMA_SLAB_RUN_LINES 0x0fffffffu
+#define KMA_SLAB_MOST_MIXED (2u << KMA_SLAB_PLANES) // units of a slot of a mixed slab
+
+// The word of number `index` of a new page, without blocks.
+static inline uint kma_slab_page_word(uint size_class, uint index)
+{
+    const uint units = kma_slab_units(size_class);
+    const uint shift = kma_slab_page_shift(units);
+    const uint slots = KMA_SLAB_FRAME_UNITS / units;
+    const uint mine = index < 1u << shift ? (slots - index + (1u << shift) - 1) >> shift : 1;
+    return KMA_SLAB_PAGE | size_class << 24 | (mine - 1) << 16;
+}
+
+static inline uint kma_slab_page_class(uint word)
+{
+    return word >> 24 & 63;
+}
+
+// The occupancy bits that a page word has.
+static inline uint kma_slab_page_slots(uint word)
+{
+    return (2u << (word >> 16 & 15)) - 1;
+}
+
+static inline uint kma_slab_equal_word(uint size_class, uint shift)
+{
+    return KMA_SLAB_SLAB | size_class << 22 | shift << 16 | ((1u << (1u << shift)) - 1);
+}
+
+static inline uint kma_slab_equal_class(uint word)
+{
+    return word >> 22 & 63;
+}
+
+static inline uint kma_slab_equal_shift(uint word)
+{
+    return word >> 16 & 7;
+}
+
+static inline bool kma_slab_is_equal(uint word)
+{
+    return (word & (KMA_SLAB_FORM | KMA_SLAB_MIXED)) == KMA_SLAB_SLAB &&
+           (word & KMA_SLAB_OCCUPANCY) != 0;
+}
+
+static inline bool kma_slab_is_mixed(uint word)
+{
+    return (word & (KMA_SLAB_FORM | KMA_SLAB_MIXED)) == (KMA_SLAB_SLAB | KMA_SLAB_MIXED) &&
+           (word & KMA_SLAB_OCCUPANCY) != 0;
+}
+
+// The occupancy bits that a slab's word has.
+static inline uint kma_slab_slots(uint word)
+{
+    return (word & KMA_SLAB_MIXED) != 0 ? (1u << KMA_SLAB_TEAM) - 1
+                                        : (1u << ((1u << kma_slab_equal_shift(word)) & 31)) - 1;
+}
+
+// Lines of the slab or the run that a first word tells of.
+static inline uint kma_slab_lines_of(uint word)
+{
+    if ((word & KMA_SLAB_FORM) == 0)
+        return word & KMA_SLAB_RUN_LINES;
+    if ((word & KMA_SLAB_MIXED) != 0)
+        return (word >> 20 & 255) + 1;
+    return kma_slab_whole_lines(kma_slab_units(kma_slab_equal_class(word))
+                                << kma_slab_equal_shift(word));
+}
+
+static inline uint kma_slab_rest_word(uint back, uint shift)
+{
+    return KMA_SLAB_REST | back << 20 | shift << 16;
+}
+
+// ------ the plan ---------------------------------------------------------------------------------
+
+// Trees over the frames (lockfree/bit_tree.cl): one for each class; then those of free lines by the
+// longest run of them in a frame; then those of groups, each the frames of one word of the tree of
+// whole frames, by the longest run of whole frames; then that of pages that may be empty.
+#define KMA_SLAB_RUN_TREE(lines) (KMA_SLAB_CLASSES + (lines)-1)
+#define KMA_SLAB_WHOLE_TREE KMA_SLAB_RUN_TREE(KMA_SLAB_FRAME_LINES)
+#define KMA_SLAB_GROUP_TREE(frames) (KMA_SLAB_WHOLE_TREE + (frames))
+#define KMA_SLAB_GROUP_FRAMES KMA_BIT_TREE_FANOUT
+#define KMA_SLAB_EMPTY_TREE (KMA_SLAB_WHOLE_TREE + KMA_SLAB_GROUP_FRAMES + 1)
+#define KMA_SLAB_TREES (KMA_SLAB_EMPTY_TREE + 1)
+
+#ifndef KMA_SLAB_SHARDS
+#define KMA_SLAB_SHARDS 1024u     // at most
+#define KMA_SLAB_SHARD_FRAMES 64u // at least, for each shard
+#endif
+#ifndef KMA_SLAB_CURSORS
+#define KMA_SLAB_CURSORS 32u       // at most
+#define KMA_SLAB_CURSOR_STRIDE 32u // words between two: a line of the cache each
+#endif
+#define KMA_SLAB_USUAL_CURSORS 16u
+#ifndef KMA_SLAB_CURSOR_FRAMES
+#define KMA_SLAB_CURSOR_FRAMES 64u // at least, for each cursor
+#endif
+// Frames of the smallest heap with pages: in smaller ones a page for each class would be too many.
+#ifndef KMA_SLAB_PAGED
+#define KMA_SLAB_PAGED 64u
+#endif
+// Cursors of two bands, by what is drawn, and log2 of the lines that a cursor has side by side, its
+// share: 128 KiB, and 1 MiB. So what few lines are drawn for lies close, and much has room.
+#define KMA_SLAB_BAND_FEW 0u
+#define KMA_SLAB_BAND_MANY 1u
+#ifndef KMA_SLAB_FEW_SHIFT
+#define KMA_SLAB_FEW_SHIFT 9u
+#define KMA_SLAB_MANY_SHIFT 12u
+#endif
+#define KMA_SLAB_FEW (1u << (KMA_SLAB_FEW_SHIFT - 4)) // lines, at most
+
+// Where everything is. Constant after the initialisation, but for growth, which changes `frames`
+// and `limit`: all metadata have room for the frames that there may ever be.
+typedef struct kma_slab_plan {
+    uint frames;
+    uint room;       // frames that the metadata have room for
+    uint shards;     // a power of two
+    uint cursors;    // of each band
+    uint rounds[2];  // by band: shares of each cursor
+    uint tree_words; // of each tree
+    uint current;    // this and the rest: units from the heap's start
+    uint used;
+    uint trees;
+    uint guard; // of the kma_guard; 0 if there is none
+    uint words;
+    uint begin; // of frame 0
+    uint limit; // behind the last frame
+} kma_slab_plan;
+
+#if KMA_DEBUG
+#define kma_slab KMA_FLAVOUR_OF(kma_slab)
+#endif
+typedef struct kma_slab {
+    kma_heap_header header;
+    kma_slab_plan plan;
+    kma_atomic_u32 runs_begun; // attempts to claim frames for a run (large.cl)
+    kma_atomic_u32 runs_ended;
+    uint pad[6];
+    kma_atomic_u32 cursors[2 * KMA_SLAB_CURSORS * KMA_SLAB_CURSOR_STRIDE]; // by band: lines drawn
+} kma_slab;
+
+static inline uint kma_slab_shards_of(uint frames)
+{
+    uint shards = 1;
+    // Ten times at most.
+    while (shards < KMA_SLAB_SHARDS && shards * 2 * KMA_SLAB_SHARD_FRAMES <= frames)
+        shards *= 2;
+    return shards;
+}
+
+static inline kma_slab_plan kma_slab_plan_of(uint frames, uint cursors, uint debug, ulong *end)
+{
+    const ulong word = sizeof(kma_atomic_u32);
+    kma_slab_plan plan;
+    plan.frames = frames;
+    plan.room = frames;
+    plan.shards = kma_slab_shards_of(frames);
+    plan.cursors = min(cursors, max(frames / KMA_SLAB_CURSOR_FRAMES, 1u));
+    plan.rounds[KMA_SLAB_BAND_FEW] =
+        (frames << KMA_SLAB_FRAME_SHIFT >> KMA_SLAB_FEW_SHIFT) / plan.cursors;
+    plan.rounds[KMA_SLAB_BAND_MANY] =
+        (frames << KMA_SLAB_FRAME_SHIFT >> KMA_SLAB_MANY_SHIFT) / plan.cursors;
+    plan.tree_words = kma_bit_tree_words(frames);
+    const ulong current = kma_whole_units(sizeof(kma_slab));
+    const ulong used = current + kma_whole_units((ulong)plan.shards * KMA_SLAB_PAGE_CLASSES * word);
+    const ulong trees = used + kma_whole_units(frames * word);
+    const ulong guard = trees + kma_whole_units((ulong)plan.tree_words * KMA_SLAB_TREES * word);
+    const ulong words = guard + kma_guard_room(debug);
+    const ulong behind = words + kma_whole_units(((ulong)frames << KMA_SLAB_FRAME_SHIFT) * word);
+    const ulong begin = (behind + KMA_SLAB_ALIGN / KMA_UNIT - 1) / (KMA_SLAB_ALIGN / KMA_UNIT) *
+                        (KMA_SLAB_ALIGN / KMA_UNIT);
+    *end = begin + (ulong)frames * KMA_SLAB_FRAME_UNITS;
+    plan.current = (uint)current;
+    plan.used = (uint)used;
+    plan.trees = (uint)trees;
+    plan.guard = debug >= 2 ? (uint)guard : 0;
+    plan.words = (uint)words;
+    plan.begin = (uint)begin;
+    plan.limit = (uint)*end;
+    return plan;
+}
+
+// The plan with the most frames that `bytes` have room for; 0 frames if there is none.
+static inline kma_slab_plan kma_slab_plan_for(ulong bytes, uint cursors, uint debug)
+{
+    const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu); // as far as refs reach
+    uint frames = 0;                                               // fit
+    uint beyond = (uint)(units / KMA_SLAB_FRAME_UNITS) + 1;        // do not
+    ulong end;
+    kma_slab_plan plan = kma_slab_plan_of(frames, cursors, debug, &end);
+    while (beyond - frames > 1) { // 25 steps at most
+        const uint middle = frames + (beyond - frames) / 2;
+        const kma_slab_plan larger = kma_slab_plan_of(middle, cursors, debug, &end);
+        if (end > units) {
+            beyond = middle;
+        } else {
+            frames = middle;
+            plan = larger;
+        }
+    }
+    return plan;
+}
+
+// The same plan with only those of its frames that a heap of `bytes` has yet.
+static inline kma_slab_plan kma_slab_plan_within(kma_slab_plan plan, ulong bytes)
+{
+    const ulong units = bytes / KMA_UNIT;
+    const ulong fit = units > plan.begin ? (units - plan.begin) / KMA_SLAB_FRAME_UNITS : 0;
+    const uint cursors = plan.cursors;
+    const uint frames = (uint)min(fit, (ulong)plan.room);
+    plan.frames = frames;
+    plan.rounds[KMA_SLAB_BAND_FEW] =
+        (frames << KMA_SLAB_FRAME_SHIFT >> KMA_SLAB_FEW_SHIFT) / cursors;
+    plan.rounds[KMA_SLAB_BAND_MANY] =
+        (frames << KMA_SLAB_FRAME_SHIFT >> KMA_SLAB_MANY_SHIFT) / cursors;
+    plan.limit = plan.begin + plan.frames * KMA_SLAB_FRAME_UNITS;
+    return plan;
+}
+
+// The plan of a heap that has `bytes` and may grow until it has `max_bytes`.
+static inline kma_slab_plan kma_slab_plan_growing(ulong bytes, ulong max_bytes, uint cursors,
+                                                  uint debug)
+{
+    return kma_slab_plan_within(kma_slab_plan_for(max(bytes, max_bytes), cursors, debug), bytes);
+}
+
+#endif

@@ -1,0 +1,423 @@
+// Pages: frames of one class, from which lanes take slots each for itself.
+//
+// A line word of a page says at once which class it has and which of its slots are free. A lane
+// claims a slot by a compare-and-swap from the word that it judged. If the page ended in between,
+// and its memory became anything else, the word differs; if it became a page of that class again
+// with the same free slots, the claim is right. A slot is given back by an AND of its bit.
+//
+// A shard has a current line for each class: where its lanes look first. A hint: any value is
+// right. A lane that begins a page sets `busy` in it, and others look for the page for a while
+// before they begin their own (kma_slab_refill_in_turn).
+//
+// Invariant: a living page or slab with a free slot of a class has its frame in the class's tree,
+// or a work-item is about to put it there. A lane that frees a slot of a word without free slots
+// looks at the tree then, and puts the frame in. A lane that meets a listed frame without free
+// slots takes it out and looks again (kma_slab_unlist). As in lines.cl, one of the two sees the
+// other.
+//
+// A page ends when a lane frees its last block where frames are scarce, or when a lane finds no
+// memory. The ending lane compare-and-swaps each word from `no block` to `ending`, and puts all
+// back if one has a block.
+//
+// Invariant: a page without blocks is in the tree of empty pages, or a work-item is about to end it
+// or to put it there. `listed` in a word says so: a lane that frees the last block of such a word
+// does nothing more. A lane that takes a frame out of the tree clears `listed` in its words by
+// compare-and-swaps, then looks at them: a block that was freed before is seen, and a lane that
+// frees one later finds the bit clear, and lists the frame.
+#ifndef KMA_HEAP_SLAB_PAGES_CL
+#define KMA_HEAP_SLAB_PAGES_CL
+
+#include "kma/heap/slab/slots.cl"
+#include "kma/platform/lanes.cl"
+
+static inline uint kma_slab_shard(global kma_slab *heap)
+{
+#if KMA_IS_NV
+    return kma_near_place() >> 2 & (heap->plan.shards - 1);
+#else
+    return kma_place() & (heap->plan.shards - 1);
+#endif
+}
+
+#define KMA_SLAB_BUSY 0x40000000u // beside a current line
+
+static inline global kma_atomic_u32 *kma_slab_current(global kma_slab *heap, uint size_class,
+                                                      uint shard)
+{
+    return kma_slab_at(heap, heap->plan.current) + size_class * heap->plan.shards + shard;
+}
+
+// The frame where a shard begins a search for room of a class: each class has other frames around.
+static inline uint kma_slab_home(global kma_slab *heap, uint shard, uint size_class)
+{
+    const uint frames = max(heap->plan.frames / heap->plan.shards, 1u); // of each shard
+    return (frames * shard + (size_class << KMA_BIT_TREE_SHIFT) % frames) % heap->plan.frames;
+}
+
+// ------ claims -----------------------------------------------------------------------------------
+
+// The free slots of a page word, if it is one of the class.
+static inline uint kma_slab_free_slots(uint word, uint size_class)
+{
+    const bool is_its = (word & ~KMA_SLAB_LISTED) >> 20 == (KMA_SLAB_PAGE >> 20 | size_class << 4);
+    return is_its ? ~word & kma_slab_page_slots(word) : 0;
+}
+
+// Takes a slot by the line word of a page, which was seen to be `word`. KMA_NULL if it has none of
+// the class. Acquires.
+static inline kma_ref kma_slab_claim_page_slot(global kma_slab *heap, uint line, uint word,
+                                               uint size_class)
+{
+    for (;;) { // once more if another lane took or freed a slot of this word
+        const uint slots = kma_slab_free_slots(word, size_class);
+        if (slots == 0)
+            return KMA_NULL;
+        const uint bit = slots & (0u - slots);
+        const uint before = kma_cas_u32(kma_slab_word(heap, line), word, word | bit, KMA_ACQUIRE);
+        if (before == word) {
+            const uint units = kma_slab_units(size_class);
+            const uint slot =
+                (kma_lowest_bit(bit) << kma_slab_page_shift(units)) + line % KMA_SLAB_FRAME_LINES;
+            return kma_slab_ref(heap, line - line % KMA_SLAB_FRAME_LINES, slot * units);
+        }
+        word = before;
+    }
+}
+
+// One of the bits of a word, which is not 0: the first one from bit `turn` on, round the word.
+static inline uint kma_slab_pick(uint bits, uint turn)
+{
+    const uint ahead = bits & ~(uint)kma_bits_below(turn % 32);
+    return kma_lowest_bit(ahead != 0 ? ahead : bits);
+}
+
+#if KMA_IS_CPU
+// A slot of the current page, of the next line words. KMA_NULL if they have none. Acquires. A
+// thread's work-items come one after the other: they take slots side by side.
+static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
+{
+    global kma_atomic_u32 *const current = kma_slab_current(heap, size_class, kma_slab_shard(heap));
+    const uint seen = kma_load_u32(current, KMA_RELAXED);
+    if (seen == KMA_SLAB_NONE)
+        return KMA_NULL;
+    const uint hint = seen & ~KMA_SLAB_BUSY;
+    const uint last = (1u << kma_slab_page_shift(kma_slab_units(size_class))) - 1;
+    const uint first = hint & ~(KMA_SLAB_FRAME_LINES - 1);
+    for (uint tried = 0; tried < 4; tried++) {
+        const uint line = first + ((hint + tried) & last);
+        const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
+        const kma_ref block = kma_slab_claim_page_slot(heap, line, word, size_class);
+        if (block != KMA_NULL) {
+            kma_store_u32(current, first + ((line + 1) & last), KMA_RELAXED);
+            return block;
+        }
+    }
+    return KMA_NULL;
+}
+#else
+// Fours of line words that a lane tries.
+#ifndef KMA_SLAB_TRIES
+#define KMA_SLAB_TRIES 6u
+#endif
+// Lanes that come together from which on they do not all begin in the current page.
+#ifndef KMA_SLAB_CROWD
+#define KMA_SLAB_CROWD 4u
+#endif
+
+// A slot of the current page, or of the 32 frames around that are listed. KMA_NULL if the lane
+// found none. Acquires. Lanes part: each tries other four line words, each warp other frames.
+static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
+{
+    global kma_atomic_u32 *const current = kma_slab_current(heap, size_class, kma_slab_shard(heap));
+    const uint seen = kma_load_u32(current, KMA_RELAXED);
+    if (seen == KMA_SLAB_NONE)
+        return KMA_NULL;
+    const uint hint = seen & ~KMA_SLAB_BUSY;
+    const uint last = (1u << kma_slab_page_shift(kma_slab_units(size_class))) - 1;
+    const uint me = (uint)get_global_id(0);
+    const uint word = hint >> (KMA_SLAB_FRAME_SHIFT + KMA_BIT_TREE_SHIFT);
+    uint frame = hint >> KMA_SLAB_FRAME_SHIFT;
+    uint listed = 0;
+    uint tried = kma_lanes_count(kma_lanes_active()) > KMA_SLAB_CROWD ? 1 : 0;
+    KMA_UNROLL(1)
+    for (; tried <= KMA_SLAB_TRIES; tried++) {
+        if (tried != 0) {
+            listed = listed != 0
+                         ? listed
+                         : kma_load_u32(&kma_slab_tree(heap, size_class)[word], KMA_RELAXED);
+            if (listed == 0)
+                return KMA_NULL;
+            frame =
+                (word << KMA_BIT_TREE_SHIFT) + kma_slab_pick(listed, (me >> 5) * 7 + tried * 11);
+        }
+        const uint index = (me + (me >> 5) * 4 + tried * 12) & last;
+        const uint first = (frame << KMA_SLAB_FRAME_SHIFT) + (index & ~3u);
+        const kma_four_u32 four = kma_load_four_u32(kma_slab_word(heap, first));
+        uint rooms = 0; // a bit for each word, twice: round
+        for (uint i = 0; i < 4; i++)
+            rooms |= kma_slab_free_slots(four.w[i], size_class) != 0 ? 0x11u << i : 0;
+        if (rooms == 0)
+            continue;
+        const uint at = (kma_lowest_bit(rooms >> (index & 3)) + (index & 3)) & 3;
+        const uint found = at < 2 ? at == 0 ? four.w[0] : four.w[1]
+                           : at == 2 ? four.w[2]
+                                     : four.w[3];
+        const kma_ref block = kma_slab_claim_page_slot(heap, first + at, found, size_class);
+        if (block == KMA_NULL)
+            continue;
+        if (tried > 1)
+            kma_store_u32(current, frame << KMA_SLAB_FRAME_SHIFT, KMA_RELAXED);
+        return block;
+    }
+    return KMA_NULL;
+}
+#endif
+
+// ------ a page's begin and end -------------------------------------------------------------------
+
+// Makes a page of a claimed frame, lists it, and makes it current. Its first slot is the caller's.
+static inline KMA_COLD kma_ref kma_slab_begin_page(global kma_slab *heap, uint frame,
+                                                   uint size_class, uint shard)
+{
+    const uint first = frame << KMA_SLAB_FRAME_SHIFT;
+    // First the form and the class of all words, so that a free finds them wherever its block
+    // begins; then the slots, for claims. Each fence pairs with the acquire of a claim.
+    kma_fence(KMA_RELEASE);
+    KMA_UNROLL(1)
+    for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++)
+        kma_store_u32(kma_slab_word(heap, first + i),
+                      kma_slab_page_word(size_class, i) | KMA_SLAB_ENDING, KMA_RELAXED);
+    kma_fence(KMA_RELEASE);
+    KMA_UNROLL(1)
+    for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++)
+        kma_store_u32(kma_slab_word(heap, first + i),
+                      kma_slab_page_word(size_class, i) | (i == 0 ? 1 : 0), KMA_RELAXED);
+    kma_slab_put(heap, size_class, frame);
+    kma_store_u32(kma_slab_current(heap, size_class, shard), first + KMA_IS_CPU, KMA_RELAXED);
+    return kma_slab_ref(heap, first, 0);
+}
+
+// Ends a page if it has no blocks; false if it has, or another lane ends it.
+static inline KMA_COLD bool kma_slab_end_page(global kma_slab *heap, uint frame, uint size_class)
+{
+    const uint first = frame << KMA_SLAB_FRAME_SHIFT;
+    const uint words = 1u << kma_slab_page_shift(kma_slab_units(size_class));
+    bool is_empty = true;
+    for (uint i = 0; i < words && is_empty; i += 4) { // four steps at a time
+        KMA_UNROLL(4)
+        for (uint j = i; j < i + 4; j++)
+            is_empty &= (kma_load_u32(kma_slab_word(heap, first + j), KMA_RELAXED) &
+                         ~KMA_SLAB_LISTED) == kma_slab_page_word(size_class, j);
+    }
+    if (!is_empty)
+        return false;
+    kma_fence(KMA_ACQUIRE); // what freed the blocks is before the page's end
+    uint mine = 0;          // words that the caller ended, up to the first that it cannot
+    KMA_UNROLL(1)
+    for (uint i = 0; i < words && mine == (uint)kma_bits_below(i); i++) {
+        global kma_atomic_u32 *const word = kma_slab_word(heap, first + i);
+        const uint seen = kma_load_u32(word, KMA_RELAXED);
+        if ((seen & ~KMA_SLAB_LISTED) == kma_slab_page_word(size_class, i) &&
+            kma_cas_u32(word, seen, seen | KMA_SLAB_ENDING, KMA_ACQUIRE) == seen)
+            mine |= 1u << i;
+    }
+    if (mine != (uint)kma_bits_below(words)) {
+        for (uint left = mine; left != 0; left &= left - 1) { // no lane claims one meanwhile
+            const uint i = kma_lowest_bit(left);
+            kma_store_u32(kma_slab_word(heap, first + i), kma_slab_page_word(size_class, i),
+                          KMA_RELEASE);
+        }
+        // Another lane may have found no free slot, or two lanes have met here.
+        kma_slab_put(heap, size_class, frame);
+        kma_slab_put(heap, KMA_SLAB_EMPTY_TREE, frame);
+        return false;
+    }
+    kma_slab_take_out(heap, size_class, frame);
+    if (kma_bit_tree_has(kma_slab_tree(heap, KMA_SLAB_EMPTY_TREE), frame))
+        kma_slab_take_out(heap, KMA_SLAB_EMPTY_TREE, frame);
+    KMA_UNROLL(1)
+    for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++)
+        kma_store_u32(kma_slab_word(heap, first + i), 0, KMA_RELAXED);
+    kma_slab_undo(heap, frame, KMA_SLAB_FULL);
+    return true;
+}
+
+// Of 32 frames, those that must be wholly free for a page without blocks to stay one, for the next
+// lanes. It is listed as empty then, and ends where memory is short (exhausted).
+#ifndef KMA_SLAB_SPARE
+#define KMA_SLAB_SPARE 8u
+#endif
+
+// Ends the page of a line word, which the caller freed the last block of, or lists it as one that
+// may have no block. A listed page stays: to end one and begin one costs more than to keep it.
+// `word` is what the caller made of the line word.
+static inline KMA_COLD void kma_slab_page_may_be_empty(global kma_slab *heap, uint line, uint word)
+{
+    const uint frame = line >> KMA_SLAB_FRAME_SHIFT;
+    global kma_atomic_u32 *const whole = kma_slab_whole(heap, frame >> KMA_BIT_TREE_SHIFT);
+    if ((uint)popcount(kma_load_u32(whole, KMA_RELAXED)) < KMA_SLAB_SPARE &&
+        !kma_bit_tree_has(kma_slab_tree(heap, KMA_SLAB_EMPTY_TREE), frame) &&
+        kma_slab_end_page(heap, frame, kma_slab_page_class(word)))
+        return;
+    // Unless another lane claimed a slot of the word: that lane will free it. Or ends the page.
+    if (kma_cas_u32(kma_slab_word(heap, line), word, word | KMA_SLAB_LISTED, KMA_RELAXED) == word)
+        kma_slab_put(heap, KMA_SLAB_EMPTY_TREE, frame);
+}
+
+// ------ searches in a class's tree ---------------------------------------------------------------
+
+// The free slots of a slab of the class, at multiples of `align` units. `line` is the seen word's.
+static inline KMA_COLD uint kma_slab_slab_slots(global kma_slab *heap, uint line, uint word,
+                                                uint size_class, uint align)
+{
+    uint slots = ~word & kma_slab_slots(word);
+    const uint from = line << KMA_SLAB_LINE_SHIFT;
+    if (kma_slab_is_equal(word)) {
+        if (kma_slab_equal_class(word) != size_class)
+            return 0;
+        for (uint left = align > 1 ? slots : 0; left != 0; left &= left - 1)
+            if (((from + kma_lowest_bit(left) * kma_slab_units(size_class)) & (align - 1)) != 0)
+                slots &= ~(left & (0u - left));
+        return slots;
+    }
+    if (!kma_slab_is_mixed(word))
+        return 0;
+    const kma_slab_planes planes = kma_slab_load_planes(heap, line, word);
+    for (uint left = slots; left != 0; left &= left - 1) {
+        const uint slot = kma_lowest_bit(left);
+        if (kma_slab_class_of(kma_slab_mixed_units(&planes, slot)) != size_class ||
+            ((from + kma_slab_mixed_offset(&planes, slot)) & (align - 1)) != 0)
+            slots &= ~(1u << slot);
+    }
+    return slots;
+}
+
+// Clears the bit of a slab's slot, which is the caller's. The lane that clears the last one gives
+// the slab's lines back: no claim succeeds on a word without occupancy. False if the slot was free.
+static inline KMA_COLD bool kma_slab_release_slot_of(global kma_slab *heap, uint line, uint bit,
+                                                     uint units)
+{
+    // Release: pairs with the next claim of the slot. Acquire: what the last lane gives back, the
+    // others' uses of their slots are before.
+    const uint before = kma_fetch_and_u32(kma_slab_word(heap, line), ~bit, KMA_ACQ_REL);
+    if ((before & bit) == 0)
+        return false;
+    if ((before & ~bit & KMA_SLAB_OCCUPANCY) == 0)
+        kma_slab_give_back(heap, line, kma_slab_lines_of(before));
+    else if ((before & KMA_SLAB_MIXED) != 0 ||
+             (before & KMA_SLAB_OCCUPANCY) == kma_slab_slots(before))
+        kma_slab_put(heap, kma_slab_class_of(units), line >> KMA_SLAB_FRAME_SHIFT);
+    return true;
+}
+
+// Takes a slot of a slab. KMA_NULL if it has none of the class. Acquires.
+static inline kma_ref kma_slab_claim_slab_slot(global kma_slab *heap, uint line, uint size_class,
+                                               uint align)
+{
+    global kma_atomic_u32 *const at = kma_slab_word(heap, line);
+    uint word = kma_load_u32(at, KMA_ACQUIRE); // the planes as they are with it
+    for (;;) { // once more if another lane took or freed a slot of this word
+        const uint slots = kma_slab_slab_slots(heap, line, word, size_class, align);
+        if (slots == 0)
+            return KMA_NULL;
+        const uint bit = slots & (0u - slots);
+        const uint before = kma_cas_u32(at, word, word | bit, KMA_ACQUIRE);
+        if (before != word) {
+            word = before;
+            continue;
+        }
+        if ((word & KMA_SLAB_MIXED) == 0)
+            return kma_slab_ref(heap, line, kma_lowest_bit(bit) * kma_slab_units(size_class));
+        // Another mixed slab may have begun here, with an equal word and other planes. While it has
+        // the bit set it cannot end: what the planes say now is right.
+        const kma_slab_planes planes = kma_slab_load_planes(heap, line, word);
+        const uint slot = kma_lowest_bit(bit);
+        const uint units = kma_slab_mixed_units(&planes, slot);
+        const uint offset = kma_slab_mixed_offset(&planes, slot);
+        if (kma_slab_class_of(units) == size_class &&
+            (((line << KMA_SLAB_LINE_SHIFT) + offset) & (align - 1)) == 0)
+            return kma_slab_ref(heap, line, offset);
+        kma_slab_release_slot_of(heap, line, bit, units);
+        return KMA_NULL;
+    }
+}
+
+// Line words of a frame, a bit each, that may have a free slot of a class.
+static inline KMA_COLD uint kma_slab_candidates(global kma_slab *heap, uint frame, uint size_class)
+{
+    global kma_atomic_u32 *const words = kma_slab_word(heap, frame << KMA_SLAB_FRAME_SHIFT);
+    const uint slots_in = 1u << kma_slab_page_shift(kma_slab_units(size_class)); // words of a page
+    uint found = 0;
+    KMA_UNROLL(2)
+    for (uint first = 0; first < KMA_SLAB_FRAME_LINES; first += 4) {
+        const kma_four_u32 four = kma_load_four_u32(&words[first]);
+        for (uint i = 0; i < 4; i++) {
+            const uint word = four.w[i];
+            const bool has_hole =
+                (word & KMA_SLAB_FORM) == KMA_SLAB_SLAB && (word & KMA_SLAB_OCCUPANCY) != 0 &&
+                (~word & kma_slab_slots(word)) != 0 &&
+                ((word & KMA_SLAB_MIXED) != 0 || kma_slab_equal_class(word) == size_class);
+            if (has_hole || (first + i < slots_in && kma_slab_free_slots(word, size_class) != 0))
+                found |= 1u << (first + i);
+        }
+    }
+    return found;
+}
+
+// Takes a slot of a class in a frame, whatever has it. KMA_NULL if there is none. Acquires.
+static inline KMA_COLD kma_ref kma_slab_claim_in_frame(global kma_slab *heap, uint frame,
+                                                       uint size_class, uint align, uint shard)
+{
+    const uint first = frame << KMA_SLAB_FRAME_SHIFT;
+    // Line words that have slots if a page of the class is here, as it may be by now.
+    const uint units = kma_slab_units(size_class);
+    const uint words = size_class < KMA_SLAB_PAGE_CLASSES && units % align == 0
+                           ? 1u << kma_slab_page_shift(units)
+                           : 0;
+    for (uint left = kma_slab_candidates(heap, frame, size_class); left != 0; left &= left - 1) {
+        const uint line = first + kma_lowest_bit(left);
+        const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
+        kma_ref block = KMA_NULL;
+        if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE) {
+            if (line - first < words)
+                block = kma_slab_claim_page_slot(heap, line, word, size_class);
+            if (block != KMA_NULL)
+                kma_store_u32(kma_slab_current(heap, size_class, shard), line, KMA_RELAXED);
+        } else {
+            block = kma_slab_claim_slab_slot(heap, line, size_class, align);
+        }
+        if (block != KMA_NULL)
+            return block;
+    }
+    return KMA_NULL;
+}
+
+// Whether a frame has a free slot of a class, in a page or in any slab. Looks by read-modify-writes
+// between fences: a lane that frees a slot later sees what the caller did before.
+static inline KMA_COLD bool kma_slab_has_slot(global kma_slab *heap, uint frame, uint size_class)
+{
+    const uint first = frame << KMA_SLAB_FRAME_SHIFT;
+    kma_fence(KMA_RELEASE);
+    for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++) // in flight at once
+        kma_fetch_or_u32(kma_slab_word(heap, first + i), 0, KMA_RELAXED);
+    kma_fence(KMA_ACQUIRE);
+    for (uint left = kma_slab_candidates(heap, frame, size_class); left != 0; left &= left - 1) {
+        const uint line = first + kma_lowest_bit(left);
+        const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
+        if (kma_slab_free_slots(word, size_class) != 0 ||
+            kma_slab_slab_slots(heap, line, word, size_class, 1) != 0)
+            return true;
+    }
+    return false;
+}
+
+// Takes a frame that showed no free slot of a class out of the class's tree, and puts it back if
+// there is one now.
+static inline KMA_COLD void kma_slab_unlist(global kma_slab *heap, uint size_class, uint frame)
+{
+    kma_slab_take_out(heap, size_class, frame);
+    if (kma_slab_has_slot(heap, frame, size_class))
+        kma_slab_put(heap, size_class, frame);
+}
+
+#endif

@@ -1,0 +1,157 @@
+// Slots: which one a pointer is, and how large.
+#ifndef KMA_HEAP_SLAB_SLOTS_CL
+#define KMA_HEAP_SLAB_SLOTS_CL
+
+#include "kma/heap/error_log.cl"
+#include "kma/heap/slab/lines.cl"
+
+// kma_report, called.
+static inline KMA_COLD void kma_slab_report(global kma_slab *heap, uint error, uint ref, ulong size)
+{
+    kma_report(&heap->header, error, ref, size);
+}
+
+// ------ mixed slabs ------------------------------------------------------------------------------
+
+// The bit planes of a mixed slab.
+typedef struct kma_slab_planes {
+    uint plane[KMA_SLAB_PLANES];
+    uint unit; // 4 units if the sizes are coarse, else 1
+} kma_slab_planes;
+
+static inline KMA_COLD kma_slab_planes kma_slab_load_planes(global kma_slab *heap, uint line,
+                                                            uint word)
+{
+    kma_slab_planes planes;
+    planes.unit = (word & KMA_SLAB_COARSE) != 0 ? 4 : 1;
+    const uint count = word >> 17 & 7;
+    for (uint p = 0; p < KMA_SLAB_PLANES; p++)
+        planes.plane[p] =
+            p < count ? kma_load_u32(kma_slab_word(heap, line + 1 + p), KMA_RELAXED) : 0;
+    return planes;
+}
+
+static inline uint kma_slab_mixed_units(const kma_slab_planes *planes, uint slot)
+{
+    uint less = 0;
+    for (uint p = 0; p < KMA_SLAB_PLANES; p++)
+        less |= (planes->plane[p] >> slot & 1) << p;
+    return (less + 1) * planes->unit;
+}
+
+// Units in front of a slot.
+static inline uint kma_slab_mixed_offset(const kma_slab_planes *planes, uint slot)
+{
+    uint before = slot;
+    for (uint p = 0; p < KMA_SLAB_PLANES; p++)
+        before += (uint)popcount(planes->plane[p] & (uint)kma_bits_below(slot)) << p;
+    return before * planes->unit;
+}
+
+// ------ from a pointer to its slot ---------------------------------------------------------------
+
+// Where a block is noted.
+typedef struct kma_slab_spot {
+    uint line;  // whose word has it
+    uint word;  // as it was seen; of a page, the word of another line if line differs from `at`
+    uint bit;   // in the word: of its slot, or KMA_SLAB_RUN
+    uint units; // of the block
+    uint error; // KMA_ERROR_CODES: none
+} kma_slab_spot;
+
+// A slot of an equal slab or of a page, of which `offset` is in units from its first line.
+static inline bool kma_slab_spot_equal(kma_slab_spot *spot, uint line, uint word, uint offset)
+{
+    const bool is_page = (word & KMA_SLAB_FORM) == KMA_SLAB_PAGE;
+    const uint size_class = is_page ? kma_slab_page_class(word) : kma_slab_equal_class(word);
+    if (size_class >= (is_page ? KMA_SLAB_PAGE_CLASSES : KMA_SLAB_CLASSES))
+        return false;
+    const uint units = kma_slab_units(size_class);
+    const uint slot = kma_slab_divide(offset, units);
+    const uint shift = is_page ? kma_slab_page_shift(units) : 0;
+    const uint most = is_page ? KMA_SLAB_FRAME_UNITS : units << kma_slab_equal_shift(word);
+    spot->line = line + (is_page ? slot & ((1u << shift) - 1) : 0);
+    spot->bit = 1u << (slot >> shift);
+    spot->units = units;
+    return slot * units == offset && offset + units <= most;
+}
+
+// The slot of a mixed slab that begins `offset` units behind its first line; KMA_SLAB_TEAM: none.
+static inline KMA_COLD uint kma_slab_mixed_slot(global kma_slab *heap, uint line, uint word,
+                                                uint offset)
+{
+    const kma_slab_planes planes = kma_slab_load_planes(heap, line, word);
+    uint slot = 0;
+    for (uint at = 0; slot < KMA_SLAB_TEAM && at != offset; slot++)
+        at += kma_slab_mixed_units(&planes, slot);
+    return slot;
+}
+
+// Units of a slot of a mixed slab.
+static inline KMA_COLD uint kma_slab_mixed_units_of(global kma_slab *heap, uint line, uint word,
+                                                    uint slot)
+{
+    const kma_slab_planes planes = kma_slab_load_planes(heap, line, word);
+    return kma_slab_mixed_units(&planes, slot);
+}
+
+// The slot at `ptr`; KMA_ERROR_INVALID_FREE if none begins there, KMA_ERROR_DOUBLE_FREE if its
+// memory is free. A slot that is there may be free: the word's bit tells.
+static inline kma_slab_spot kma_slab_spot_of(global kma_slab *heap, const global void *ptr)
+{
+    kma_slab_spot spot;
+    spot.line = 0;
+    spot.word = 0;
+    spot.bit = 0;
+    spot.units = 0;
+    spot.error = KMA_ERROR_INVALID_FREE;
+    const ulong offset = (ulong)ptr - (ulong)heap; // huge for a pointer below the heap
+    const ulong begin = (ulong)heap->plan.begin * KMA_UNIT;
+    if (offset < begin || offset >= (ulong)heap->plan.limit * KMA_UNIT || offset % KMA_UNIT != 0)
+        return spot;
+    const uint unit = (uint)((offset - begin) / KMA_UNIT);
+    uint line = unit >> KMA_SLAB_LINE_SHIFT;
+    uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
+    if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE) {
+        line = line >> KMA_SLAB_FRAME_SHIFT << KMA_SLAB_FRAME_SHIFT;
+    } else if ((word & KMA_SLAB_FORM) == KMA_SLAB_REST) {
+        const uint back = word >> 20 & 255;
+        line -= min(back, line);
+        word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
+        word = (word & KMA_SLAB_FORM) == KMA_SLAB_SLAB ? word : 0; // an old word led elsewhere
+    }
+    spot.line = line;
+    spot.word = word;
+    const uint within = unit - (line << KMA_SLAB_LINE_SHIFT);
+    bool is_start = false;
+    if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE ||
+        (word & (KMA_SLAB_FORM | KMA_SLAB_MIXED)) == KMA_SLAB_SLAB) {
+        is_start = kma_slab_spot_equal(&spot, line, word, within);
+    } else if ((word & KMA_SLAB_FORM) == KMA_SLAB_SLAB) {
+        const uint slot = kma_slab_mixed_slot(heap, line, word, within);
+        spot.bit = 1u << slot;
+        spot.units = slot < KMA_SLAB_TEAM ? kma_slab_mixed_units_of(heap, line, word, slot) : 0;
+        is_start = slot < KMA_SLAB_TEAM;
+    } else if ((word & KMA_SLAB_FORM) == 0 && (word & KMA_SLAB_RUN) != 0) {
+        spot.bit = KMA_SLAB_RUN;
+        spot.units = (word & KMA_SLAB_RUN_LINES) << KMA_SLAB_LINE_SHIFT;
+        is_start = within == 0;
+    }
+    if (is_start) {
+        spot.error = KMA_ERROR_CODES;
+    } else {
+        const uint used =
+            kma_load_u32(kma_slab_used(heap, line >> KMA_SLAB_FRAME_SHIFT), KMA_RELAXED);
+        if ((used >> line % KMA_SLAB_FRAME_LINES & 1) == 0)
+            spot.error = KMA_ERROR_DOUBLE_FREE;
+    }
+    return spot;
+}
+
+// Whether the slot holds a block.
+static inline bool kma_slab_is_taken(global kma_slab *heap, const kma_slab_spot *spot)
+{
+    return (kma_load_u32(kma_slab_word(heap, spot->line), KMA_RELAXED) & spot->bit) != 0;
+}
+
+#endif

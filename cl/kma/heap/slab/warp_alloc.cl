@@ -1,0 +1,221 @@
+// Malloc by a whole warp, of up to KMA_SLAB_MOST units for each lane: slabs in lines side by side.
+//
+// 1. One lane adds what the warp wants to the cursor of its multiprocessor, which tells it lines
+//    that no other draw of this cursor is told of. A number: it protects nothing (relaxed).
+// 2. Each lane claims the lines of one used word by an OR (acquire).
+// 3. Lanes store the words of their slabs (relaxed: a free comes after it by the block).
+// A warp that finds lines of another owner looks at 32 frames at a time for runs of free lines.
+//
+// A cursor has shares of lines side by side, each `cursors` shares behind the last; round and
+// round. What would go beyond a share's end draws once more. Draws of many lines have cursors of
+// their own, which begin in the middle of the heap.
+#ifndef KMA_HEAP_SLAB_WARP_ALLOC_CL
+#define KMA_HEAP_SLAB_WARP_ALLOC_CL
+
+#include "kma/heap/slab/lines.cl"
+#include "kma/platform/lanes.cl"
+
+#if KMA_SHORT_PATHS
+
+#define KMA_SLAB_LANES kma_lanes_count(KMA_LANES_ALL) // a constant on devices
+#ifndef KMA_SLAB_LOOKS
+#define KMA_SLAB_LOOKS 24u // at windows of as many frames as lanes
+#endif
+
+// By all lanes: claims lines. False if one of them is another's; none is the warp's then.
+static inline __attribute__((always_inline)) bool kma_slab_claim_together(global kma_slab *heap,
+                                                                          uint first, uint count)
+{
+    const uint low = first >> KMA_SLAB_FRAME_SHIFT;
+    const uint frames = ((first + count - 1) >> KMA_SLAB_FRAME_SHIFT) - low + 1; // 33 at most
+    const uint lane = kma_lane_of_all();
+    bool failed = false;
+    uint mine[2] = {0, 0}; // lines that this lane claimed, of two frames
+    KMA_UNROLL(2)
+    for (uint i = 0; i < 2; i++) {
+        const uint frame = low + lane + i * KMA_SLAB_LANES;
+        if (lane + i * KMA_SLAB_LANES < frames) {
+            const uint mask = kma_slab_part(first, count, frame);
+            mine[i] = mask & ~kma_fetch_or_u32(kma_slab_used(heap, frame), mask, KMA_ACQUIRE);
+            failed = failed || mine[i] != mask;
+        }
+    }
+    if (kma_lanes_ballot(KMA_LANES_ALL, failed) == 0)
+        return true;
+    KMA_UNROLL(2)
+    for (uint i = 0; i < 2; i++)
+        kma_slab_undo(heap, low + lane + i * KMA_SLAB_LANES, mine[i]);
+    return false;
+}
+
+// The first line of a cursor's share, by how many it had before.
+static inline uint kma_slab_share(global kma_slab *heap, uint band, uint cursor, uint turn)
+{
+    const uint shift = band == KMA_SLAB_BAND_FEW ? KMA_SLAB_FEW_SHIFT : KMA_SLAB_MANY_SHIFT;
+    const uint rounds = heap->plan.rounds[band];
+    const uint shares = rounds * heap->plan.cursors;
+    uint share = (turn < rounds ? turn : turn % rounds) * heap->plan.cursors + cursor;
+    share += band == KMA_SLAB_BAND_FEW ? 0 : shares / 2;
+    share -= share >= shares ? shares : 0;
+    return share << shift;
+}
+
+// By all lanes: lines side by side; KMA_SLAB_NONE if the cursor told lines of another owner.
+static inline __attribute__((always_inline)) uint kma_slab_draw(global kma_slab *heap, uint count)
+{
+    const uint band = count <= KMA_SLAB_FEW ? KMA_SLAB_BAND_FEW : KMA_SLAB_BAND_MANY;
+    const uint shift = count <= KMA_SLAB_FEW ? KMA_SLAB_FEW_SHIFT : KMA_SLAB_MANY_SHIFT;
+    uint first = KMA_SLAB_NONE;
+    if (kma_lane_of_all() == 0 && heap->plan.rounds[band] != 0) {
+        const uint cursor = kma_place() % heap->plan.cursors;
+        global kma_atomic_u32 *const counter =
+            &heap->cursors[(band * KMA_SLAB_CURSORS + cursor) * KMA_SLAB_CURSOR_STRIDE];
+        for (uint tries = 0; tries < 6 && first == KMA_SLAB_NONE; tries++) {
+            const uint drawn = kma_fetch_add_u32(counter, count, KMA_RELAXED);
+            const uint within = drawn & ((1u << shift) - 1);
+            if (within + count <= 1u << shift)
+                first = kma_slab_share(heap, band, cursor, drawn >> shift) + within;
+        }
+    }
+    first = kma_lanes_first(KMA_LANES_ALL, first);
+    return first != KMA_SLAB_NONE && kma_slab_claim_together(heap, first, count) ? first
+                                                                                 : KMA_SLAB_NONE;
+}
+
+// By all lanes: for each team of 2^shift lanes `count` lines, 32 at most, in a frame of any place.
+// The first line of the caller's team; KMA_SLAB_NONE if there was none for it.
+static inline KMA_COLD uint kma_slab_look(global kma_slab *heap, uint count, uint shift)
+{
+    const uint lane = kma_lane_of_all();
+    uint served = 0; // teams
+    uint mine = KMA_SLAB_NONE;
+    uint window = kma_lanes_first(
+        KMA_LANES_ALL, kma_mix32((uint)kma_linear_global_id() * 31 + count + kma_place()));
+    for (uint looks = 0; looks < KMA_SLAB_LOOKS && served < KMA_SLAB_LANES >> shift; looks++) {
+        window = kma_mix32(window);
+        const uint frame = (window % heap->plan.frames + lane) % heap->plan.frames;
+        global kma_atomic_u32 *const used = kma_slab_used(heap, frame);
+        const uint begins =
+            kma_slab_begins(~kma_load_u32(used, KMA_RELAXED) & KMA_SLAB_FULL, count);
+        const kma_lanes found = kma_lanes_ballot(KMA_LANES_ALL, begins != 0);
+        uint line = KMA_SLAB_NONE;
+        if (begins != 0 && kma_lane_rank(found) < (KMA_SLAB_LANES >> shift) - served) {
+            const uint mask = kma_slab_mask(kma_lowest_bit(begins), count);
+            const uint seen = kma_fetch_or_u32(used, mask, KMA_ACQUIRE);
+            if ((seen & mask) == 0)
+                line = (frame << KMA_SLAB_FRAME_SHIFT) + kma_lowest_bit(begins);
+            else
+                kma_slab_undo(heap, frame, mask & ~seen);
+        }
+        const kma_lanes got = kma_lanes_ballot(KMA_LANES_ALL, line != KMA_SLAB_NONE);
+        const uint count_got = kma_lanes_count(got);
+        const uint turn = (lane >> shift) - served; // huge for teams that have theirs
+        const uint its = kma_lanes_shuffle(KMA_LANES_ALL, line,
+                                           turn < count_got ? kma_lanes_nth(got, turn) : lane);
+        mine = turn < count_got ? its : mine;
+        served += count_got;
+    }
+    return mine;
+}
+
+// By all lanes, each of which wants a slot of the class. KMA_NULL for lanes that got none.
+static inline __attribute__((always_inline)) kma_ref
+kma_slab_take_equal(global kma_slab *heap, uint size_class, bool looks)
+{
+    const uint units = kma_slab_units(size_class);
+    const uint shift = kma_slab_shift(units);
+    const uint lane = kma_lane_of_all();
+    const uint slot = lane & ((1u << shift) - 1);
+    const uint lines = kma_slab_whole_lines(units << shift);
+    uint line = looks ? kma_slab_look(heap, lines, shift)
+                      : kma_slab_draw(heap, lines * (KMA_SLAB_LANES >> shift));
+    kma_lanes_sync(KMA_LANES_ALL); // the lanes that claimed acquired
+    const bool has_line = line != KMA_SLAB_NONE;
+    line += looks ? 0 : (lane >> shift) * lines;
+    const uint offset = slot * units;
+    const uint inner = offset >> KMA_SLAB_LINE_SHIFT;
+    if (has_line && (slot == 0 || inner != (offset - units) >> KMA_SLAB_LINE_SHIFT))
+        kma_store_u32(kma_slab_word(heap, line + inner),
+                      slot == 0 ? kma_slab_equal_word(size_class, shift)
+                                : kma_slab_rest_word(inner, shift),
+                      KMA_RELAXED);
+    kma_lanes_sync(KMA_LANES_ALL); // what the lanes stored is before each block is told of
+    return has_line ? kma_slab_ref(heap, line, offset) : KMA_NULL;
+}
+
+// The bits of the caller's team in a set of all lanes.
+static inline uint kma_slab_of_team(kma_lanes lanes)
+{
+    return (uint)lanes >> (kma_lane_of_all() & ~(KMA_SLAB_TEAM - 1)) & ((1u << KMA_SLAB_TEAM) - 1);
+}
+
+// By all lanes, each of which wants 1 to KMA_SLAB_MOST_MIXED units. KMA_NULL for lanes that got
+// none.
+static inline __attribute__((always_inline)) kma_ref kma_slab_take_mixed(global kma_slab *heap,
+                                                                         uint units, bool looks)
+{
+    const uint lane = kma_lane_of_all();
+    const uint slot = lane & (KMA_SLAB_TEAM - 1);
+    const uint below = (uint)kma_bits_below(slot);
+    const bool is_coarse =
+        kma_slab_of_team(kma_lanes_ballot(KMA_LANES_ALL, units > 1u << KMA_SLAB_PLANES)) != 0;
+    const uint unit_shift = is_coarse ? 2 : 0;
+    const uint less = ((units + (is_coarse ? 3 : 0)) >> unit_shift) - 1; // what the planes hold
+    uint before = slot;
+    uint total = KMA_SLAB_TEAM;
+    uint planes = 0;
+    uint mine = 0; // the plane that this lane stores
+    for (uint p = 0; p < KMA_SLAB_PLANES; p++) {
+        const uint plane = kma_slab_of_team(kma_lanes_ballot(KMA_LANES_ALL, (less >> p & 1) != 0));
+        before += (uint)popcount(plane & below) << p;
+        total += (uint)popcount(plane) << p;
+        planes = plane != 0 ? p + 1 : planes;
+        mine = slot == p + 1 ? plane : mine;
+    }
+    const uint offset = before << unit_shift;
+    const uint before_units = kma_lanes_shuffle(KMA_LANES_ALL, (less + 1) << unit_shift,
+                                                slot != 0 ? lane - 1 : lane); // of the slot before
+    uint lines = max(kma_slab_whole_lines(total << unit_shift), planes + 1);
+    const uint first_lines = kma_lanes_first(KMA_LANES_ALL, lines);
+    const uint last_lines = kma_lanes_shuffle(KMA_LANES_ALL, lines, KMA_SLAB_LANES - 1);
+    lines = looks ? max(first_lines, last_lines) : lines;
+    if (looks && lines > KMA_SLAB_FRAME_LINES)
+        return KMA_NULL;
+    uint line = looks
+                    ? kma_slab_look(heap, lines, KMA_SLAB_TEAM_SHIFT)
+                    : kma_slab_draw(heap, KMA_SLAB_LANES > KMA_SLAB_TEAM ? first_lines + last_lines
+                                                                         : lines);
+    kma_lanes_sync(KMA_LANES_ALL); // the lanes that claimed acquired
+    const bool has_line = line != KMA_SLAB_NONE;
+    line += looks || lane < KMA_SLAB_TEAM ? 0 : first_lines;
+    const uint inner = offset >> KMA_SLAB_LINE_SHIFT;
+    const uint previous = (offset - (slot != 0 ? before_units : 0)) >> KMA_SLAB_LINE_SHIFT;
+    const uint word = KMA_SLAB_SLAB | KMA_SLAB_MIXED | (is_coarse ? KMA_SLAB_COARSE : 0) |
+                      (lines - 1) << 20 | planes << 17 | ((1u << KMA_SLAB_TEAM) - 1);
+    const uint rest = KMA_SLAB_REST | KMA_SLAB_MIXED;
+    if (has_line && slot <= planes)
+        kma_store_u32(kma_slab_word(heap, line + slot), slot == 0 ? word : rest | slot << 20 | mine,
+                      KMA_RELAXED);
+    if (has_line && inner > planes && inner != previous)
+        kma_store_u32(kma_slab_word(heap, line + inner), rest | inner << 20, KMA_RELAXED);
+    kma_lanes_sync(KMA_LANES_ALL); // what the lanes stored is before each block is told of
+    return has_line ? kma_slab_ref(heap, line, offset) : KMA_NULL;
+}
+
+// By all lanes: a block of `units` for each (0: it wants none, or none of this kind), drawn at the
+// cursor, or where looks find room. KMA_NULL for lanes that got none.
+static inline __attribute__((always_inline)) kma_ref kma_slab_take_together(global kma_slab *heap,
+                                                                            uint units, bool looks)
+{
+    const uint size_class = units != 0 ? kma_slab_class_of(units) : KMA_SLAB_CLASSES;
+    if (kma_lanes_ballot(KMA_LANES_ALL, size_class != kma_lanes_first(KMA_LANES_ALL, size_class)) ==
+        0)
+        return size_class < KMA_SLAB_CLASSES ? kma_slab_take_equal(heap, size_class, looks)
+                                             : KMA_NULL;
+    if (kma_lanes_ballot(KMA_LANES_ALL, units == 0 || units > KMA_SLAB_MOST_MIXED) == 0)
+        return kma_slab_take_mixed(heap, units > 8 ? kma_slab_units(size_class) : units, looks);
+    return KMA_NULL;
+}
+
+#endif
+#endif
