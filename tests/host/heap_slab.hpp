@@ -10,13 +10,20 @@
 #define KMA_BIT_TREE_SHIFT 1u
 #endif
 #ifndef KMA_SLAB_DEVICE_SIZES // which the calls have
+#ifdef KMA_SLAB_NARROW        // lines of one unit: slots are longer than lines
+#define KMA_SLAB_LINE_SHIFT 0u
+#define KMA_SLAB_FRAME_SHIFT 4u
+#define KMA_SLAB_FEW_SHIFT 6u
+#define KMA_SLAB_MANY_SHIFT 6u
+#else
 #define KMA_SLAB_LINE_SHIFT 2u
 #define KMA_SLAB_FRAME_SHIFT 2u
+#define KMA_SLAB_FEW_SHIFT 4u
+#define KMA_SLAB_MANY_SHIFT 4u
+#endif
 #define KMA_SLAB_TEAM_SHIFT 2u
 #define KMA_SLAB_PLANES 3u
 #define KMA_SLAB_ALIGN 128u
-#define KMA_SLAB_FEW_SHIFT 4u
-#define KMA_SLAB_MANY_SHIFT 4u
 #endif
 #define KMA_SLAB_SHARDS 2u
 #define KMA_SLAB_SHARD_FRAMES 1u
@@ -28,7 +35,7 @@
 #define KMA_SLAB_ALIGNED_LOOKS 4u
 // These differ from execution to execution.
 inline uint slab_paged = 1, slab_spare = 1;
-#define KMA_SLAB_PATIENCE 2u
+#define KMA_SLAB_PATIENCE (shim::chosen.bound != 0 ? 1u : 2u)
 #define KMA_SLAB_PAGED slab_paged
 #define KMA_SLAB_SPARE slab_spare
 #if KMA_SHIM_FENCED
@@ -61,7 +68,9 @@ struct slab_kind {
         {4, 2, 30, 27, 2, {1, 2}},     {4, 1, 14, 12, 1, {1}},      {4, 2, 14, 12, 1, {2}},
         {4, 5, 0, 0, 4, {2, 9, 4, 7}},
     };
-    static constexpr uint searched = 1, searched_rounds = 1;
+    // Executions that a search with two switches of threads can end, of the first 25.
+    static constexpr uint searched_variants[] = {3, 4, 6, 7, 10, 11, 12, 13, 17, 19, 20};
+    static constexpr uint searched = std::size(searched_variants), searched_rounds = 1;
     // Frames. No runs, for which a lane may search sixteen times.
     static constexpr heap_shape frozen(uint threads)
     {
@@ -69,7 +78,7 @@ struct slab_kind {
     }
     static constexpr uint roomy(uint threads) { return threads > 5 ? 28 : 20; }
     static constexpr size_t most_metadata =
-        sizeof(kma_slab) + size_t{900} * sizeof(kma_atomic_u32) + 1024;
+        sizeof(kma_slab) + size_t{1200} * sizeof(kma_atomic_u32) + 1024;
 
     kma_slab *heap = nullptr;
 

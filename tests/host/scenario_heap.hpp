@@ -19,6 +19,9 @@ public:
     {
         shim::is_lone = true;
         variant_ = shim::random(shim::chosen.bound != 0 ? Kind::searched : 1u << 20);
+        if constexpr (requires { Kind::searched_variants; })
+            if (shim::chosen.bound != 0)
+                variant_ = Kind::searched_variants[variant_];
         draw_ = variant_ * 0x9e3779b9u + 1;
         shape_ = shapes[draw(std::size(shapes))];
         scarce_ = shape_.count != 0;

@@ -12,6 +12,11 @@
 // Checked: as in scenario_heap.hpp.
 #pragma once
 
+#include "options.hpp"
+
+#if KMA_SHIM_FENCED
+#define KMA_SLAB_NARROW
+#endif
 #include "heap_slab.hpp"
 
 template <uint threads> class scenario {
@@ -113,7 +118,11 @@ private:
         {{4, 2, 0, 0, 3, {5, 12, 4}}, 1, 1, 0},   {{4, 4, 0, 0, 3, {20, 36, 40}}, 1, 1, 0},
         {{4, 5, 0, 0, 3, {16, 24, 20}}, 1, 1, 0}, {{4, 4, 0, 0, 3, {32, 32, 28}}, 1, 1, 2},
     };
+#ifdef KMA_SLAB_NARROW // more words, and so more schedules
+    static constexpr uint searched[] = {4, 5, 9, 7};
+#else
     static constexpr uint searched[] = {2, 5, 9, 17};
+#endif
 
     // The scenario's own random numbers, of one execution: the same in a replay, and no choices for
     // a search.
