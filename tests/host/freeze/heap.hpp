@@ -10,7 +10,7 @@ namespace freeze {
 template <class Kind, uint threads> class heap_subject : public subject {
 public:
     static constexpr const char *structure = Kind::name;
-    static constexpr bool has_lanes = true;
+    static constexpr bool has_lanes = !requires { Kind::freezes_alone; };
     static constexpr uint operations = 6;
     static constexpr uint states = 19; // small blocks taken, few or almost all, then others
 

@@ -158,8 +158,12 @@ static inline KMA_COLD kma_ref kma_slab_refill(global kma_slab *heap, uint size_
     if (block != KMA_NULL)
         return block;
     const uint frame = has_pages ? kma_slab_take_frame(heap, near) : KMA_SLAB_NONE;
-    if (frame != KMA_SLAB_NONE)
+    if (frame != KMA_SLAB_NONE) {
+        if (kma_bit_tree_has(kma_slab_tree(heap, size_class), near) &&
+            kma_slab_candidates(heap, near, size_class) == 0)
+            kma_slab_unlist(heap, size_class, near); // a full page leaves the tree
         return kma_slab_begin_page(heap, frame, size_class, shard);
+    }
     block = kma_slab_take_listed(heap, size_class, align, shard);
     return block != KMA_NULL || has_pages ? block
                                           : kma_slab_begin_slab(heap, size_class, align, shard);
@@ -242,6 +246,8 @@ static inline KMA_COLD kma_ref kma_slab_take_elsewhere(global kma_slab *heap, ui
 {
     kma_ref block = KMA_NULL;
     if (size_class < KMA_SLAB_PAGE_CLASSES) {
+        if (KMA_DEBUG >= 2 || align > 1) // the caller has not looked
+            block = kma_slab_take_near_again(heap, size_class);
         // Each time one lane of each class is served.
         for (uint round = 0; round < 64 && block == KMA_NULL; round++) {
             const kma_lanes group = kma_lanes_active();
