@@ -7,7 +7,7 @@
 //   KMA_IS_CPU       whether it is for a CPU
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
 // attributes for long functions, KMA_OUTLINE, KMA_COLD and KMA_COLD_IN_DEBUG; and what spares NVIDIA's compiler
-// registers, KMA_SHORT_PATHS, KMA_LONE_PATHS and KMA_IN_MEMORY.
+// registers, KMA_SHORT_PATHS.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
 
@@ -168,25 +168,6 @@
 #define KMA_SHORT_PATHS 1
 #else
 #define KMA_SHORT_PATHS 0
-#endif
-#endif
-
-// Whether a lane that comes alone, or with few, has one, too: not where lanes mostly come together, and the path would be in line.
-#if !defined(KMA_LONE_PATHS)
-#if KMA_SHORT_PATHS || KMA_LANES == KMA_LANES_SINGLE
-#define KMA_LONE_PATHS 1
-#else
-#define KMA_LONE_PATHS 0
-#endif
-#endif
-
-// For variables of functions that are called (KMA_COLD) and call others: kept in memory on NVIDIA, whose compiler adds up what
-// each of a chain of functions keeps in registers, and gives so many to every kernel that might call them.
-#if !defined(KMA_IN_MEMORY)
-#if KMA_IS_NV
-#define KMA_IN_MEMORY volatile
-#else
-#define KMA_IN_MEMORY
 #endif
 #endif
 

@@ -15,8 +15,6 @@
 #define KMA_IS_CPU 0 // what CPUs leave out is under test, too
 #define KMA_LANES_ALL (shim::all_lanes())
 #define KMA_SHORT_PATHS 1
-// Not in the forms without 64-bit atomics, so that lanes alone run the long paths, too.
-#define KMA_LONE_PATHS KMA_HAS_ATOMIC64
 
 namespace shim {
 
