@@ -22,7 +22,7 @@ static inline uint kma_slab_in_group(uint first, uint count)
 // used word without free lines. The frames are listed by read-modify-writes, whatever loads show.
 static inline KMA_COLD void kma_slab_give_back_frames(global kma_slab *heap, uint first, uint count)
 {
-    kma_fence(KMA_RELEASE);
+    kma_fence(KMA_RELEASE); // pairs with the acquire of each frame's next claim
     for (uint i = 0; i < count; i++)
         kma_store_u32(kma_slab_used(heap, first + i), 0, KMA_RELAXED);
     for (uint done = 0; done < count;) { // a group each time
@@ -61,7 +61,7 @@ static inline KMA_COLD uint kma_slab_claim_frames(global kma_slab *heap, uint fi
         const uint claims = kma_lowest_bit(~mine); // until the first one that failed
         good += claims;
         for (uint left = mine >> claims << claims; left != 0 && good < count; left &= left - 1) {
-            kma_fence(KMA_ACQUIRE);
+            kma_fence(KMA_ACQUIRE); // passes on what the frame's last owner released
             kma_slab_give_back_frames(heap, first + done + kma_lowest_bit(left), 1);
         }
     }

@@ -159,10 +159,12 @@ static inline KMA_COLD kma_ref kma_slab_refill(global kma_slab *heap, uint size_
         return block;
     const uint frame = has_pages ? kma_slab_take_frame(heap, near) : KMA_SLAB_NONE;
     if (frame != KMA_SLAB_NONE) {
+        block = kma_slab_begin_page(heap, frame, size_class, shard);
+        // A full page leaves the tree: behind the new one, for which others wait.
         if (kma_bit_tree_has(kma_slab_tree(heap, size_class), near) &&
             kma_slab_candidates(heap, near, size_class) == 0)
-            kma_slab_unlist(heap, size_class, near); // a full page leaves the tree
-        return kma_slab_begin_page(heap, frame, size_class, shard);
+            kma_slab_unlist(heap, size_class, near);
+        return block;
     }
     block = kma_slab_take_listed(heap, size_class, align, shard);
     return block != KMA_NULL || has_pages ? block
