@@ -79,9 +79,13 @@ static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
 #include "kma/heap/common/guarded.cl" // kma_slab_retire, _empty_quarantine, _living
 #endif
 
-// A slot of a page near the caller, of those aligned as every block is.
-static inline kma_ref kma_slab_alloc_near(global kma_slab *heap, size_t align, size_t bytes)
+// A block drawn by the whole warp, or a slot of a page near the caller. KMA_NULL if there is none.
+static inline kma_ref kma_slab_take_quickly(global kma_slab *heap, size_t align, size_t bytes)
 {
+#if KMA_SHORT_PATHS
+    if (kma_slab_is_together(heap, 1))
+        return kma_slab_take_together(heap, align, bytes, false);
+#endif
     const bool has_page = align <= KMA_UNIT && kma_is_power_of_two(align) &&
                           bytes - 1 < KMA_SLAB_MOST / 8 * KMA_UNIT && heap->plan.frames != 0;
     return has_page ? kma_slab_take_near(heap, kma_slab_class_of((uint)kma_whole_units(bytes)))
@@ -143,24 +147,13 @@ static inline KMA_COLD kma_ref kma_slab_take_anyhow(global kma_slab *heap, kma_s
     return block;
 }
 
-#if KMA_SHORT_PATHS
-// By all lanes: a block for each. KMA_NULL for lanes that got none.
-static inline __attribute__((always_inline)) kma_ref
-kma_slab_alloc_together(global kma_slab *heap, size_t align, size_t bytes, bool looks)
-{
-    const bool can = align <= KMA_UNIT && kma_is_power_of_two(align) &&
-                     bytes <= KMA_SLAB_MOST * KMA_UNIT && heap->plan.frames != 0;
-    return kma_slab_take_together(heap, can ? (uint)kma_whole_units(bytes) : 0, looks);
-}
-#endif
-
 // malloc behind the path of whole warps.
 static inline KMA_COLD global void *kma_slab_alloc_alone(global kma_slab *heap, size_t align,
                                                          size_t bytes)
 {
 #if KMA_SHORT_PATHS && KMA_DEBUG < 2
     if (kma_slab_is_together(heap, 2)) {
-        const kma_ref found = kma_slab_alloc_together(heap, align, bytes, true);
+        const kma_ref found = kma_slab_take_together(heap, align, bytes, true);
         if (found != KMA_NULL)
             return kma_deref_in(heap, found);
     }
@@ -194,13 +187,7 @@ static inline KMA_COLD_IN_DEBUG global void *kma_slab_aligned_alloc(global kma_s
         return (global void *)0;
 #endif
 #if KMA_DEBUG < 2
-#if KMA_SHORT_PATHS
-    const kma_ref block = kma_slab_is_together(heap, 1)
-                              ? kma_slab_alloc_together(heap, align, bytes, false)
-                              : kma_slab_alloc_near(heap, align, bytes);
-#else
-    const kma_ref block = kma_slab_alloc_near(heap, align, bytes);
-#endif
+    const kma_ref block = kma_slab_take_quickly(heap, align, bytes);
     if (block != KMA_NULL)
         return kma_deref_in(heap, block);
 #endif

@@ -202,11 +202,14 @@ static inline __attribute__((always_inline)) kma_ref kma_slab_take_mixed(global 
     return has_line ? kma_slab_ref(heap, line, offset) : KMA_NULL;
 }
 
-// By all lanes: a block of `units` for each (0: it wants none, or none of this kind), drawn at the
-// cursor, or where looks find room. KMA_NULL for lanes that got none.
-static inline __attribute__((always_inline)) kma_ref kma_slab_take_together(global kma_slab *heap,
-                                                                            uint units, bool looks)
+// By all lanes: a block for each, drawn at the cursor, or where looks find room. KMA_NULL for lanes
+// that got none.
+static inline __attribute__((always_inline)) kma_ref
+kma_slab_take_together(global kma_slab *heap, size_t align, size_t bytes, bool looks)
 {
+    const bool can = align <= KMA_UNIT && kma_is_power_of_two(align) &&
+                     bytes <= KMA_SLAB_MOST * KMA_UNIT && heap->plan.frames != 0;
+    const uint units = can ? (uint)kma_whole_units(bytes) : 0; // 0: none, or none of this kind
     const uint size_class = units != 0 ? kma_slab_class_of(units) : KMA_SLAB_CLASSES;
     if (kma_lanes_ballot(KMA_LANES_ALL, size_class != kma_lanes_first(KMA_LANES_ALL, size_class)) ==
         0)
