@@ -45,7 +45,8 @@
 static inline size_t kma_slab_block_bytes(global kma_slab *heap, global void *ptr)
 {
     const kma_slab_spot spot = kma_slab_spot_of(heap, ptr);
-    if (spot.error != KMA_ERROR_CODES || !kma_slab_is_taken(heap, &spot))
+    if (spot.error != KMA_ERROR_CODES ||
+        (kma_load_u32(kma_slab_word(heap, spot.line), KMA_RELAXED) & spot.bit) == 0)
         return 0;
     return (size_t)spot.units * KMA_UNIT;
 }

@@ -83,13 +83,6 @@ static inline KMA_COLD uint kma_slab_next(global kma_slab *heap, uint tree, uint
     return kma_bit_tree_next(kma_slab_tree(heap, tree), heap->plan.room, from);
 }
 
-// Puts a frame into a tree, unless a load shows it there.
-static inline void kma_slab_list(global kma_slab *heap, uint tree, uint frame)
-{
-    if (!kma_bit_tree_has(kma_slab_tree(heap, tree), frame))
-        kma_slab_put(heap, tree, frame);
-}
-
 // Of `trees` trees from number `first` on, at most 64: a bit for each that is not empty. From the
 // last on, each load behind the one before (acquire): a frame that moves from one run tree to a
 // shorter run's is in one of them whenever it is looked for.

@@ -13,9 +13,9 @@ static inline bool kma_slab_release_page_slot(global kma_slab *heap, uint line, 
     if ((before & bit) == 0)
         return false;
     const uint size_class = kma_slab_page_class(before);
-    const uint slots = kma_slab_page_slots(before);
-    if ((before & slots) == slots)
-        kma_slab_list(heap, size_class, line >> KMA_SLAB_FRAME_SHIFT);
+    const uint slots = kma_slab_page_slots(before), frame = line >> KMA_SLAB_FRAME_SHIFT;
+    if ((before & slots) == slots && !kma_bit_tree_has(kma_slab_tree(heap, size_class), frame))
+        kma_slab_put(heap, size_class, frame);
     if ((before & slots) == bit && (before & KMA_SLAB_LISTED) == 0)
         kma_slab_page_may_be_empty(heap, line, before & ~bit);
     return true;

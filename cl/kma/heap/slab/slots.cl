@@ -148,10 +148,4 @@ static inline kma_slab_spot kma_slab_spot_of(global kma_slab *heap, const global
     return spot;
 }
 
-// Whether the slot holds a block.
-static inline bool kma_slab_is_taken(global kma_slab *heap, const kma_slab_spot *spot)
-{
-    return (kma_load_u32(kma_slab_word(heap, spot->line), KMA_RELAXED) & spot->bit) != 0;
-}
-
 #endif
