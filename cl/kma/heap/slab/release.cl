@@ -43,25 +43,18 @@ static inline KMA_COLD void kma_slab_release_rest(global kma_slab *heap, global 
 // Frees the block at `ptr`; a record if there is none. What is in a page comes first.
 static inline void kma_slab_release_alone(global kma_slab *heap, global void *ptr)
 {
-    const ulong offset =
-        (ulong)ptr - (ulong)heap - (ulong)heap->plan.begin * KMA_UNIT; // huge in front of it
+    // Huge for a pointer in front of frame 0.
+    const ulong offset = (ulong)ptr - (ulong)heap - (ulong)heap->plan.begin * KMA_UNIT;
     if (offset % KMA_UNIT == 0 &&
         offset / KMA_UNIT < (ulong)heap->plan.frames * KMA_SLAB_FRAME_UNITS) {
-        const uint unit = (uint)(offset / KMA_UNIT);
-        const uint word =
-            kma_load_u32(kma_slab_word(heap, unit >> KMA_SLAB_LINE_SHIFT), KMA_RELAXED);
-        const uint size_class = kma_slab_page_class(word);
-        if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE && size_class < KMA_SLAB_PAGE_CLASSES) {
-            const uint units = kma_slab_units(size_class);
-            const uint within = unit % KMA_SLAB_FRAME_UNITS;
-            const uint slot = kma_slab_divide(within, units);
-            const uint shift = kma_slab_page_shift(units);
-            const uint line =
-                ((unit - within) >> KMA_SLAB_LINE_SHIFT) + (slot & ((1u << shift) - 1));
-            if (slot * units == within && within + units <= KMA_SLAB_FRAME_UNITS &&
-                kma_slab_release_page_slot(heap, line, 1u << (slot >> shift)))
-                return;
-        }
+        const uint unit = (uint)(offset / KMA_UNIT), within = unit % KMA_SLAB_FRAME_UNITS;
+        const uint line = unit >> KMA_SLAB_LINE_SHIFT;
+        const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
+        kma_slab_spot spot;
+        if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE &&
+            kma_slab_spot_equal(&spot, (unit - within) >> KMA_SLAB_LINE_SHIFT, word, within) &&
+            kma_slab_release_page_slot(heap, spot.line, spot.bit))
+            return;
     }
     kma_slab_release_rest(heap, ptr);
 }
