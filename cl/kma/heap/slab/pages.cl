@@ -91,9 +91,15 @@ static inline uint kma_slab_pick(uint bits, uint turn)
     return kma_lowest_bit(ahead != 0 ? ahead : bits);
 }
 
-#if KMA_IS_CPU
-// A slot of the current page, of the next line words. KMA_NULL if they have none. Acquires. A
-// thread's work-items come one after the other: they take slots side by side.
+// Fours of line words that a lane tries.
+#ifndef KMA_SLAB_TRIES
+#define KMA_SLAB_TRIES 6u
+#endif
+#define KMA_SLAB_CROWD 4u // lanes together above which they do not all begin in the current page
+
+// A slot of the current page, on GPUs or of the 32 frames around that are listed. KMA_NULL if the
+// lane found none. Acquires. A CPU's thread has work-items one after the other: they take slots
+// side by side. Lanes of GPUs part: each tries other four line words, each warp other frames.
 static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
 {
     global kma_atomic_u32 *const current = kma_slab_current(heap, size_class, kma_slab_shard(heap));
@@ -102,6 +108,7 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
         return KMA_NULL;
     const uint hint = seen & ~KMA_SLAB_BUSY;
     const uint last = (1u << kma_slab_page_shift(kma_slab_units(size_class))) - 1;
+#if KMA_IS_CPU
     const uint first = hint & ~(KMA_SLAB_FRAME_LINES - 1);
     for (uint tried = 0; tried < 4; tried++) {
         const uint line = first + ((hint + tried) & last);
@@ -112,28 +119,7 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
             return block;
         }
     }
-    return KMA_NULL;
-}
 #else
-// Fours of line words that a lane tries.
-#ifndef KMA_SLAB_TRIES
-#define KMA_SLAB_TRIES 6u
-#endif
-// Lanes that come together from which on they do not all begin in the current page.
-#ifndef KMA_SLAB_CROWD
-#define KMA_SLAB_CROWD 4u
-#endif
-
-// A slot of the current page, or of the 32 frames around that are listed. KMA_NULL if the lane
-// found none. Acquires. Lanes part: each tries other four line words, each warp other frames.
-static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
-{
-    global kma_atomic_u32 *const current = kma_slab_current(heap, size_class, kma_slab_shard(heap));
-    const uint seen = kma_load_u32(current, KMA_RELAXED);
-    if (seen == KMA_SLAB_NONE)
-        return KMA_NULL;
-    const uint hint = seen & ~KMA_SLAB_BUSY;
-    const uint last = (1u << kma_slab_page_shift(kma_slab_units(size_class))) - 1;
     const uint me = (uint)get_global_id(0);
     const uint word = hint >> (KMA_SLAB_FRAME_SHIFT + KMA_BIT_TREE_SHIFT);
     uint frame = hint >> KMA_SLAB_FRAME_SHIFT;
@@ -159,8 +145,8 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
         if (rooms == 0)
             continue;
         const uint at = (kma_lowest_bit(rooms >> (index & 3)) + (index & 3)) & 3;
-        const uint found = at < 2 ? at == 0 ? four.w[0] : four.w[1]
-                           : at == 2 ? four.w[2]
+        const uint found = at < 2    ? at == 0 ? four.w[0] : four.w[1]
+                              : at == 2 ? four.w[2]
                                      : four.w[3];
         const kma_ref block = kma_slab_claim_page_slot(heap, first + at, found, size_class);
         if (block == KMA_NULL)
@@ -169,9 +155,9 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
             kma_store_u32(current, frame << KMA_SLAB_FRAME_SHIFT, KMA_RELAXED);
         return block;
     }
+#endif
     return KMA_NULL;
 }
-#endif
 
 // ------ a page's begin and end -------------------------------------------------------------------
 
