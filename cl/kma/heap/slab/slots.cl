@@ -76,7 +76,8 @@ static inline bool kma_slab_spot_equal(kma_slab_spot *spot, uint line, uint word
     return slot * units == offset && offset + units <= most;
 }
 
-// The slot of a mixed slab that begins `offset` units behind its first line; KMA_SLAB_TEAM: none.
+// The slot of a mixed slab that begins `offset` units behind its first line, KMA_SLAB_TEAM if none
+// does, plus 32 times its units.
 static inline KMA_COLD uint kma_slab_mixed_slot(global kma_slab *heap, uint line, uint word,
                                                 uint offset)
 {
@@ -84,15 +85,7 @@ static inline KMA_COLD uint kma_slab_mixed_slot(global kma_slab *heap, uint line
     uint slot = 0;
     for (uint at = 0; slot < KMA_SLAB_TEAM && at != offset; slot++)
         at += kma_slab_mixed_units(&planes, slot);
-    return slot;
-}
-
-// Units of a slot of a mixed slab.
-static inline KMA_COLD uint kma_slab_mixed_units_of(global kma_slab *heap, uint line, uint word,
-                                                    uint slot)
-{
-    const kma_slab_planes planes = kma_slab_load_planes(heap, line, word);
-    return kma_slab_mixed_units(&planes, slot);
+    return slot + kma_slab_mixed_units(&planes, slot) * 32;
 }
 
 // The slot at `ptr`; KMA_ERROR_INVALID_FREE if none begins there, KMA_ERROR_DOUBLE_FREE if its
@@ -129,9 +122,9 @@ static inline kma_slab_spot kma_slab_spot_of(global kma_slab *heap, const global
         is_start = kma_slab_spot_equal(&spot, line, word, within);
     } else if ((word & KMA_SLAB_FORM) == KMA_SLAB_SLAB) {
         const uint slot = kma_slab_mixed_slot(heap, line, word, within);
-        spot.bit = 1u << slot;
-        spot.units = slot < KMA_SLAB_TEAM ? kma_slab_mixed_units_of(heap, line, word, slot) : 0;
-        is_start = slot < KMA_SLAB_TEAM;
+        spot.bit = 1u << slot % 32;
+        spot.units = slot / 32;
+        is_start = slot % 32 < KMA_SLAB_TEAM;
     } else if ((word & KMA_SLAB_FORM) == 0 && (word & KMA_SLAB_RUN) != 0) {
         spot.bit = KMA_SLAB_RUN;
         spot.units = (word & KMA_SLAB_RUN_LINES) << KMA_SLAB_LINE_SHIFT;
