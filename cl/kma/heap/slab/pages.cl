@@ -378,11 +378,13 @@ static inline KMA_COLD kma_ref kma_slab_claim_in_frame(global kma_slab *heap, ui
     return KMA_NULL;
 }
 
-// Whether a frame has a free slot of a class, in a page or in any slab. Looks by read-modify-writes
-// between fences: a lane that frees a slot later sees what the caller did before.
-static inline KMA_COLD bool kma_slab_has_slot(global kma_slab *heap, uint frame, uint size_class)
+// Takes a frame that showed no free slot of a class out of the class's tree, and puts it back if
+// there is one now. Looks by read-modify-writes between fences: a lane that frees a slot later sees
+// the frame gone.
+static inline KMA_COLD void kma_slab_unlist(global kma_slab *heap, uint size_class, uint frame)
 {
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;
+    kma_slab_take_out(heap, size_class, frame);
     kma_fence(KMA_RELEASE);
     for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++) // in flight at once
         kma_fetch_or_u32(kma_slab_word(heap, first + i), 0, KMA_RELAXED);
@@ -391,19 +393,11 @@ static inline KMA_COLD bool kma_slab_has_slot(global kma_slab *heap, uint frame,
         const uint line = first + kma_lowest_bit(left);
         const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
         if (kma_slab_free_slots(word, size_class) != 0 ||
-            kma_slab_slab_slots(heap, line, word, size_class, 1) != 0)
-            return true;
+            kma_slab_slab_slots(heap, line, word, size_class, 1) != 0) {
+            kma_slab_put(heap, size_class, frame);
+            return;
+        }
     }
-    return false;
-}
-
-// Takes a frame that showed no free slot of a class out of the class's tree, and puts it back if
-// there is one now.
-static inline KMA_COLD void kma_slab_unlist(global kma_slab *heap, uint size_class, uint frame)
-{
-    kma_slab_take_out(heap, size_class, frame);
-    if (kma_slab_has_slot(heap, frame, size_class))
-        kma_slab_put(heap, size_class, frame);
 }
 
 #endif
