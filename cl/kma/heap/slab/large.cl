@@ -71,17 +71,20 @@ static inline KMA_COLD uint kma_slab_claim_frames(global kma_slab *heap, uint fi
     return good;
 }
 
-// Claims frames for `lines` lines and notes the block. KMA_NULL if one of them is another lane's:
-// *next is the frame to go on from.
+// Claims frames for `lines` lines and notes the block; counted in *begun and in the heap. KMA_NULL
+// if one of them is another lane's: *next is the frame to go on from.
 static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint first, uint lines,
-                                                  uint *next)
+                                                  uint *next, uint *begun)
 {
+    ++*begun;
+    kma_fetch_add_u32(&heap->runs_begun, 1, KMA_ACQUIRE);
     const uint count = (lines + KMA_SLAB_FRAME_LINES - 1) >> KMA_SLAB_FRAME_SHIFT;
     const uint rest = lines & (KMA_SLAB_FRAME_LINES - 1);
     const uint claimed = kma_slab_claim_frames(heap, first, count);
     *next = first + claimed + 1;
     if (claimed < count) {
         kma_slab_relist(heap, KMA_SLAB_FRAME_LINES, first + claimed);
+        kma_fetch_add_u32(&heap->runs_ended, 1, KMA_RELEASE);
         return KMA_NULL;
     }
     // The frames are the lane's: no look is needed.
@@ -96,21 +99,11 @@ static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint fi
     const uint line = first << KMA_SLAB_FRAME_SHIFT;
     // A free is after it by the block.
     kma_store_u32(kma_slab_word(heap, line), KMA_SLAB_RUN | lines, KMA_RELAXED);
+    kma_fetch_add_u32(&heap->runs_ended, 1, KMA_RELEASE);
     return kma_slab_ref(heap, line, 0);
 }
 
 // ------ searches -------------------------------------------------------------------------------
-
-// Claims a run, counted in *begun and in the heap.
-static inline kma_ref kma_slab_attempt(global kma_slab *heap, uint first, uint lines, uint *next,
-                                       uint *begun)
-{
-    ++*begun;
-    kma_fetch_add_u32(&heap->runs_begun, 1, KMA_ACQUIRE);
-    const kma_ref block = kma_slab_claim_run(heap, first, lines, next);
-    kma_fetch_add_u32(&heap->runs_ended, 1, KMA_RELEASE);
-    return block;
-}
 
 // A block of up to a group: in the group with the shortest run of whole frames that is long enough,
 // at a multiple of its frames if there is one, so that blocks of one length fill a group. KMA_NULL
@@ -138,7 +131,8 @@ static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, 
         if (begins != 0) {
             const uint at = kma_lowest_bit((begins & multiples) != 0 ? begins & multiples : begins);
             uint next;
-            block = kma_slab_attempt(heap, (group << KMA_BIT_TREE_SHIFT) + at, lines, &next, begun);
+            block =
+                kma_slab_claim_run(heap, (group << KMA_BIT_TREE_SHIFT) + at, lines, &next, begun);
         }
         kma_slab_relist_group(heap, run, group);
         if (block != KMA_NULL)
@@ -186,7 +180,7 @@ static inline kma_ref kma_slab_take_across(global kma_slab *heap, uint lines, ui
         from = (first + step - 1) / step * step;
         if (from != first)
             continue;
-        const kma_ref block = kma_slab_attempt(heap, first, lines, &from, begun);
+        const kma_ref block = kma_slab_claim_run(heap, first, lines, &from, begun);
         if (block != KMA_NULL)
             return block;
     }
