@@ -38,15 +38,12 @@
 #include "kma/heap/header.cl"
 #include "kma/lockfree/bit_tree_layout.cl"
 
-// log2 of the units of a line, and of the lines of a frame. (The tests of tests/host take less.)
-#ifndef KMA_SLAB_LINE_SHIFT
-#define KMA_SLAB_LINE_SHIFT 4u
-#define KMA_SLAB_FRAME_SHIFT 5u
-#endif
-// log2 of the most slots of a slab, and the most bit planes of a mixed one, fewer than slots.
-#ifndef KMA_SLAB_TEAM_SHIFT
-#define KMA_SLAB_TEAM_SHIFT 4u
-#define KMA_SLAB_PLANES 7u
+#ifndef KMA_SLAB_LINE_SHIFT     // the tests of tests/host take less
+#define KMA_SLAB_LINE_SHIFT 4u  // log2 of the units of a line
+#define KMA_SLAB_FRAME_SHIFT 5u // log2 of the lines of a frame
+#define KMA_SLAB_TEAM_SHIFT 4u  // log2 of the most slots of a slab
+#define KMA_SLAB_PLANES 7u      // the most bit planes of a mixed slab, fewer than slots
+#define KMA_SLAB_ALIGN 4096u    // where frames begin: the largest alignment that this heap gives
 #endif
 #define KMA_SLAB_TEAM (1u << KMA_SLAB_TEAM_SHIFT)
 #define KMA_SLAB_LINE_UNITS (1u << KMA_SLAB_LINE_SHIFT)
@@ -56,11 +53,6 @@
     (KMA_SLAB_FRAME_SHIFT < 5 ? (1u << KMA_SLAB_FRAME_LINES % 32) - 1 : 0xffffffffu)
 #define KMA_SLAB_MOST KMA_SLAB_FRAME_UNITS // units of the largest class
 #define KMA_SLAB_NONE 0xffffffffu          // no line, no frame
-
-// Where frames begin: the largest alignment that this heap gives.
-#ifndef KMA_SLAB_ALIGN
-#define KMA_SLAB_ALIGN 4096u
-#endif
 
 // ------ size classes -----------------------------------------------------------------------------
 //
@@ -215,29 +207,31 @@ static inline uint kma_slab_rest_word(uint back, uint shift)
 #define KMA_SLAB_TREES (KMA_SLAB_EMPTY_TREE + 1)
 
 #ifndef KMA_SLAB_SHARDS
-#define KMA_SLAB_SHARDS 1024u     // at most
-#define KMA_SLAB_SHARD_FRAMES 64u // at least, for each shard
-#endif
-#ifndef KMA_SLAB_CURSORS
+#define KMA_SLAB_SHARDS 1024u      // at most
+#define KMA_SLAB_SHARD_FRAMES 64u  // at least, for each shard
 #define KMA_SLAB_CURSORS 32u       // at most
 #define KMA_SLAB_CURSOR_STRIDE 32u // words between two: a line of the cache each
-#endif
-#define KMA_SLAB_USUAL_CURSORS 16u
-#ifndef KMA_SLAB_CURSOR_FRAMES
 #define KMA_SLAB_CURSOR_FRAMES 64u // at least, for each cursor
-#endif
 // Frames of the smallest heap with pages: in smaller ones a page for each class would be too many.
-#ifndef KMA_SLAB_PAGED
 #define KMA_SLAB_PAGED 64u
-#endif
-// Cursors of two bands, by what is drawn, and log2 of the lines that a cursor has side by side, its
-// share: 128 KiB, and 1 MiB. So what few lines are drawn for lies close, and much has room.
-#define KMA_SLAB_BAND_FEW 0u
-#define KMA_SLAB_BAND_MANY 1u
-#ifndef KMA_SLAB_FEW_SHIFT
+// Of 32 frames, those that must be wholly free for a page without blocks to stay one, for the next
+// lanes. It is listed as empty then, and ends where memory is short (exhausted).
+#define KMA_SLAB_SPARE 8u
+#define KMA_SLAB_TRIES 6u     // fours of line words that a lane tries near its current line
+#define KMA_SLAB_VISITS 3u    // frames that a lane visits in vain before it takes a new page
+#define KMA_SLAB_PATIENCE 32u // looks for what another lane brings, before a lane brings its own
+// Frames of a class's tree that a search for aligned slots looks at: those without are not taken
+// out.
+#define KMA_SLAB_ALIGNED_LOOKS 1024u
+// log2 of the lines of a share, by band.
 #define KMA_SLAB_FEW_SHIFT 9u
 #define KMA_SLAB_MANY_SHIFT 12u
 #endif
+#define KMA_SLAB_USUAL_CURSORS 16u
+// Cursors of two bands, by what is drawn, and the lines that a cursor has side by side, its share:
+// 128 KiB, and 1 MiB. So what few lines are drawn for lies close, and much has room.
+#define KMA_SLAB_BAND_FEW 0u
+#define KMA_SLAB_BAND_MANY 1u
 #define KMA_SLAB_FEW (1u << (KMA_SLAB_FEW_SHIFT - 4)) // lines, at most
 
 // Where everything is. Constant after the initialisation, but for growth, which changes `frames`

@@ -91,10 +91,6 @@ static inline uint kma_slab_pick(uint bits, uint turn)
     return kma_lowest_bit(ahead != 0 ? ahead : bits);
 }
 
-// Fours of line words that a lane tries.
-#ifndef KMA_SLAB_TRIES
-#define KMA_SLAB_TRIES 6u
-#endif
 #define KMA_SLAB_CROWD 4u // lanes together above which they do not all begin in the current page
 
 // A slot of the current page, on GPUs or of the 32 frames around that are listed. KMA_NULL if the
@@ -227,12 +223,6 @@ static inline KMA_COLD bool kma_slab_end_page(global kma_slab *heap, uint frame,
     kma_slab_undo(heap, frame, KMA_SLAB_FULL);
     return true;
 }
-
-// Of 32 frames, those that must be wholly free for a page without blocks to stay one, for the next
-// lanes. It is listed as empty then, and ends where memory is short (exhausted).
-#ifndef KMA_SLAB_SPARE
-#define KMA_SLAB_SPARE 8u
-#endif
 
 // Ends the page of a line word, which the caller freed the last block of, or lists it as one that
 // may have no block. A listed page stays: to end one and begin one costs more than to keep it.

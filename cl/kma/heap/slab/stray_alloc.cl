@@ -7,11 +7,6 @@
 #include "kma/heap/slab/release.cl"
 #include "kma/platform/pause.cl"
 
-// Frames that a lane visits in vain before it takes a new page.
-#ifndef KMA_SLAB_VISITS
-#define KMA_SLAB_VISITS 3u
-#endif
-
 // Takes a slot in a listed frame among the 32 around `frame`; takes those out that have none.
 static inline kma_ref kma_slab_take_around(global kma_slab *heap, uint frame, uint size_class,
                                            uint align, uint shard)
@@ -29,12 +24,6 @@ static inline kma_ref kma_slab_take_around(global kma_slab *heap, uint frame, ui
     }
     return KMA_NULL;
 }
-
-// Frames of a class's tree that a search for aligned slots looks at: those without are not taken
-// out.
-#ifndef KMA_SLAB_ALIGNED_LOOKS
-#define KMA_SLAB_ALIGNED_LOOKS 1024u
-#endif
 
 // Takes a slot of a class anywhere. KMA_NULL if none is, or no aligned one in so many frames.
 static inline KMA_COLD kma_ref kma_slab_take_listed(global kma_slab *heap, uint size_class,
@@ -176,11 +165,6 @@ static inline KMA_COLD kma_ref kma_slab_take_near_again(global kma_slab *heap, u
 {
     return kma_slab_take_near(heap, size_class);
 }
-
-// Looks for what another lane of the shard brings, before a lane brings its own.
-#ifndef KMA_SLAB_PATIENCE
-#define KMA_SLAB_PATIENCE 32u
-#endif
 
 // kma_slab_refill by one lane of a shard at a time, or by those that have waited long enough: a
 // lane that is stopped does not keep others.

@@ -18,9 +18,7 @@
 #if KMA_SHORT_PATHS
 
 #define KMA_SLAB_LANES kma_lanes_count(KMA_LANES_ALL) // a constant on devices
-#ifndef KMA_SLAB_LOOKS
-#define KMA_SLAB_LOOKS 24u // at windows of as many frames as lanes
-#endif
+#define KMA_SLAB_LOOKS 24u                            // at windows of as many frames as lanes
 
 // By all lanes: claims lines. False if one of them is another's; none is the warp's then.
 static inline __attribute__((always_inline)) bool kma_slab_claim_together(global kma_slab *heap,
