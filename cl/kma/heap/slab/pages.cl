@@ -41,17 +41,19 @@ static inline uint kma_slab_shard(global kma_slab *heap)
 
 #define KMA_SLAB_BUSY 0x40000000u // beside a current line
 
-static inline global kma_atomic_u32 *kma_slab_current(global kma_slab *heap, uint size_class,
-                                                      uint shard)
+// The current line of the caller's shard.
+static inline global kma_atomic_u32 *kma_slab_current(global kma_slab *heap, uint size_class)
 {
+    const uint shard = kma_slab_shard(heap);
     return kma_slab_at(heap, heap->plan.current) + size_class * heap->plan.shards + shard;
 }
 
 // The frame where a shard begins a search for room of a class: each class has other frames around.
-static inline uint kma_slab_home(global kma_slab *heap, uint shard, uint size_class)
+static inline uint kma_slab_home(global kma_slab *heap, uint size_class)
 {
-    const uint frames = max(heap->plan.frames / heap->plan.shards, 1u); // of each shard
-    return (frames * shard + (size_class << KMA_BIT_TREE_SHIFT) % frames) % heap->plan.frames;
+    const uint its = max(heap->plan.frames / heap->plan.shards, 1u); // frames
+    return (its * kma_slab_shard(heap) + (size_class << KMA_BIT_TREE_SHIFT) % its) %
+           heap->plan.frames;
 }
 
 // ------ claims -----------------------------------------------------------------------------------
@@ -98,7 +100,7 @@ static inline uint kma_slab_pick(uint bits, uint turn)
 // side by side. Lanes of GPUs part: each tries other four line words, each warp other frames.
 static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
 {
-    global kma_atomic_u32 *const current = kma_slab_current(heap, size_class, kma_slab_shard(heap));
+    global kma_atomic_u32 *const current = kma_slab_current(heap, size_class);
     const uint seen = kma_load_u32(current, KMA_RELAXED);
     if (seen == KMA_SLAB_NONE)
         return KMA_NULL;
@@ -158,8 +160,7 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
 // ------ a page's begin and end -------------------------------------------------------------------
 
 // Makes a page of a claimed frame, lists it, and makes it current. Its first slot is the caller's.
-static inline KMA_COLD kma_ref kma_slab_begin_page(global kma_slab *heap, uint frame,
-                                                   uint size_class, uint shard)
+static inline KMA_COLD kma_ref kma_slab_new_page(global kma_slab *heap, uint frame, uint size_class)
 {
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;
     // First the form and the class of all words, so that a free finds them wherever its block
@@ -175,7 +176,7 @@ static inline KMA_COLD kma_ref kma_slab_begin_page(global kma_slab *heap, uint f
         kma_store_u32(kma_slab_word(heap, first + i),
                       kma_slab_page_word(size_class, i) | (i == 0 ? 1 : 0), KMA_RELAXED);
     kma_slab_put(heap, size_class, frame);
-    kma_store_u32(kma_slab_current(heap, size_class, shard), first + KMA_IS_CPU, KMA_RELAXED);
+    kma_store_u32(kma_slab_current(heap, size_class), first + KMA_IS_CPU, KMA_RELAXED);
     return kma_slab_ref(heap, first, 0);
 }
 
@@ -342,7 +343,7 @@ static inline KMA_COLD uint kma_slab_candidates(global kma_slab *heap, uint fram
 
 // Takes a slot of a class in a frame, whatever has it. KMA_NULL if there is none. Acquires.
 static inline KMA_COLD kma_ref kma_slab_claim_in_frame(global kma_slab *heap, uint frame,
-                                                       uint size_class, uint align, uint shard)
+                                                       uint size_class, uint align)
 {
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;
     // Line words that have slots if a page of the class is here, as it may be by now.
@@ -358,7 +359,7 @@ static inline KMA_COLD kma_ref kma_slab_claim_in_frame(global kma_slab *heap, ui
             if (line - first < words)
                 block = kma_slab_claim_page_slot(heap, line, word, size_class);
             if (block != KMA_NULL)
-                kma_store_u32(kma_slab_current(heap, size_class, shard), line, KMA_RELAXED);
+                kma_store_u32(kma_slab_current(heap, size_class), line, KMA_RELAXED);
         } else {
             block = kma_slab_claim_slab_slot(heap, line, size_class, align);
         }

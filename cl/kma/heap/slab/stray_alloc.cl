@@ -9,14 +9,14 @@
 
 // Takes a slot in a listed frame among the 32 around `frame`; takes those out that have none.
 static inline kma_ref kma_slab_take_around(global kma_slab *heap, uint frame, uint size_class,
-                                           uint align, uint shard)
+                                           uint align)
 {
     const uint word = frame >> KMA_BIT_TREE_SHIFT;
     uint left = kma_load_u32(&kma_slab_tree(heap, size_class)[word], KMA_RELAXED);
     for (uint visits = 0; left != 0 && visits < KMA_SLAB_VISITS; visits++) {
         const uint bit = kma_slab_pick(left, kma_spread() >> 5);
         const uint listed = (word << KMA_BIT_TREE_SHIFT) + bit;
-        const kma_ref block = kma_slab_claim_in_frame(heap, listed, size_class, align, shard);
+        const kma_ref block = kma_slab_claim_in_frame(heap, listed, size_class, align);
         if (block != KMA_NULL)
             return block;
         kma_slab_unlist(heap, size_class, listed);
@@ -26,10 +26,9 @@ static inline kma_ref kma_slab_take_around(global kma_slab *heap, uint frame, ui
 }
 
 // Takes a slot of a class anywhere. KMA_NULL if none is, or no aligned one in so many frames.
-static inline KMA_COLD kma_ref kma_slab_take_listed(global kma_slab *heap, uint size_class,
-                                                    uint align, uint shard)
+static inline KMA_COLD kma_ref kma_slab_reuse(global kma_slab *heap, uint size_class, uint align)
 {
-    uint from = kma_slab_home(heap, shard, size_class);
+    uint from = kma_slab_home(heap, size_class);
     bool again = from != 0; // for the frames in front of it
 
     for (uint looks = KMA_SLAB_ALIGNED_LOOKS; looks != 0;) { // each time a listing goes
@@ -42,7 +41,7 @@ static inline KMA_COLD kma_ref kma_slab_take_listed(global kma_slab *heap, uint 
             from = 0;
             continue;
         }
-        const kma_ref block = kma_slab_claim_in_frame(heap, frame, size_class, align, shard);
+        const kma_ref block = kma_slab_claim_in_frame(heap, frame, size_class, align);
         if (block != KMA_NULL)
             return block;
         kma_slab_unlist(heap, size_class, frame);
@@ -56,12 +55,11 @@ static inline KMA_COLD kma_ref kma_slab_take_listed(global kma_slab *heap, uint 
 
 // A slab in lines of its own, the first slot the caller's, `align` units aligned: of as many slots
 // as a warp takes for a class with pages, or of one. KMA_NULL if there are no lines.
-static inline KMA_COLD kma_ref kma_slab_begin_slab(global kma_slab *heap, uint size_class,
-                                                   uint align, uint shard)
+static inline KMA_COLD kma_ref kma_slab_new_slab(global kma_slab *heap, uint size_class, uint align)
 {
     const uint units = kma_slab_units(size_class);
     const uint align_lines = align > KMA_SLAB_LINE_UNITS ? align >> KMA_SLAB_LINE_SHIFT : 1;
-    const uint near = kma_slab_home(heap, shard, size_class);
+    const uint near = kma_slab_home(heap, size_class);
     uint shift = size_class < KMA_SLAB_PAGE_CLASSES ? kma_slab_shift(units) : 0;
     uint line = kma_slab_take_lines(heap, kma_slab_whole_lines(units << shift), align_lines, near);
     if (line == KMA_SLAB_NONE && units << shift > KMA_SLAB_LINE_UNITS && shift != 0) {
@@ -119,12 +117,11 @@ static inline KMA_COLD bool kma_slab_end_empty(global kma_slab *heap)
 
 // Takes a slot of a larger class, up to `last`, the smallest first.
 static inline KMA_COLD kma_ref kma_slab_take_larger(global kma_slab *heap, uint size_class,
-                                                    uint last, uint align, uint shard)
+                                                    uint last, uint align)
 {
     ulong filled = kma_slab_filled(heap, size_class + 1, last - size_class);
     for (; filled != 0; filled &= filled - 1) { // a class each time
-        const kma_ref block =
-            kma_slab_take_listed(heap, size_class + 1 + kma_lowest_bit(filled), align, shard);
+        const kma_ref block = kma_slab_reuse(heap, size_class + 1 + kma_lowest_bit(filled), align);
         if (block != KMA_NULL)
             return block;
     }
@@ -135,29 +132,27 @@ static inline KMA_COLD kma_ref kma_slab_take_larger(global kma_slab *heap, uint 
 // a heap without pages of a new slab.
 static inline KMA_COLD kma_ref kma_slab_refill(global kma_slab *heap, uint size_class, uint align)
 {
-    const uint shard = kma_slab_shard(heap);
-    const uint hint = kma_load_u32(kma_slab_current(heap, size_class, shard), KMA_RELAXED);
+    const uint hint = kma_load_u32(kma_slab_current(heap, size_class), KMA_RELAXED);
     const uint near = hint != KMA_SLAB_NONE ? (hint & ~KMA_SLAB_BUSY) >> KMA_SLAB_FRAME_SHIFT
-                                            : kma_slab_home(heap, shard, size_class);
+                                            : kma_slab_home(heap, size_class);
     const bool has_pages = heap->plan.frames >= KMA_SLAB_PAGED;
     kma_ref block = KMA_NULL;
     if (KMA_IS_CPU || !has_pages ||
         kma_load_u32(kma_slab_whole(heap, near >> KMA_BIT_TREE_SHIFT), KMA_RELAXED) == 0)
-        block = kma_slab_take_around(heap, near, size_class, align, shard);
+        block = kma_slab_take_around(heap, near, size_class, align);
     if (block != KMA_NULL)
         return block;
     const uint frame = has_pages ? kma_slab_take_frame(heap, near) : KMA_SLAB_NONE;
     if (frame != KMA_SLAB_NONE) {
-        block = kma_slab_begin_page(heap, frame, size_class, shard);
+        block = kma_slab_new_page(heap, frame, size_class);
         // A full page leaves the tree: behind the new one, for which others wait.
         if (kma_bit_tree_has(kma_slab_tree(heap, size_class), near) &&
             kma_slab_candidates(heap, near, size_class) == 0)
             kma_slab_unlist(heap, size_class, near);
         return block;
     }
-    block = kma_slab_take_listed(heap, size_class, align, shard);
-    return block != KMA_NULL || has_pages ? block
-                                          : kma_slab_begin_slab(heap, size_class, align, shard);
+    block = kma_slab_reuse(heap, size_class, align);
+    return block != KMA_NULL || has_pages ? block : kma_slab_new_slab(heap, size_class, align);
 }
 
 // kma_slab_take_near, called.
@@ -170,8 +165,7 @@ static inline KMA_COLD kma_ref kma_slab_take_near_again(global kma_slab *heap, u
 // lane that is stopped does not keep others.
 static inline kma_ref kma_slab_refill_in_turn(global kma_slab *heap, uint size_class, uint align)
 {
-    const uint shard = kma_slab_shard(heap);
-    global kma_atomic_u32 *const current = kma_slab_current(heap, size_class, shard);
+    global kma_atomic_u32 *const current = kma_slab_current(heap, size_class);
     kma_ref block = KMA_NULL;
     uint mine = KMA_SLAB_NONE; // what the caller made of the word
     for (uint looks = 0; looks < KMA_SLAB_PATIENCE && mine == KMA_SLAB_NONE; looks++) {
@@ -179,9 +173,8 @@ static inline kma_ref kma_slab_refill_in_turn(global kma_slab *heap, uint size_c
             kma_pause(500);
         const uint seen = kma_load_u32(current, KMA_RELAXED);
         const bool is_busy = seen != KMA_SLAB_NONE && (seen & KMA_SLAB_BUSY) != 0;
-        const uint line = seen != KMA_SLAB_NONE
-                              ? seen
-                              : kma_slab_home(heap, shard, size_class) << KMA_SLAB_FRAME_SHIFT;
+        const uint line =
+            seen != KMA_SLAB_NONE ? seen : kma_slab_home(heap, size_class) << KMA_SLAB_FRAME_SHIFT;
         if (!is_busy && kma_cas_u32(current, seen, line | KMA_SLAB_BUSY, KMA_ACQUIRE) == seen)
             mine = line | KMA_SLAB_BUSY;
         if (looks != 0) // another lane may have brought it
@@ -201,9 +194,8 @@ static inline kma_ref kma_slab_take_own(global kma_slab *heap, uint size_class, 
 {
     if (size_class < KMA_SLAB_PAGE_CLASSES)
         return kma_slab_refill(heap, size_class, align);
-    const uint shard = kma_slab_shard(heap);
-    const kma_ref block = kma_slab_take_listed(heap, size_class, align, shard);
-    return block != KMA_NULL ? block : kma_slab_begin_slab(heap, size_class, align, shard);
+    const kma_ref block = kma_slab_reuse(heap, size_class, align);
+    return block != KMA_NULL ? block : kma_slab_new_slab(heap, size_class, align);
 }
 
 // Whatever memory there is for a block of the class: pages without blocks end; a slot that is at
@@ -211,17 +203,16 @@ static inline kma_ref kma_slab_take_own(global kma_slab *heap, uint size_class, 
 static inline KMA_COLD kma_ref kma_slab_take_exhausted(global kma_slab *heap, uint size_class,
                                                        uint align)
 {
-    const uint shard = kma_slab_shard(heap);
     const uint near = min(size_class + 4, KMA_SLAB_CLASSES - 1);
     kma_ref block = KMA_NULL;
     while (block == KMA_NULL && kma_slab_end_empty(heap)) // each time a page ends
         block = kma_slab_take_own(heap, size_class, align);
     if (block == KMA_NULL)
-        block = kma_slab_take_larger(heap, size_class, near, align, shard);
+        block = kma_slab_take_larger(heap, size_class, near, align);
     if (block == KMA_NULL && size_class < KMA_SLAB_PAGE_CLASSES)
-        block = kma_slab_begin_slab(heap, size_class, align, shard);
+        block = kma_slab_new_slab(heap, size_class, align);
     if (block == KMA_NULL)
-        block = kma_slab_take_larger(heap, near, KMA_SLAB_CLASSES - 1, align, shard);
+        block = kma_slab_take_larger(heap, near, KMA_SLAB_CLASSES - 1, align);
     return block;
 }
 
