@@ -6,7 +6,7 @@
 // and facts:
 //   KMA_IS_CPU       whether it is for a CPU
 //   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
-// attributes for long functions, KMA_OUTLINE, KMA_COLD and KMA_COLD_IN_DEBUG; and what spares NVIDIA's compiler
+// attributes for functions, KMA_OUTLINE, KMA_COLD, KMA_ALWAYS and KMA_COLD_IN_DEBUG; and what spares NVIDIA's compiler
 // registers, KMA_SHORT_PATHS.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
@@ -149,6 +149,9 @@
 #define KMA_COLD KMA_OUTLINE
 #endif
 #endif
+
+// For functions that are in line whatever the compiler counts.
+#define KMA_ALWAYS __attribute__((always_inline))
 
 // For malloc, free and realloc of heaps that have no cold function for all of it. With KMA_DEBUG they are KMA_COLD, with
 // the same rule about lanes: checks make them long, and a program needs one copy of each. Without it they are in line.

@@ -21,8 +21,7 @@
 #define KMA_SLAB_LOOKS 24u                            // at windows of as many frames as lanes
 
 // By all lanes: claims lines. False if one of them is another's; none is the warp's then.
-static inline __attribute__((always_inline)) bool kma_slab_claim_together(global kma_slab *heap,
-                                                                          uint first, uint count)
+static inline KMA_ALWAYS bool kma_slab_claim_together(global kma_slab *heap, uint first, uint count)
 {
     const uint low = first >> KMA_SLAB_FRAME_SHIFT;
     const uint frames = ((first + count - 1) >> KMA_SLAB_FRAME_SHIFT) - low + 1; // 33 at most
@@ -59,7 +58,7 @@ static inline uint kma_slab_share(global kma_slab *heap, uint band, uint cursor,
 }
 
 // By all lanes: lines side by side; KMA_SLAB_NONE if the cursor told lines of another owner.
-static inline __attribute__((always_inline)) uint kma_slab_draw(global kma_slab *heap, uint count)
+static inline KMA_ALWAYS uint kma_slab_draw(global kma_slab *heap, uint count)
 {
     const uint band = count <= KMA_SLAB_FEW ? KMA_SLAB_BAND_FEW : KMA_SLAB_BAND_MANY;
     const uint shift = count <= KMA_SLAB_FEW ? KMA_SLAB_FEW_SHIFT : KMA_SLAB_MANY_SHIFT;
@@ -117,8 +116,8 @@ static inline KMA_COLD uint kma_slab_look(global kma_slab *heap, uint count, uin
 }
 
 // By all lanes, each of which wants a slot of the class. KMA_NULL for lanes that got none.
-static inline __attribute__((always_inline)) kma_ref
-kma_slab_take_equal(global kma_slab *heap, uint size_class, bool looks)
+static inline KMA_ALWAYS kma_ref kma_slab_take_equal(global kma_slab *heap, uint size_class,
+                                                     bool looks)
 {
     const uint units = kma_slab_units(size_class);
     const uint shift = kma_slab_shift(units);
@@ -147,10 +146,8 @@ static inline uint kma_slab_of_team(kma_lanes lanes)
     return (uint)lanes >> (kma_lane_of_all() & ~(KMA_SLAB_TEAM - 1)) & ((1u << KMA_SLAB_TEAM) - 1);
 }
 
-// By all lanes, each of which wants 1 to KMA_SLAB_MOST_MIXED units. KMA_NULL for lanes that got
-// none.
-static inline __attribute__((always_inline)) kma_ref kma_slab_take_mixed(global kma_slab *heap,
-                                                                         uint units, bool looks)
+// The same where each lane wants 1 to KMA_SLAB_MOST_MIXED units of its own.
+static inline KMA_ALWAYS kma_ref kma_slab_take_mixed(global kma_slab *heap, uint units, bool looks)
 {
     const uint lane = kma_lane_of_all();
     const uint slot = lane & (KMA_SLAB_TEAM - 1);
@@ -200,10 +197,9 @@ static inline __attribute__((always_inline)) kma_ref kma_slab_take_mixed(global 
     return has_line ? kma_slab_ref(heap, line, offset) : KMA_NULL;
 }
 
-// By all lanes: a block for each, drawn at the cursor, or where looks find room. KMA_NULL for lanes
-// that got none.
-static inline __attribute__((always_inline)) kma_ref
-kma_slab_take_together(global kma_slab *heap, size_t align, size_t bytes, bool looks)
+// By all lanes: a block each, drawn, or where looks find room. KMA_NULL for lanes that got none.
+static inline KMA_ALWAYS kma_ref kma_slab_take_together(global kma_slab *heap, size_t align,
+                                                        size_t bytes, bool looks)
 {
     const bool can = align <= KMA_UNIT && kma_is_power_of_two(align) &&
                      bytes <= KMA_SLAB_MOST * KMA_UNIT && heap->plan.frames != 0;
