@@ -39,7 +39,6 @@
 #include "kma/heap/slab/large.cl"
 #include "kma/heap/slab/stray_alloc.cl"
 #include "kma/heap/slab/warp_alloc.cl"
-#include "kma/heap/slab/warp_free.cl"
 
 // Bytes of the allocated block at `ptr`; 0 if there is none.
 static inline size_t kma_slab_block_bytes(global kma_slab *heap, global void *ptr)

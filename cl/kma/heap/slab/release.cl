@@ -1,4 +1,12 @@
-// Free by lanes each for itself.
+// Free.
+//
+// By a whole warp, of what it took together, each lane the slot that it got:
+// 1. Each lane loads the word of its line, which tells the slots of the slab, and so its team.
+// 2. Each lane compares its block with the slot of its number in the slab that its team's first
+//    lane has. Where all are right, that lane ends the slab by a compare-and-swap that expects all
+//    slots taken (relaxed; no claim succeeds on a full or a dead word).
+// 3. Lanes give back the used words (acquire and release).
+// Other lanes free each for itself.
 #ifndef KMA_HEAP_SLAB_RELEASE_CL
 #define KMA_HEAP_SLAB_RELEASE_CL
 
@@ -59,4 +67,65 @@ static inline void kma_slab_release_alone(global kma_slab *heap, global void *pt
     kma_slab_release_rest(heap, ptr);
 }
 
+#if KMA_SHORT_PATHS
+
+// By all lanes, with the block's unit from the heap's begin, or a line behind the last. True in
+// lanes whose block is freed.
+static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
+{
+    const uint lane = kma_lane_of_all();
+    const uint own = unit >> KMA_SLAB_LINE_SHIFT;
+    const bool is_in = own < heap->plan.frames << KMA_SLAB_FRAME_SHIFT;
+    const uint word = is_in ? kma_load_u32(kma_slab_word(heap, own), KMA_RELAXED) : 0;
+    const bool is_slab = (word & KMA_SLAB_SLAB) != 0;
+    const bool is_mixed = is_slab && (word & KMA_SLAB_MIXED) != 0;
+    const uint shift =
+        is_mixed ? KMA_SLAB_TEAM_SHIFT : min(kma_slab_equal_shift(word), KMA_SLAB_TEAM_SHIFT);
+    const uint slot = lane & ((1u << shift) - 1);
+    const uint leader = lane - slot;
+    const uint lead_unit = kma_lanes_shuffle(KMA_LANES_ALL, unit, leader);
+    const uint control = kma_lanes_shuffle(KMA_LANES_ALL, word, leader);
+    const uint first = lead_unit >> KMA_SLAB_LINE_SHIFT;
+    uint offset = slot * kma_slab_units(kma_slab_equal_class(control));
+    if (kma_lanes_ballot(KMA_LANES_ALL, is_mixed) != 0) {
+        const uint planes = control >> 17 & 7;
+        const bool loads = is_mixed && slot - 1 < planes &&
+                           first + slot < heap->plan.frames << KMA_SLAB_FRAME_SHIFT;
+        const uint plane = loads ? kma_load_u32(kma_slab_word(heap, first + slot), KMA_RELAXED) : 0;
+        const uint below = (uint)kma_bits_below(slot);
+        uint before = slot;
+        for (uint p = 0; p < KMA_SLAB_PLANES; p++) // planes that are not there are 0
+            before += (uint)popcount(kma_lanes_shuffle(
+                                         KMA_LANES_ALL, plane,
+                                         min(leader + 1 + p, kma_lanes_count(KMA_LANES_ALL) - 1)) &
+                                     below)
+                      << p;
+        offset = is_mixed ? before << ((control & KMA_SLAB_COARSE) != 0 ? 2 : 0) : offset;
+    }
+    const bool is_full = (control & KMA_SLAB_FORM) == KMA_SLAB_SLAB &&
+                         (control & KMA_SLAB_OCCUPANCY) == kma_slab_slots(control) &&
+                         ((control & KMA_SLAB_MIXED) != 0) == is_mixed;
+    // All in teams of one size: else a smaller team's lane would count for the larger around it.
+    const bool is_usual = shift == kma_lanes_first(KMA_LANES_ALL, shift);
+    const bool is_right = is_slab && is_full && is_usual &&
+                          (is_mixed || kma_slab_equal_shift(control) == shift) &&
+                          unit == (first << KMA_SLAB_LINE_SHIFT) + offset;
+    const kma_lanes right = kma_lanes_ballot(KMA_LANES_ALL, is_right);
+    const kma_lanes team = (kma_lanes)kma_bits_below(1u << shift) << leader;
+    kma_lanes_sync(KMA_LANES_ALL); // what each did with its block is before the word's end
+    bool has_ended = false;
+    if (slot == 0 && is_right && (right & team) == team)
+        has_ended = kma_cas_u32(kma_slab_word(heap, first), control, control & ~KMA_SLAB_OCCUPANCY,
+                                KMA_RELAXED) == control;
+    const kma_lanes ended = kma_lanes_ballot(KMA_LANES_ALL, has_ended);
+    if (!is_right || (ended >> leader & 1) == 0)
+        return false;
+    const uint lines = kma_slab_lines_of(control);
+    const uint last = (first + lines - 1) >> KMA_SLAB_FRAME_SHIFT;
+    for (uint frame = (first >> KMA_SLAB_FRAME_SHIFT) + slot; frame <= last; frame += 1u << shift)
+        kma_slab_give_back_part(heap, frame, kma_slab_part(first, lines, frame));
+    return true;
+}
+
+#endif
 #endif
