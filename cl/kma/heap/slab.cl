@@ -9,12 +9,6 @@
 //   any other lane   takes a slot of its shard's current page by one compare-and-swap: a page is a
 //                    frame with slots of one class (slab/pages.cl)
 //
-// A malloc, read aloud. Whole warp: add to the cursor; OR the used bits; store the slabs' words.
-// Other lanes: load the current line; load its word, on GPUs with three more; compare-and-swap a
-// slot's bit. Free by a whole warp: load the words; compare-and-swap them to dead; AND the used
-// bits. Free by others: load the word; AND the slot's bit; and what is rare, if it was the last
-// block of a word, or the first free slot of a full one.
-//
 // What a lane relies on is always in the word that its read-modify-write changes: memory that was
 // freed and reused between two steps makes it fail, or is as good. See slab/layout.cl for the
 // words, docs/slab-heap.md for the whole.

@@ -111,18 +111,16 @@ static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint fi
 static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, uint count,
                                              uint *begun)
 {
-    const uint near = kma_mix32((uint)kma_linear_global_id()) % heap->plan.frames;
+    const uint own = kma_mix32((uint)kma_linear_global_id()) % heap->plan.frames;
     uint multiples = 0;
     for (uint at = 0; at < KMA_SLAB_GROUP_FRAMES; at += count)
         multiples |= 1u << at;
     for (;;) { // each time a listing goes, or another lane was quicker
-        const ulong filled =
-            kma_slab_filled(heap, KMA_SLAB_GROUP_TREE(count), KMA_SLAB_GROUP_FRAMES + 1 - count);
+        const ulong filled = kma_slab_filled(heap, KMA_SLAB_GROUP_TREE(count), KMA_SLAB_EMPTY_TREE);
         if (filled == 0)
             return KMA_NULL;
         const uint run = count + kma_lowest_bit(filled);
-        const uint group =
-            kma_slab_find(heap, KMA_SLAB_GROUP_TREE(run), near >> KMA_BIT_TREE_SHIFT);
+        const uint group = kma_slab_find(heap, KMA_SLAB_GROUP_TREE(run), own >> KMA_BIT_TREE_SHIFT);
         if (group == KMA_BIT_TREE_NONE)
             continue;
         const uint begins =
@@ -157,12 +155,11 @@ static inline uint kma_slab_next_frames(global kma_slab *heap, uint from, uint c
             const uint first = (group + i) << KMA_BIT_TREE_SHIFT; // of the group
             const uint below = from > first ? min(from - first, KMA_SLAB_GROUP_FRAMES) : 0;
             const uint bits = words[i] & ~(uint)kma_bits_below(below);
-            const uint others = ~bits & (uint)kma_bits_below(KMA_SLAB_GROUP_FRAMES);
-            const uint low = others == 0 ? KMA_SLAB_GROUP_FRAMES : kma_lowest_bit(others);
+            const uint busy = ~bits & (uint)kma_bits_below(KMA_SLAB_GROUP_FRAMES);
+            const uint low = busy == 0 ? KMA_SLAB_GROUP_FRAMES : kma_lowest_bit(busy);
             if (listed + low >= count)
                 return first - listed;
-            listed =
-                others == 0 ? listed + low : KMA_SLAB_GROUP_FRAMES - 1 - kma_highest_bit(others);
+            listed = busy == 0 ? listed + low : KMA_SLAB_GROUP_FRAMES - 1 - kma_highest_bit(busy);
         }
     }
     return KMA_SLAB_NONE;

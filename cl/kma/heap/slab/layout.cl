@@ -21,8 +21,8 @@
 //   run    00 | 29 living     | 27:0 lines
 //
 // - A page is a whole frame of one class. Slot s has bit s / W of line word s % W, where W is
-//   kma_slab_page_words of the class. All line words of the frame are of this form, those from W on
-//   without slots, so that the word of any line tells what the frame is.
+//   1 << kma_slab_page_shift of its units. All line words of the frame are of this form, those from
+//   W on without slots, so that the word of any line tells what the frame is.
 // - A slab is what a warp took together: up to 16 slots side by side, whose bits are in the word of
 //   its first line. `equal`: slots of one class, all lines in 32. `mixed`: 16 slots; bit s of plane
 //   p is bit p of slot s's units - 1, or of units / 4 - 1 if coarse. Plane p is in the line word p
@@ -281,10 +281,9 @@ static inline kma_slab_plan kma_slab_plan_of(uint frames, uint cursors, uint deb
     plan.room = frames;
     plan.shards = kma_slab_shards_of(frames);
     plan.cursors = min(cursors, max(frames / KMA_SLAB_CURSOR_FRAMES, 1u));
-    plan.rounds[KMA_SLAB_BAND_FEW] =
-        (frames << KMA_SLAB_FRAME_SHIFT >> KMA_SLAB_FEW_SHIFT) / plan.cursors;
-    plan.rounds[KMA_SLAB_BAND_MANY] =
-        (frames << KMA_SLAB_FRAME_SHIFT >> KMA_SLAB_MANY_SHIFT) / plan.cursors;
+    const uint lines = frames << KMA_SLAB_FRAME_SHIFT;
+    plan.rounds[KMA_SLAB_BAND_FEW] = (lines >> KMA_SLAB_FEW_SHIFT) / plan.cursors;
+    plan.rounds[KMA_SLAB_BAND_MANY] = (lines >> KMA_SLAB_MANY_SHIFT) / plan.cursors;
     plan.tree_words = kma_bit_tree_words(frames);
     const ulong current = kma_whole_units(sizeof(kma_slab));
     const ulong used = current + kma_whole_units((ulong)plan.shards * KMA_SLAB_PAGE_CLASSES * word);
@@ -331,13 +330,10 @@ static inline kma_slab_plan kma_slab_plan_within(kma_slab_plan plan, ulong bytes
 {
     const ulong units = bytes / KMA_UNIT;
     const ulong fit = units > plan.begin ? (units - plan.begin) / KMA_SLAB_FRAME_UNITS : 0;
-    const uint cursors = plan.cursors;
-    const uint frames = (uint)min(fit, (ulong)plan.room);
-    plan.frames = frames;
-    plan.rounds[KMA_SLAB_BAND_FEW] =
-        (frames << KMA_SLAB_FRAME_SHIFT >> KMA_SLAB_FEW_SHIFT) / cursors;
-    plan.rounds[KMA_SLAB_BAND_MANY] =
-        (frames << KMA_SLAB_FRAME_SHIFT >> KMA_SLAB_MANY_SHIFT) / cursors;
+    plan.frames = (uint)min(fit, (ulong)plan.room);
+    const uint lines = plan.frames << KMA_SLAB_FRAME_SHIFT;
+    plan.rounds[KMA_SLAB_BAND_FEW] = (lines >> KMA_SLAB_FEW_SHIFT) / plan.cursors;
+    plan.rounds[KMA_SLAB_BAND_MANY] = (lines >> KMA_SLAB_MANY_SHIFT) / plan.cursors;
     plan.limit = plan.begin + plan.frames * KMA_SLAB_FRAME_UNITS;
     return plan;
 }

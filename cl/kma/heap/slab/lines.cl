@@ -83,14 +83,14 @@ static inline KMA_COLD uint kma_slab_next(global kma_slab *heap, uint tree, uint
     return kma_bit_tree_next(kma_slab_tree(heap, tree), heap->plan.room, from);
 }
 
-// Of `trees` trees from number `first` on, at most 64: a bit for each that is not empty. From the
-// last on, each load behind the one before (acquire): a frame that moves from one run tree to a
+// Of trees [first, end), at most 64: a bit for each that is not empty, from the first's on. From
+// the last on, each load behind the one before (acquire): a frame that moves from one run tree to a
 // shorter run's is in one of them whenever it is looked for.
-static inline ulong kma_slab_filled(global kma_slab *heap, uint first, uint trees)
+static inline ulong kma_slab_filled(global kma_slab *heap, uint first, uint end)
 {
     global kma_atomic_u32 *const root = kma_slab_tree(heap, first) + heap->plan.tree_words - 1;
     ulong filled = 0;
-    for (uint i = trees; i-- != 0;) // 64 times at most
+    for (uint i = end - first; i-- != 0;) // 64 times at most
         filled |= (ulong)(kma_load_u32(&root[(size_t)i * heap->plan.tree_words], KMA_ACQUIRE) != 0)
                   << i;
     return filled;
@@ -223,19 +223,17 @@ static inline uint kma_slab_take_frame(global kma_slab *heap, uint near)
 static inline uint kma_slab_claim_lines(global kma_slab *heap, uint frame, uint count, uint align)
 {
     global kma_atomic_u32 *const used = kma_slab_used(heap, frame);
-    const uint aligned =
-        align < 32 ? 0xffffffffu / ((1u << align) - 1) : 1; // bits at multiples of it
+    const uint aligned = align < 32 ? ~0u / ((1u << align) - 1) : 1; // bits at multiples of it
     uint seen = kma_load_u32(used, KMA_RELAXED);
     for (;;) { // once more if another lane was quicker
         const uint begins = kma_slab_begins(~seen & KMA_SLAB_FULL, count) & aligned;
         if (begins == 0)
             return KMA_SLAB_NONE;
         const uint first = kma_lowest_bit(begins);
-        const uint before =
-            kma_cas_u32(used, seen, seen | kma_slab_mask(first, count), KMA_ACQUIRE);
-        if (before == seen)
+        const uint found = kma_cas_u32(used, seen, seen | kma_slab_mask(first, count), KMA_ACQUIRE);
+        if (found == seen)
             return (frame << KMA_SLAB_FRAME_SHIFT) + first;
-        seen = before;
+        seen = found;
     }
 }
 
@@ -247,7 +245,7 @@ static inline KMA_COLD uint kma_slab_take_lines(global kma_slab *heap, uint coun
     const uint least = min(count + align - 1, KMA_SLAB_FRAME_LINES);
     for (;;) { // each time a listing goes
         const ulong filled =
-            kma_slab_filled(heap, KMA_SLAB_RUN_TREE(least), KMA_SLAB_FRAME_LINES + 1 - least);
+            kma_slab_filled(heap, KMA_SLAB_RUN_TREE(least), KMA_SLAB_WHOLE_TREE + 1);
         if (filled == 0)
             return KMA_SLAB_NONE;
         const uint run = least + kma_lowest_bit(filled);

@@ -126,13 +126,11 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
     KMA_UNROLL(1)
     for (; tried <= KMA_SLAB_TRIES; tried++) {
         if (tried != 0) {
-            listed = listed != 0
-                         ? listed
-                         : kma_load_u32(&kma_slab_tree(heap, size_class)[word], KMA_RELAXED);
+            if (listed == 0)
+                listed = kma_load_u32(&kma_slab_tree(heap, size_class)[word], KMA_RELAXED);
             if (listed == 0)
                 return KMA_NULL;
-            frame =
-                (word << KMA_BIT_TREE_SHIFT) + kma_slab_pick(listed, (me >> 5) * 7 + tried * 11);
+            frame = (word << KMA_BIT_TREE_SHIFT) + kma_slab_pick(listed, me / 32 * 7 + tried * 11);
         }
         const uint index = (me + (me >> 5) * 4 + tried * 12) & last;
         const uint first = (frame << KMA_SLAB_FRAME_SHIFT) + (index & ~3u);

@@ -119,7 +119,7 @@ static inline KMA_COLD bool kma_slab_end_empty(global kma_slab *heap)
 static inline KMA_COLD kma_ref kma_slab_take_larger(global kma_slab *heap, uint size_class,
                                                     uint last, uint align)
 {
-    ulong filled = kma_slab_filled(heap, size_class + 1, last - size_class);
+    ulong filled = kma_slab_filled(heap, size_class + 1, last + 1);
     for (; filled != 0; filled &= filled - 1) { // a class each time
         const kma_ref block = kma_slab_reuse(heap, size_class + 1 + kma_lowest_bit(filled), align);
         if (block != KMA_NULL)

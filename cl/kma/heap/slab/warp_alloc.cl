@@ -92,15 +92,14 @@ static inline KMA_COLD uint kma_slab_look(global kma_slab *heap, uint count, uin
         window = kma_mix32(window);
         const uint frame = (window % heap->plan.frames + lane) % heap->plan.frames;
         global kma_atomic_u32 *const used = kma_slab_used(heap, frame);
-        const uint begins =
-            kma_slab_begins(~kma_load_u32(used, KMA_RELAXED) & KMA_SLAB_FULL, count);
-        const kma_lanes found = kma_lanes_ballot(KMA_LANES_ALL, begins != 0);
+        const uint begin = kma_slab_begins(~kma_load_u32(used, KMA_RELAXED) & KMA_SLAB_FULL, count);
+        const kma_lanes found = kma_lanes_ballot(KMA_LANES_ALL, begin != 0);
         uint line = KMA_SLAB_NONE;
-        if (begins != 0 && kma_lane_rank(found) < (KMA_SLAB_LANES >> shift) - served) {
-            const uint mask = kma_slab_mask(kma_lowest_bit(begins), count);
+        if (begin != 0 && kma_lane_rank(found) < (KMA_SLAB_LANES >> shift) - served) {
+            const uint mask = kma_slab_mask(kma_lowest_bit(begin), count);
             const uint seen = kma_fetch_or_u32(used, mask, KMA_ACQUIRE);
             if ((seen & mask) == 0)
-                line = (frame << KMA_SLAB_FRAME_SHIFT) + kma_lowest_bit(begins);
+                line = (frame << KMA_SLAB_FRAME_SHIFT) + kma_lowest_bit(begin);
             else
                 kma_slab_undo(heap, frame, mask & ~seen);
         }
