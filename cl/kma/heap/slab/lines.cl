@@ -202,22 +202,6 @@ static inline KMA_COLD void kma_slab_give_back(global kma_slab *heap, uint first
 
 // ------ claims by one lane -----------------------------------------------------------------------
 
-// Claims a whole frame near another one, which need not exist. KMA_SLAB_NONE if there is none.
-// Acquires.
-static inline uint kma_slab_take_frame(global kma_slab *heap, uint near)
-{
-    for (;;) { // each time a listing goes, or another lane took the frame
-        const uint frame = kma_slab_find(heap, KMA_SLAB_WHOLE_TREE, near);
-        if (frame == KMA_BIT_TREE_NONE)
-            return KMA_SLAB_NONE;
-        if (kma_cas_u32(kma_slab_used(heap, frame), 0, KMA_SLAB_FULL, KMA_ACQUIRE) == 0) {
-            kma_slab_take_out(heap, KMA_SLAB_WHOLE_TREE, frame); // it is the caller's
-            return frame;
-        }
-        kma_slab_relist(heap, KMA_SLAB_FRAME_LINES, frame);
-    }
-}
-
 // Claims `count` lines in a frame, the first at a multiple of `align` lines. KMA_SLAB_NONE if there
 // is no room. Acquires.
 static inline uint kma_slab_claim_lines(global kma_slab *heap, uint frame, uint count, uint align)
@@ -237,8 +221,8 @@ static inline uint kma_slab_claim_lines(global kma_slab *heap, uint frame, uint 
     }
 }
 
-// Claims lines of one frame, in the shortest runs that have room for them at every alignment.
-// KMA_SLAB_NONE if there are none. Acquires.
+// Claims lines of one frame near another one, which need not exist, in the shortest runs that have
+// room for them at every alignment. KMA_SLAB_NONE if there are none. Acquires.
 static inline KMA_COLD uint kma_slab_take_lines(global kma_slab *heap, uint count, uint align,
                                                 uint near)
 {

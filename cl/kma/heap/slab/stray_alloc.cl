@@ -142,9 +142,10 @@ static inline KMA_COLD kma_ref kma_slab_refill(global kma_slab *heap, uint size_
         block = kma_slab_take_around(heap, near, size_class, align);
     if (block != KMA_NULL)
         return block;
-    const uint frame = has_pages ? kma_slab_take_frame(heap, near) : KMA_SLAB_NONE;
-    if (frame != KMA_SLAB_NONE) {
-        block = kma_slab_new_page(heap, frame, size_class);
+    const uint line =
+        has_pages ? kma_slab_take_lines(heap, KMA_SLAB_FRAME_LINES, 1, near) : KMA_SLAB_NONE;
+    if (line != KMA_SLAB_NONE) {
+        block = kma_slab_new_page(heap, line >> KMA_SLAB_FRAME_SHIFT, size_class);
         // A full page leaves the tree: behind the new one, for which others wait.
         if (kma_bit_tree_has(kma_slab_tree(heap, size_class), near) &&
             kma_slab_candidates(heap, near, size_class) == 0)
