@@ -44,29 +44,6 @@ static inline size_t kma_slab_block_bytes(global kma_slab *heap, global void *pt
     return (size_t)spot.units * KMA_UNIT;
 }
 
-#if KMA_SHORT_PATHS
-// Whether all lanes of a warp are here, with one heap. `why` differs from call to call: lanes that
-// met in this function for different reasons are not together.
-static inline bool kma_slab_is_together(global kma_slab *heap, uint why)
-{
-    return kma_lanes_count(KMA_LANES_ALL) >= KMA_SLAB_TEAM && kma_lanes_active() == KMA_LANES_ALL &&
-           kma_lanes_alike(KMA_LANES_ALL, (ulong)heap + why) == KMA_LANES_ALL;
-}
-#endif
-
-static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
-{
-#if KMA_SHORT_PATHS
-    if (kma_slab_is_together(heap, 0)) {
-        const ulong offset = (ulong)ptr - (ulong)heap - (ulong)heap->plan.begin * KMA_UNIT;
-        const bool is_block = offset % KMA_UNIT == 0 && offset / KMA_UNIT < KMA_SLAB_NONE;
-        if (kma_slab_free_together(heap, is_block ? (uint)(offset / KMA_UNIT) : KMA_SLAB_NONE))
-            return;
-    }
-#endif
-    kma_slab_release_alone(heap, ptr);
-}
-
 #define KMA_KIND slab
 #define KMA_KIND_COLD KMA_COLD_IN_DEBUG
 #if KMA_DEBUG >= 2

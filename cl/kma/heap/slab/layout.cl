@@ -308,19 +308,12 @@ static inline kma_slab_plan kma_slab_plan_of(uint frames, uint cursors, uint deb
 static inline kma_slab_plan kma_slab_plan_for(ulong bytes, uint cursors, uint debug)
 {
     const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu); // as far as refs reach
-    uint frames = 0;                                               // fit
-    uint beyond = (uint)(units / KMA_SLAB_FRAME_UNITS) + 1;        // do not
     ulong end;
-    kma_slab_plan plan = kma_slab_plan_of(frames, cursors, debug, &end);
-    while (beyond - frames > 1) { // 25 steps at most
-        const uint middle = frames + (beyond - frames) / 2;
-        const kma_slab_plan larger = kma_slab_plan_of(middle, cursors, debug, &end);
-        if (end > units) {
-            beyond = middle;
-        } else {
-            frames = middle;
+    kma_slab_plan plan = kma_slab_plan_of(0, cursors, debug, &end);
+    for (uint step = 1u << 30 >> (KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT); step != 0; step >>= 1) {
+        const kma_slab_plan larger = kma_slab_plan_of(plan.frames + step, cursors, debug, &end);
+        if (end <= units)
             plan = larger;
-        }
     }
     return plan;
 }

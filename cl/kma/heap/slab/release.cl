@@ -48,26 +48,15 @@ static inline KMA_COLD void kma_slab_release_rest(global kma_slab *heap, global 
         kma_slab_report(heap, error, kma_wrong_ref(&heap->header, ptr), 0);
 }
 
-// Frees the block at `ptr`; a record if there is none. What is in a page comes first.
-static inline void kma_slab_release_alone(global kma_slab *heap, global void *ptr)
-{
-    // Huge for a pointer in front of frame 0.
-    const ulong offset = (ulong)ptr - (ulong)heap - (ulong)heap->plan.begin * KMA_UNIT;
-    if (offset % KMA_UNIT == 0 &&
-        offset / KMA_UNIT < (ulong)heap->plan.frames * KMA_SLAB_FRAME_UNITS) {
-        const uint unit = (uint)(offset / KMA_UNIT), within = unit % KMA_SLAB_FRAME_UNITS;
-        const uint line = unit >> KMA_SLAB_LINE_SHIFT;
-        const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
-        kma_slab_spot spot;
-        if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE &&
-            kma_slab_spot_equal(&spot, (unit - within) >> KMA_SLAB_LINE_SHIFT, word, within) &&
-            kma_slab_release_page_slot(heap, spot.line, spot.bit))
-            return;
-    }
-    kma_slab_release_rest(heap, ptr);
-}
-
 #if KMA_SHORT_PATHS
+
+// Whether all lanes of a warp are here, with one heap. `why` differs from call to call: lanes that
+// met in this function for different reasons are not together.
+static inline bool kma_slab_is_together(global kma_slab *heap, uint why)
+{
+    return kma_lanes_count(KMA_LANES_ALL) >= KMA_SLAB_TEAM && kma_lanes_active() == KMA_LANES_ALL &&
+           kma_lanes_alike(KMA_LANES_ALL, (ulong)heap + why) == KMA_LANES_ALL;
+}
 
 // By all lanes, with the block's unit from the heap's begin, or a line behind the last. True in
 // lanes whose block is freed.
@@ -128,4 +117,27 @@ static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
 }
 
 #endif
+
+// Frees the block at `ptr`; a record if there is none. What is in a page comes first.
+static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
+{
+    // Huge for a pointer in front of frame 0.
+    const ulong offset = (ulong)ptr - (ulong)heap - (ulong)heap->plan.begin * KMA_UNIT;
+    const bool is_in = offset % KMA_UNIT == 0 &&
+                       offset / KMA_UNIT < (ulong)heap->plan.frames * KMA_SLAB_FRAME_UNITS;
+    const uint unit = is_in ? (uint)(offset / KMA_UNIT) : KMA_SLAB_NONE;
+#if KMA_SHORT_PATHS
+    if (kma_slab_is_together(heap, 0) && kma_slab_free_together(heap, unit))
+        return;
+#endif
+    const uint within = unit % KMA_SLAB_FRAME_UNITS, line = unit >> KMA_SLAB_LINE_SHIFT;
+    const uint word = is_in ? kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED) : 0;
+    kma_slab_spot spot;
+    if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE &&
+        kma_slab_spot_equal(&spot, (unit - within) >> KMA_SLAB_LINE_SHIFT, word, within) &&
+        kma_slab_release_page_slot(heap, spot.line, spot.bit))
+        return;
+    kma_slab_release_rest(heap, ptr);
+}
+
 #endif
