@@ -139,22 +139,22 @@ static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, 
 static inline uint kma_slab_next_frames(global kma_slab *heap, uint from, uint count)
 {
     const uint groups = (heap->plan.frames + KMA_SLAB_GROUP_FRAMES - 1) >> KMA_BIT_TREE_SHIFT;
+    const uint every = (uint)kma_bits_below(KMA_SLAB_GROUP_FRAMES);
+    uint below = (uint)kma_bits_below(from & (KMA_SLAB_GROUP_FRAMES - 1)); // of the first group
     uint listed = 0; // side by side, in front of the next group
-    for (uint group = from >> KMA_BIT_TREE_SHIFT; group < groups; group += 16) {
-        uint words[16];
-        KMA_UNROLL(16)
-        for (uint i = 0; i < 16; i++) // in flight at once
+    for (uint group = from >> KMA_BIT_TREE_SHIFT; group < groups; group += 8) {
+        uint words[8];
+        KMA_UNROLL(8)
+        for (uint i = 0; i < 8; i++) // in flight at once
             words[i] =
                 group + i < groups ? kma_load_u32(kma_slab_whole(heap, group + i), KMA_RELAXED) : 0;
-        KMA_UNROLL(16)
-        for (uint i = 0; i < 16; i++) {
-            const uint first = (group + i) << KMA_BIT_TREE_SHIFT; // of the group
-            const uint below = from > first ? min(from - first, KMA_SLAB_GROUP_FRAMES) : 0;
-            const uint bits = words[i] & ~(uint)kma_bits_below(below);
-            const uint busy = ~bits & (uint)kma_bits_below(KMA_SLAB_GROUP_FRAMES);
+        KMA_UNROLL(8)
+        for (uint i = 0; i < 8; i++) {
+            const uint busy = ~words[i] & every | below;
+            below = 0;
             const uint low = busy == 0 ? KMA_SLAB_GROUP_FRAMES : kma_lowest_bit(busy);
             if (listed + low >= count)
-                return first - listed;
+                return ((group + i) << KMA_BIT_TREE_SHIFT) - listed;
             listed = busy == 0 ? listed + low : KMA_SLAB_GROUP_FRAMES - 1 - kma_highest_bit(busy);
         }
     }

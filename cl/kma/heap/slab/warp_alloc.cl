@@ -146,7 +146,7 @@ static inline uint kma_slab_of_team(kma_lanes lanes)
 }
 
 // The same where each lane wants 1 to KMA_SLAB_MOST_MIXED units of its own.
-static inline KMA_ALWAYS kma_ref kma_slab_take_mixed(global kma_slab *heap, uint units, bool looks)
+static inline KMA_COLD kma_ref kma_slab_take_mixed(global kma_slab *heap, uint units, bool looks)
 {
     const uint lane = kma_lane_of_all();
     const uint slot = lane & (KMA_SLAB_TEAM - 1);
