@@ -45,15 +45,19 @@ static inline KMA_COLD uint kma_slab_claim_frames(global kma_slab *heap, uint fi
     uint good = 0;
     for (uint done = 0; done < count && good == done; done += at_once) {
         global kma_atomic_u32 *const used = kma_slab_used(heap, first + done);
-        const uint tries = min(at_once, count - done);
-        uint seen[KMA_SLAB_AT_ONCE];
-        KMA_UNROLL(8)
-        for (uint i = 0; i < KMA_SLAB_AT_ONCE; i++)
-            seen[i] = i < tries ? kma_cas_u32(&used[i], 0, KMA_SLAB_FULL, KMA_RELAXED) : 1;
         uint mine = 0; // a bit for each claim
-        KMA_UNROLL(8)
-        for (uint i = 0; i < KMA_SLAB_AT_ONCE; i++)
-            mine |= seen[i] == 0 ? 1u << i : 0;
+        if (at_once == KMA_SLAB_AT_ONCE && count - done >= KMA_SLAB_AT_ONCE) {
+            uint seen[KMA_SLAB_AT_ONCE];
+            KMA_UNROLL(8)
+            for (uint i = 0; i < KMA_SLAB_AT_ONCE; i++)
+                seen[i] = kma_cas_u32(&used[i], 0, KMA_SLAB_FULL, KMA_RELAXED);
+            KMA_UNROLL(8)
+            for (uint i = 0; i < KMA_SLAB_AT_ONCE; i++)
+                mine |= seen[i] == 0 ? 1u << i : 0;
+        } else {
+            for (uint i = 0; i < at_once && done + i < count; i++)
+                mine |= kma_cas_u32(&used[i], 0, KMA_SLAB_FULL, KMA_RELAXED) == 0 ? 1u << i : 0;
+        }
         const uint claims = kma_lowest_bit(~mine); // until the first one that failed
         good += claims;
         for (uint left = mine >> claims << claims; left != 0 && good < count; left &= left - 1) {
