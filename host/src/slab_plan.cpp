@@ -32,7 +32,7 @@ std::uint64_t heap_bytes(const HeapOptions &options, std::uint64_t frames)
     const std::uint64_t bytes = units * KMA_UNIT;
     if (options.max_bytes <= bytes)
         return bytes;
-    const auto largest = layout::kma_slab_plan_for(options.max_bytes, KMA_SLAB_CURSORS, debug);
+    const auto largest = layout::kma_slab_plan_growing(bytes, options.max_bytes, KMA_SLAB_CURSORS, debug);
     return std::min(std::uint64_t{largest.begin} * KMA_UNIT + frames * frame_bytes, options.max_bytes);
 }
 

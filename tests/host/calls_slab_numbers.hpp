@@ -99,7 +99,7 @@ inline void check_slab_masks()
 // else.
 inline void check_slab_plan(ulong bytes, uint cursors, uint debug)
 {
-    const kma_slab_plan plan = kma_slab_plan_for(bytes, cursors, debug);
+    const kma_slab_plan plan = kma_slab_plan_growing(bytes, bytes, cursors, debug);
     const ulong units = std::min(bytes / KMA_UNIT, ulong{0xffffffff});
     ulong end;
     kma_slab_plan_of(plan.frames + 1, cursors, debug, &end);

@@ -304,20 +304,6 @@ static inline kma_slab_plan kma_slab_plan_of(uint frames, uint cursors, uint deb
     return plan;
 }
 
-// The plan with the most frames that `bytes` have room for; 0 frames if there is none.
-static inline kma_slab_plan kma_slab_plan_for(ulong bytes, uint cursors, uint debug)
-{
-    const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu); // as far as refs reach
-    ulong end;
-    kma_slab_plan plan = kma_slab_plan_of(0, cursors, debug, &end);
-    for (uint step = 1u << 30 >> (KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT); step != 0; step >>= 1) {
-        const kma_slab_plan larger = kma_slab_plan_of(plan.frames + step, cursors, debug, &end);
-        if (end <= units)
-            plan = larger;
-    }
-    return plan;
-}
-
 // The same plan with only those of its frames that a heap of `bytes` has yet.
 static inline kma_slab_plan kma_slab_plan_within(kma_slab_plan plan, ulong bytes)
 {
@@ -331,11 +317,21 @@ static inline kma_slab_plan kma_slab_plan_within(kma_slab_plan plan, ulong bytes
     return plan;
 }
 
-// The plan of a heap that has `bytes` and may grow until it has `max_bytes`.
+// The plan of a heap that has `bytes` and may grow until it has `max_bytes`: with the most frames
+// that there is room for; 0 frames if there is none.
 static inline kma_slab_plan kma_slab_plan_growing(ulong bytes, ulong max_bytes, uint cursors,
                                                   uint debug)
 {
-    return kma_slab_plan_within(kma_slab_plan_for(max(bytes, max_bytes), cursors, debug), bytes);
+    const ulong refs = 0xffffffffu; // reach so many units
+    const ulong units = min(max(bytes, max_bytes) / KMA_UNIT, refs);
+    ulong end;
+    kma_slab_plan plan = kma_slab_plan_of(0, cursors, debug, &end);
+    for (uint step = 0x80000000u / KMA_SLAB_FRAME_UNITS; step != 0; step >>= 1) { // 23 times
+        const kma_slab_plan larger = kma_slab_plan_of(plan.frames + step, cursors, debug, &end);
+        if (end <= units)
+            plan = larger;
+    }
+    return kma_slab_plan_within(plan, bytes);
 }
 
 #endif

@@ -132,7 +132,7 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
                 return KMA_NULL;
             frame = (word << KMA_BIT_TREE_SHIFT) + kma_slab_pick(listed, me / 32 * 7 + tried * 11);
         }
-        const uint index = (hint + me + (me >> 5) * 4 + tried * 12) & last;
+        const uint index = (me + (me >> 5) * 4 + tried * 12) & last;
         const uint first = (frame << KMA_SLAB_FRAME_SHIFT) + (index & ~3u);
         const kma_four_u32 four = kma_load_four_u32(kma_slab_word(heap, first));
         uint rooms = 0; // a bit for each word, twice: round
@@ -148,7 +148,7 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
         if (block == KMA_NULL)
             continue;
         if (tried > 1)
-            kma_store_u32(current, first + at, KMA_RELAXED);
+            kma_store_u32(current, frame << KMA_SLAB_FRAME_SHIFT, KMA_RELAXED);
         return block;
     }
 #endif
@@ -188,8 +188,7 @@ static inline KMA_COLD bool kma_slab_end_page(global kma_slab *heap, uint frame,
     for (uint i = 0; i < words && is_empty; i += 4) { // 8 times at most
         const kma_four_u32 four = kma_load_four_u32(kma_slab_word(heap, first + i));
         for (uint j = 0; j < 4; j++)
-            is_empty &=
-                (four.w[j] & ~KMA_SLAB_LISTED) == kma_slab_page_word(size_class, i + j);
+            is_empty &= (four.w[j] & ~KMA_SLAB_LISTED) == kma_slab_page_word(size_class, i + j);
     }
     if (!is_empty)
         return false;
