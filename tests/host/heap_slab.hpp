@@ -71,9 +71,6 @@ struct slab_kind {
     // Executions that a search with two switches of threads can end, of the first 25.
     static constexpr uint searched_variants[] = {3, 4, 6, 7, 10, 11, 12, 13, 17, 19, 20};
     static constexpr uint searched = std::size(searched_variants), searched_rounds = 1;
-    // Open: where a whole group stops, two frames more are lost than `least` says, and a lane
-    // alone that takes stale listings out has more atomics than the test allows.
-    static constexpr bool freezes_alone = true;
     // Frames. No runs, for which a lane may search sixteen times.
     static constexpr heap_shape frozen(uint threads)
     {
@@ -180,18 +177,42 @@ struct slab_kind {
     bool has_room(uint units) const { return slab_metadata(heap).has_room(units); }
 
     // A group that stops costs the frames that its lanes have blocks in, the frames that they claim
-    // or end, and what is below one word of level 1 of two trees: of free lines, and of pages
-    // without blocks.
+    // or end, and those below the bits of trees that its lanes took away and did not look at again.
     uint least(uint units_of_block, const block_list &living, const block_list &held,
                const block_list &asked, const block_list &refused) const
     {
         const uint run = (units_of_block + KMA_SLAB_FRAME_UNITS - 1) / KMA_SLAB_FRAME_UNITS;
-        uint less = 2 * KMA_BIT_TREE_FANOUT * KMA_BIT_TREE_FANOUT + 1;
+        uint less = 1 + hidden();
         for (const block_list *list : {&living, &held, &asked, &refused})
             for (const block &each : *list)
                 less += (each.units + KMA_SLAB_FRAME_UNITS - 1) / KMA_SLAB_FRAME_UNITS + 1;
         const uint left = heap->plan.frames > less ? heap->plan.frames - less : 0;
         return run > 1 ? left / run / 2 : left * (KMA_SLAB_FRAME_UNITS / units_of_block);
+    }
+
+    // Frames that are in a tree, below a word whose bit above is missing: one for each lane of a
+    // group that stopped, at most.
+    uint hidden() const
+    {
+        ulong frames = 0;
+        uint missing = 0;
+        for (uint tree = 0; tree < KMA_SLAB_TREES; tree++) {
+            const bool of_groups = tree > KMA_SLAB_WHOLE_TREE && tree < KMA_SLAB_EMPTY_TREE;
+            global kma_atomic_u32 *const words = kma_slab_tree(heap, tree);
+            const uint room = heap->plan.room;
+            for (uint level = 0; level < kma_bit_tree_top(room); level++)
+                for (uint node = 0; node < kma_bit_tree_nodes(room, level); node++) {
+                    const uint word = kma_bit_tree_base(room, level) + node;
+                    if (kma_load_u32(&words[word], KMA_RELAXED) == 0 ||
+                        kma_bit_tree_tells(words, room, level, node))
+                        continue;
+                    missing++;
+                    const uint shift = (level + 1 + (of_groups ? 1 : 0)) * KMA_BIT_TREE_SHIFT;
+                    frames |= (ulong)kma_bits_below(1u << shift) << (node << shift);
+                }
+        }
+        shim::check(missing <= shim::group_lanes, "more bits are missing than lanes are stopped");
+        return static_cast<uint>(std::popcount(frames & kma_bits_below(heap->plan.frames)));
     }
 
 private:

@@ -154,7 +154,7 @@ static inline uint kma_slab_next_frames(global kma_slab *heap, uint from, uint c
                 group + i < groups ? kma_load_u32(kma_slab_whole(heap, group + i), KMA_RELAXED) : 0;
         KMA_UNROLL(8)
         for (uint i = 0; i < 8; i++) {
-            const uint busy = ~words[i] & every | below;
+            const uint busy = (~words[i] & every) | below;
             below = 0;
             const uint low = busy == 0 ? KMA_SLAB_GROUP_FRAMES : kma_lowest_bit(busy);
             if (listed + low >= count)
