@@ -31,6 +31,7 @@ public:
         slab_paged = mode_->paged;
         slab_spare = mode_->spare;
         heap_.init(mode_->shape);
+        ready_ = 0;
         block_list blocks;
         const uint fill = mode_->fill != 0
                               ? mode_->fill
@@ -147,7 +148,7 @@ private:
     }
 
     // Lanes take together as far as they meet, and free in turn what was the first or the second,
-    // or their oldest.
+    // or their oldest; some what is no block, or, if nobody takes any more, what is free already.
     void use_teams(uint me)
     {
         block_list &mine = held_[me];
@@ -157,8 +158,18 @@ private:
                     if (const block one = heap_.alloc(mode_->shape.kinds[kind], stamp(me));
                         one.units != 0)
                         mine.push(one);
-        while (mine.count != 0)
-            heap_.free(mine.pop(draw_of(me) % 4 != 0 ? mine.count - 1 : 0));
+        const bool waits = variant_ % 16 == 0;
+        for (ready_++; waits && ready_ != threads;) // until all have taken what they take
+            shim::pause();
+        while (mine.count != 0) {
+            if (draw_of(me) % 8 == 0) // inside a line: the words of a slot's other lines are any
+                heap_.free_wrongly(mine.blocks[mine.count - 1],
+                                   draw_of(me) % 2 == 0 && KMA_SLAB_LINE_UNITS > 1);
+            const block one = mine.pop(draw_of(me) % 4 != 0 ? mine.count - 1 : 0);
+            heap_.free(one);
+            if (waits && draw_of(me) % 3 == 0)
+                heap_.free_again(one);
+        }
     }
 
     tiny_heap<slab_kind> heap_;
@@ -168,4 +179,5 @@ private:
     uint variant_ = 0;
     uint draw_ = 0;
     uint prelude_stamp_ = 0;
+    std::atomic<uint> ready_ = 0; // threads that take no more; orders nothing
 };
