@@ -71,6 +71,9 @@ struct slab_kind {
     // Executions that a search with two switches of threads can end, of the first 25.
     static constexpr uint searched_variants[] = {3, 4, 6, 7, 10, 11, 12, 13, 17, 19, 20};
     static constexpr uint searched = std::size(searched_variants), searched_rounds = 1;
+    // Of one operation. The longest has 825: it ends one page without blocks after the other, since
+    // a lane that stopped hides the frames that come free.
+    static constexpr uint most_atomics = 900;
     // Frames. No runs, for which a lane may search sixteen times.
     static constexpr heap_shape frozen(uint threads)
     {

@@ -91,17 +91,17 @@ public:
     void go_on(uint me) override
     {
         while (held_[me].count != 0)
-            bounded([&] { return give(me, me); });
+            bounded([&] { return give(me, me); }, most());
         for (uint pair = 0; pair < pairs; pair++) {
             uint attempts = shim::random(2);
-            while (!bounded([&] { return take(me, shape_.kinds[++attempts % 2], 1); })) {
+            while (!bounded([&] { return take(me, shape_.kinds[++attempts % 2], 1); }, most())) {
                 if (!Kind::reuses && (state_ != roomy || is_emptied_))
                     return;
                 // Who was held while another took all there is may still see the heap so.
                 shim::check(attempts < most_attempts && (state_ != roomy || is_emptied_),
                             "no block to be had while a thread is stopped");
             }
-            bounded([&] { return give(me, me); });
+            bounded([&] { return give(me, me); }, most());
         }
     }
 
@@ -124,11 +124,11 @@ public:
             const uint units = shape_.kinds[kind];
             const uint expected = heap_.in.least(units, {}, blocks, asked, refused);
             shim::check(expected != 0 || !Kind::reuses || hides_much(), "this heap is too small to show anything");
-            while (bounded([&] { return take(me, units, 1); }))
+            while (bounded([&] { return take(me, units, 1); }, most()))
                 ;
             shim::check(held_[me].count >= expected, "a thread that was stopped cost more than it may");
             while (held_[me].count != 0)
-                bounded([&] { return give(me, me); });
+                bounded([&] { return give(me, me); }, most());
         }
     }
 
@@ -163,6 +163,14 @@ private:
     static_assert(states == roomy + 1);
 
     static constexpr uint fill_of(uint state) { return state <= few ? state : capacity - (most_taken - state); }
+
+    static constexpr uint most()
+    {
+        if constexpr (requires { Kind::most_atomics; })
+            return Kind::most_atomics;
+        else
+            return most_atomics;
+    }
 
     // Whether stopped lanes hide what a kind can tell of, which may be most of a tiny heap.
     bool hides_much() const

@@ -11,23 +11,22 @@
 
 namespace freeze {
 
-// Far more than retries can explain while one thread is stopped. The longest operation, of 643 atomics, takes 28 frames
-// without a slot out of a tree of the slab heap, one after the other.
-constexpr uint most_atomics = 700;  // of one operation
+// Far more than retries can explain while one thread is stopped.
+constexpr uint most_atomics = 600;  // of one operation, unless a heap says how many it may have
 constexpr uint most_attempts = 300; // for one pair of operations that must succeed
 constexpr uint pairs = 2;           // each thread's quota
 
 inline uint longest = 0; // operation of those that were not stopped, in atomic operations
 
 // An operation of a thread that is not the one to be stopped: it must end soon, whoever is stopped where.
-template <class Operation> auto bounded(const Operation &operation)
+template <class Operation> auto bounded(const Operation &operation, uint most = most_atomics)
 {
     struct meter {
         uint before = shim::self().operations;
         ~meter() { longest = max(longest, shim::self().operations - before); }
     } here;
     auto result = operation();
-    shim::check(shim::self().operations - here.before <= most_atomics,
+    shim::check(shim::self().operations - here.before <= most,
                 "an operation does not end soon while another thread is stopped");
     return result;
 }
