@@ -71,9 +71,10 @@ struct slab_kind {
     // Executions that a search with two switches of threads can end, of the first 25.
     static constexpr uint searched_variants[] = {3, 4, 6, 7, 10, 11, 12, 13, 17, 19, 20};
     static constexpr uint searched = std::size(searched_variants), searched_rounds = 1;
-    // Of one operation. The longest has 825: it ends one page without blocks after the other, since
-    // a lane that stopped hides the frames that come free.
-    static constexpr uint most_atomics = 900;
+    // Of one operation beside a thread that stopped, as for all, or beside a group. The longest has
+    // 825 there: it ends one page without blocks after the other, since a lane that stopped hides
+    // the frames that come free.
+    static constexpr uint most_atomics(uint threads) { return threads == 3 ? 600 : 900; }
     // Frames. No runs, for which a lane may search sixteen times.
     static constexpr heap_shape frozen(uint threads)
     {
@@ -193,8 +194,8 @@ struct slab_kind {
         return run > 1 ? left / run / 2 : left * (KMA_SLAB_FRAME_UNITS / units_of_block);
     }
 
-    // Frames that are in a tree, below a word whose bit above is missing: one for each lane of a
-    // group that stopped, at most.
+    // Frames that are in a tree, below a word whose bit above is missing: one for the thread, or for
+    // each lane of the group, that stopped, at most.
     uint hidden() const
     {
         ulong frames = 0;
@@ -214,7 +215,8 @@ struct slab_kind {
                     frames |= (ulong)kma_bits_below(1u << shift) << (node << shift);
                 }
         }
-        shim::check(missing <= shim::group_lanes, "more bits are missing than lanes are stopped");
+        shim::check(missing <= (shim::chosen.width == 1 ? 1 : shim::group_lanes),
+                    "more bits are missing than lanes are stopped");
         return static_cast<uint>(std::popcount(frames & kma_bits_below(heap->plan.frames)));
     }
 

@@ -37,12 +37,19 @@ cl::Program build(const std::string &text, const std::string &options = {})
 }
 
 template <class... Args>
-void launch(const cl::Program &program, const std::string &name, std::size_t work_items, const Args &...args)
+void launch_from(const cl::Program &program, const std::string &name, std::size_t first, std::size_t work_items,
+                 const Args &...args)
 {
     cl::Kernel kernel(program, name.c_str());
     cl_uint index = 0;
     (kernel.setArg(index++, args), ...);
-    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items), cl::NDRange(64));
+    device().queue().enqueueNDRangeKernel(kernel, cl::NDRange(first), cl::NDRange(work_items), cl::NDRange(64));
+}
+
+template <class... Args>
+void launch(const cl::Program &program, const std::string &name, std::size_t work_items, const Args &...args)
+{
+    launch_from(program, name, 0, work_items, args...);
 }
 
 // As the head of the file has it.
@@ -113,18 +120,19 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
     const cl::Program program =
         build(kma::emit(kind) + user_kernel,
               (options == "default" ? device().language_option() : options) + device().target_options());
-    // Of 16 bytes: four superblocks of 4 KiB, two frames; one more as told, since a thread has free blocks in hand for
-    // a moment while others look.
-    constexpr cl_uint items = 1024;
+    constexpr cl_uint items = 1024; // of 16 bytes: four superblocks of 4 KiB, one more as told; two frames
     const std::uint64_t bytes = kind == HeapKind::bump   ? 2688 + items * 32
-                                : kind == HeapKind::slab ? slab_heap_bytes(3)
+                                : kind == HeapKind::slab ? slab_heap_bytes(2)
                                                          : superblock_heap_bytes(5, 8);
     const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
     prepare(program, kind, "init", heap, static_cast<cl_ulong>(bytes));
 
     cl_uint none = 0;
     const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
-    launch(program, "push", items, heap, list);
+    // Slab: the blocks fill the heap, which is promised to lone callers only: one group after the other.
+    const cl_uint at_once = kind == HeapKind::slab ? 64 : items;
+    for (cl_uint first = 0; first < items; first += at_once)
+        launch_from(program, "push", first, at_once, heap, list);
     const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
     launch(program, prefix + "_stats_kernel", 64, heap, stats);
 

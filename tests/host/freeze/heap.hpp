@@ -10,7 +10,7 @@ namespace freeze {
 template <class Kind, uint threads> class heap_subject : public subject {
 public:
     static constexpr const char *structure = Kind::name;
-    static constexpr bool has_lanes = !requires { Kind::freezes_alone; };
+    static constexpr bool has_lanes = true;
     static constexpr uint operations = 6;
     static constexpr uint states = 19; // small blocks taken, few or almost all, then others
 
@@ -166,8 +166,8 @@ private:
 
     static constexpr uint most()
     {
-        if constexpr (requires { Kind::most_atomics; })
-            return Kind::most_atomics;
+        if constexpr (requires { Kind::most_atomics(threads); })
+            return Kind::most_atomics(threads);
         else
             return most_atomics;
     }
