@@ -75,13 +75,14 @@ public:
     {
         Slots slots;
         slots.first = line;
-        slots.lines = kma_slab_lines_of(word(line));
         if (is_run(line)) {
+            slots.lines = word(line) & KMA_SLAB_RUN_LINES;
             slots.all = slots.taken = 1;
             slots.unit[0] = line << KMA_SLAB_LINE_SHIFT;
             slots.units[0] = slots.lines << KMA_SLAB_LINE_SHIFT;
             return slots;
         }
+        slots.lines = kma_slab_lines_of(word(line));
         if (!kma_slab_is_mixed(word(line)) && kma_slab_equal_shift(word(line)) > KMA_SLAB_TEAM_SHIFT)
             return slots;
         slots.all = kma_slab_slots(word(line));

@@ -9,7 +9,7 @@ inline constexpr size_t too_much = size_t{1} << 40;
 
 inline uchar *base()
 {
-    alignas(4096) static uchar memory[4096 + 131072]; // something in front, too
+    alignas(4096) static uchar memory[4096 + 270336]; // something in front, too
     return memory + 4096;
 }
 

@@ -1,92 +1,10 @@
-// Every function of the slab heap by a lone caller, at its edges; see scenario_calls.hpp. With
-// devices' lines, frames and slabs, and shares of cursors of 32 and 128 lines.
+// Every function of the slab heap by a lone caller, at its edges; see scenario_calls.hpp.
 #pragma once
 
-#include "calls_slab_numbers.hpp"
+#include "calls_slab_churn.hpp"
+#include "calls_slab_groups.hpp"
 
 namespace calls {
-
-using slab_log = log_of<kma_slab>;
-
-inline ulong slab_bytes(uint frames)
-{
-    ulong end;
-    kma_slab_plan_of(frames, KMA_SLAB_CURSORS, 0, &end);
-    return end * KMA_UNIT;
-}
-
-inline kma_slab *new_slab(ulong bytes, ulong max_bytes, uint work_items)
-{
-    auto *const heap = reinterpret_cast<kma_slab *>(base());
-    std::memset(static_cast<void *>(heap), 0xa5, std::max(bytes, max_bytes));
-    shim::self().operations = 0; // which are limited
-    for (uint me = 0; me < work_items; me++)
-        kma_slab_init(heap, bytes, max_bytes, KMA_SLAB_CURSORS, false, me, work_items);
-    return heap;
-}
-
-inline uchar *slab_unit(kma_slab *heap, uint unit)
-{
-    return reinterpret_cast<uchar *>(heap) + (size_t{heap->plan.begin} + unit) * KMA_UNIT;
-}
-
-inline uint slab_unit_of(kma_slab *heap, const void *block)
-{
-    return static_cast<uint>((static_cast<const uchar *>(block) - slab_unit(heap, 0)) / KMA_UNIT);
-}
-
-// Blocks, as many as there may be of one unit in twelve frames.
-struct slab_blocks {
-    void *blocks[12 * 512];
-    uint count = 0;
-};
-
-inline slab_blocks taken;
-
-// The metadata, and that each unit of the heap is a block's start or none.
-inline void check_slab_books(kma_slab *heap)
-{
-    shim::start_watchdog();
-    shim::self().operations = 0;
-    slab_metadata metadata(heap);
-    for (uint n = 0; n < taken.count; n++)
-        metadata.expect(slab_unit_of(heap, taken.blocks[n]), 1);
-    metadata.check();
-    for (uint unit = 0; unit < heap->plan.frames * KMA_SLAB_FRAME_UNITS; unit++) {
-        shim::self().operations = 0;
-        shim::check(kma_slab_block_bytes(heap, slab_unit(heap, unit)) ==
-                        size_t{metadata.block_at(unit)} * KMA_UNIT,
-                    "a block is not found, or where there is none");
-    }
-}
-
-// Takes all blocks of a size that there are.
-inline void take_all_of(kma_slab *heap, uint units, slab_log &log)
-{
-    shim::start_watchdog();
-    for (shim::self().operations = 0; slab_metadata(heap).has_room(units);
-         shim::self().operations = 0) {
-        void *const block = slab_kind::malloc(heap, size_t{units} * KMA_UNIT);
-        shim::check(block, "a lone caller gets NULL though there is room");
-        shim::check(kma_slab_usable_size(heap, block) >= size_t{units} * KMA_UNIT,
-                    "a block is too small");
-        taken.blocks[taken.count++] = block;
-    }
-    log.fails(!slab_kind::malloc(heap, size_t{units} * KMA_UNIT),
-              units > heap->plan.room * KMA_SLAB_FRAME_UNITS ? KMA_ERROR_TOO_LARGE
-                                                             : KMA_ERROR_OUT_OF_MEMORY);
-    check_slab_books(heap);
-}
-
-inline void free_all_of(kma_slab *heap, uint step)
-{
-    for (uint n = 0; taken.count != 0; n++) {
-        const uint which = n * step % taken.count;
-        std::swap(taken.blocks[which], taken.blocks[taken.count - 1]);
-        slab_kind::free(heap, taken.blocks[--taken.count]);
-    }
-    check_slab_books(heap);
-}
 
 inline void check_slab_requests(kma_slab *heap, slab_log &log)
 {
@@ -225,116 +143,6 @@ inline void check_slab_exhaustion(kma_slab *heap, slab_log &log)
     }
 }
 
-// ------ whole warps
-// -------------------------------------------------------------------------------
-
-// A group's blocks, by lane.
-struct slab_group {
-    uint lanes = 32;
-    void *blocks[32] = {};
-};
-
-inline void take_together(kma_slab *heap, slab_group &group, const uint *units, slab_log &log)
-{
-    shim::lockstep::run(group.lanes, 0, [&](uint lane) {
-        group.blocks[lane] =
-            units[lane] != 0 ? kma_slab_malloc(heap, size_t{units[lane]} * KMA_UNIT) : nullptr;
-    });
-    for (uint lane = 0; lane < group.lanes; lane++) {
-        if (units[lane] != 0 && !group.blocks[lane]) // too many classes for so few frames
-            log.expected[KMA_ERROR_OUT_OF_MEMORY]++;
-        if (!group.blocks[lane])
-            continue;
-        shim::check(kma_slab_usable_size(heap, group.blocks[lane]) >= units[lane] * KMA_UNIT,
-                    "a block is too small");
-        taken.blocks[taken.count++] = group.blocks[lane];
-    }
-    check_slab_books(heap);
-}
-
-// Each lane frees the block of lane `whose(lane)`, 32: none.
-template <class Whose>
-void free_together(kma_slab *heap, const slab_group &group, const Whose &whose)
-{
-    for (uint lane = 0; lane < group.lanes; lane++)
-        if (whose(lane) < 32 && group.blocks[whose(lane)])
-            *std::find(taken.blocks, taken.blocks + taken.count, group.blocks[whose(lane)]) =
-                taken.blocks[taken.count - 1],
-                                                                 taken.count--;
-    shim::lockstep::run(group.lanes, 0, [&](uint lane) {
-        kma_slab_free(heap, whose(lane) < 32 ? group.blocks[whose(lane)] : nullptr);
-    });
-    check_slab_books(heap);
-}
-
-inline void check_slab_group_frees(kma_slab *heap, slab_log &log, const slab_group &group, uint how)
-{
-    const uint lanes = group.lanes;
-    switch (how % 6) {
-    case 0:
-        free_together(heap, group, [](uint lane) { return lane; });
-        break;
-    case 1: // the other way round
-        free_together(heap, group, [lanes](uint lane) { return lanes - 1 - lane; });
-        break;
-    case 2: // all but some, and then these
-        free_together(heap, group, [](uint lane) { return lane % 5 == 3 ? 32 : lane; });
-        free_together(heap, group, [](uint lane) { return lane % 5 == 3 ? lane : 32; });
-        break;
-    case 3: // one after the other
-        for (uint n = 0; n < lanes; n++)
-            free_together(heap, group, [n](uint lane) { return lane == n ? lane : 32; });
-        break;
-    case 4: // by halves
-        free_together(heap, group, [](uint lane) { return lane < 16 ? lane : 32; });
-        free_together(heap, group, [](uint lane) { return lane >= 16 ? lane : 32; });
-        break;
-    default: { // with a lone caller's block instead of one's own
-        slab_group other = group;
-        const uint odd = how / 6 % lanes, lone_units = slab_metadata(heap).has_room(400) ? 400 : 1;
-        void *const lone = slab_kind::malloc(heap, lone_units * KMA_UNIT);
-        if (!lone) // pages of too many classes
-            log.expected[KMA_ERROR_OUT_OF_MEMORY]++;
-        else
-            taken.blocks[taken.count++] = lone;
-        other.blocks[odd] = lone;
-        free_together(heap, other, [](uint lane) { return lane; });
-        shim::check(!group.blocks[odd] || kma_slab_usable_size(heap, group.blocks[odd]) != 0,
-                    "a block that nobody freed is gone");
-        free_together(heap, group, [odd](uint lane) { return lane == odd ? lane : 32; });
-    }
-    }
-    shim::self().operations = 0;
-    log.works(true);
-    shim::check(taken.count == 0, "blocks are left");
-}
-
-// Sizes that are equal, or differ a little or much, or are nothing in some lanes.
-inline void check_slab_groups(uint paged)
-{
-    slab_paged = paged;
-    kma_slab *const heap = new_slab(slab_bytes(12), 0, 1);
-    slab_log log{heap};
-    for (uint seed = 0; seed < 400; seed++) {
-        slab_group group;
-        group.lanes = seed % 7 == 6 ? 16 : 32;
-        uint units[32];
-        const uint first = 1 + kma_mix32(seed) % (seed % 5 == 4 ? 50 : 12);
-        for (uint lane = 0; lane < 32; lane++) {
-            const uint random = kma_mix32(seed * 32 + lane + 1000);
-            units[lane] = seed % 3 == 0   ? first
-                          : seed % 3 == 1 ? 1 + random % first
-                                          : first + random % 40;
-            if (seed % 11 == 10)
-                units[lane] = random % 4 == 0 ? 0 : units[lane];
-        }
-        take_together(heap, group, units, log);
-        check_slab_group_frees(heap, log, group, seed / 3);
-    }
-    take_all_of(heap, 12, log); // what is left serves a lone caller as before
-    free_all_of(heap, 5);
-}
-
 // Each slot of a mixed slab is free in turn: requests that are aligned get it only where it is,
 // too.
 inline void check_slab_mixed_alignment()
@@ -360,23 +168,26 @@ inline void check_slab_mixed_alignment()
     }
 }
 
-// One slot after the other is all that is free in pages of a class: a request that is aligned gets it
-// only where it is, too.
+// One slot after the other is all that is free in pages of a class: a request that is aligned gets
+// it only where it is, too.
 inline void check_slab_page_alignment()
 {
     slab_paged = 1;
     for (uint units = 2; units <= 12; units++)
         for (const uint align : {2u, 4u, 8u}) {
-            kma_slab *const heap = new_slab(slab_bytes(2), 0, 1);
+            kma_slab *const heap = new_slab(slab_bytes(3), 0, 1);
             slab_log log{heap};
             take_all_of(heap, units, log);
             uint served = 0;
-            for (uint n = 0; n < 40; n++) {
+            for (uint n = taken.count - 1, turn = 0; turn < 40; turn++, n -= taken.count / 41) {
                 shim::self().operations = 0;
-                const bool fits = units >= align && slab_unit_of(heap, taken.blocks[n]) % align == 0;
+                const bool fits =
+                    units >= align && slab_unit_of(heap, taken.blocks[n]) % align == 0;
                 slab_kind::free(heap, taken.blocks[n]);
-                void *const block =
-                    slab_kind::aligned_alloc(heap, align * KMA_UNIT, align * KMA_UNIT);
+                void *block = nullptr;
+                shim::lockstep::run(1, turn % 3, [&](uint) { // which begins to look elsewhere
+                    block = slab_kind::aligned_alloc(heap, align * KMA_UNIT, align * KMA_UNIT);
+                });
                 if (block)
                     log.works(fits && kma_slab_ref_of(heap, block) % align == 0);
                 else
@@ -518,6 +329,9 @@ inline void check_slab()
     check_slab_growth();
     for (const uint paged : {1u, KMA_SLAB_FRAME_UNITS})
         check_slab_groups(paged);
+    check_slab_group_sizes();
+    check_slab_wrong_frees();
+    check_slab_churns();
     check_slab_mixed_alignment();
     check_slab_page_alignment();
     check_slab_old_words();

@@ -108,7 +108,8 @@ inline void check_slab_plan(ulong bytes, uint cursors, uint debug)
         return;
     shim::check(plan.limit <= units && plan.limit == plan.begin + plan.frames * ulong{512},
                 "a plan with too many frames");
-    shim::check(std::has_single_bit(plan.shards) && plan.cursors >= 1 && plan.cursors <= cursors,
+    shim::check(plan.shards == std::min(plan.room, 2u) &&
+                    plan.cursors == std::min(plan.room, cursors),
                 "shards and cursors");
     const auto words = [](ulong count) {
         return (count * sizeof(kma_atomic_u32) + KMA_UNIT - 1) / KMA_UNIT;

@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    static constexpr uint most_frames = 32, most_slots = 8192;
+    static constexpr uint most_frames = 32, most_slots = 16384;
     struct slot {
         uint first, units, frame; // the frame that lists it
         bool is_taken, is_held;

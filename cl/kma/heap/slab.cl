@@ -67,7 +67,7 @@ static inline kma_ref kma_slab_take_quickly(global kma_slab *heap, size_t align,
 typedef struct kma_slab_need {
     uint units;      // 0: nothing
     uint align;      // in units
-    uint size_class; // KMA_SLAB_CLASSES: of none, a run
+    uint size_class; // KMA_SLAB_CLASSES or above: of none, a run
     uint error;      // why it cannot be, or what it is if there is no room
 } kma_slab_need;
 
@@ -79,7 +79,7 @@ static inline kma_slab_need kma_slab_need_of(global kma_slab *heap, size_t align
     need.align = 1;
     need.size_class = KMA_SLAB_CLASSES;
     need.error = KMA_ERROR_OUT_OF_MEMORY;
-    if (align != KMA_UNIT && !kma_can_align(heap, align, KMA_SLAB_ALIGN))
+    if (!kma_can_align(heap, align, KMA_SLAB_ALIGN))
         need.error = KMA_ERROR_BAD_ALIGNMENT;
     if (bytes == 0 || need.error != KMA_ERROR_OUT_OF_MEMORY)
         return need;
@@ -94,10 +94,7 @@ static inline kma_slab_need kma_slab_need_of(global kma_slab *heap, size_t align
     }
     need.units = (uint)kma_whole_units(room);
     need.align = align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT;
-    const uint least = max(need.units, need.align);
-    if (least > KMA_SLAB_MOST)
-        return need;
-    need.size_class = kma_slab_class_of(least);
+    need.size_class = kma_slab_class_of(need.units);
     while (kma_slab_units(need.size_class) % need.align != 0) // one of eight is a power of two
         need.size_class++;
     return need;

@@ -34,8 +34,6 @@ static inline KMA_COLD void kma_slab_give_back_frames(global kma_slab *heap, uin
     }
 }
 
-#define KMA_SLAB_AT_ONCE 8u
-
 // Claims frames [first, first + count). Returns how many from `first` on were free: count, or
 // fewer, and none of them is the caller's then. Acquires. In a group one after the other: of lanes
 // that claim overlapping frames, the lane that has the last of them goes on.
@@ -43,7 +41,7 @@ static inline KMA_COLD uint kma_slab_claim_frames(global kma_slab *heap, uint fi
 {
     const uint at_once = count > KMA_SLAB_GROUP_FRAMES ? KMA_SLAB_AT_ONCE : 1;
     uint good = 0;
-    for (uint done = 0; done < count && good == done; done += at_once) {
+    for (uint done = 0; good == done; done += at_once) { // until one fails, or none is left
         global kma_atomic_u32 *const used = kma_slab_used(heap, first + done);
         uint mine = 0; // a bit for each claim
         if (at_once == KMA_SLAB_AT_ONCE && count - done >= KMA_SLAB_AT_ONCE) {
@@ -60,13 +58,13 @@ static inline KMA_COLD uint kma_slab_claim_frames(global kma_slab *heap, uint fi
         }
         const uint claims = kma_lowest_bit(~mine); // until the first one that failed
         good += claims;
-        for (uint left = mine >> claims << claims; left != 0 && good < count; left &= left - 1) {
+        for (uint left = mine >> claims << claims; left != 0; left &= left - 1) {
             kma_fence(KMA_ACQUIRE); // passes on what the frame's last owner released
             kma_slab_give_back_frames(heap, first + done + kma_lowest_bit(left), 1);
         }
     }
     kma_fence(KMA_ACQUIRE); // pairs with the release of the lane that gave the frames back
-    if (good < count && good != 0)
+    if (good < count)
         kma_slab_give_back_frames(heap, first, good);
     return good;
 }
@@ -221,12 +219,10 @@ static inline KMA_COLD kma_ref kma_slab_take_run(global kma_slab *heap, uint lin
     return KMA_NULL;
 }
 
-// Frees a run. False if another lane did.
-static inline KMA_COLD bool kma_slab_release_run(global kma_slab *heap, uint line)
+// Frees a run, whose word was seen. False if another lane did.
+static inline KMA_COLD bool kma_slab_release_run(global kma_slab *heap, uint line, uint word)
 {
-    const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
-    if ((word & KMA_SLAB_FORM) != 0 || (word & KMA_SLAB_RUN) == 0 ||
-        kma_cas_u32(kma_slab_word(heap, line), word, word & ~KMA_SLAB_RUN, KMA_ACQ_REL) != word)
+    if (kma_cas_u32(kma_slab_word(heap, line), word, word & ~KMA_SLAB_RUN, KMA_RELAXED) != word)
         return false;
     const uint lines = word & KMA_SLAB_RUN_LINES, first = line >> KMA_SLAB_FRAME_SHIFT;
     kma_slab_give_back_frames(heap, first, lines >> KMA_SLAB_FRAME_SHIFT);

@@ -96,8 +96,7 @@ static inline uint kma_slab_page_shift(uint units)
 // log2 of the slots of an equal slab: those of a team, or as many as a frame has room for.
 static inline uint kma_slab_shift(uint units)
 {
-    const uint fit = KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT -
-                     (units > 1 ? (uint)kma_highest_bit(units - 1) + 1 : 0);
+    const uint fit = KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT - kma_highest_bit(2 * units - 1);
     return fit < KMA_SLAB_TEAM_SHIFT ? fit : KMA_SLAB_TEAM_SHIFT;
 }
 
@@ -178,11 +177,9 @@ static inline uint kma_slab_slots(uint word)
                                         : (1u << ((1u << kma_slab_equal_shift(word)) & 31)) - 1;
 }
 
-// Lines of the slab or the run that a first word tells of.
+// Lines of the slab that a first word tells of.
 static inline uint kma_slab_lines_of(uint word)
 {
-    if ((word & KMA_SLAB_FORM) == 0)
-        return word & KMA_SLAB_RUN_LINES;
     if ((word & KMA_SLAB_MIXED) != 0)
         return (word >> 20 & 255) + 1;
     return kma_slab_whole_lines(kma_slab_units(kma_slab_equal_class(word))
@@ -217,6 +214,7 @@ static inline uint kma_slab_rest_word(uint back, uint shift)
 // Of 32 frames, those that must be wholly free for a page without blocks to stay one, for the next
 // lanes. It is listed as empty then, and ends where memory is short (exhausted).
 #define KMA_SLAB_SPARE 8u
+#define KMA_SLAB_AT_ONCE 8u   // frames of a run that are claimed at the same time
 #define KMA_SLAB_TRIES 6u     // fours of line words that a lane tries near its current line
 #define KMA_SLAB_VISITS 3u    // frames that a lane visits in vain before it takes a new page
 #define KMA_SLAB_PATIENCE 32u // looks for what another lane brings, before a lane brings its own
@@ -273,17 +271,27 @@ static inline uint kma_slab_shards_of(uint frames)
     return shards;
 }
 
+// A plan with only those of its frames that a heap of `bytes` has yet.
+static inline kma_slab_plan kma_slab_plan_within(kma_slab_plan plan, ulong bytes)
+{
+    const ulong units = bytes / KMA_UNIT;
+    const ulong fit = units > plan.begin ? (units - plan.begin) / KMA_SLAB_FRAME_UNITS : 0;
+    plan.frames = (uint)min(fit, (ulong)plan.room);
+    const uint lines = plan.frames << KMA_SLAB_FRAME_SHIFT;
+    plan.rounds[KMA_SLAB_BAND_FEW] = (lines >> KMA_SLAB_FEW_SHIFT) / plan.cursors;
+    plan.rounds[KMA_SLAB_BAND_MANY] = (lines >> KMA_SLAB_MANY_SHIFT) / plan.cursors;
+    plan.limit = plan.begin + plan.frames * KMA_SLAB_FRAME_UNITS;
+    return plan;
+}
+
+// The plan of a heap of so many frames, which ends at unit *end.
 static inline kma_slab_plan kma_slab_plan_of(uint frames, uint cursors, uint debug, ulong *end)
 {
     const ulong word = sizeof(kma_atomic_u32);
     kma_slab_plan plan;
-    plan.frames = frames;
     plan.room = frames;
     plan.shards = kma_slab_shards_of(frames);
     plan.cursors = min(cursors, max(frames / KMA_SLAB_CURSOR_FRAMES, 1u));
-    const uint lines = frames << KMA_SLAB_FRAME_SHIFT;
-    plan.rounds[KMA_SLAB_BAND_FEW] = (lines >> KMA_SLAB_FEW_SHIFT) / plan.cursors;
-    plan.rounds[KMA_SLAB_BAND_MANY] = (lines >> KMA_SLAB_MANY_SHIFT) / plan.cursors;
     plan.tree_words = kma_bit_tree_words(frames);
     const ulong current = kma_whole_units(sizeof(kma_slab));
     const ulong used = current + kma_whole_units((ulong)plan.shards * KMA_SLAB_PAGE_CLASSES * word);
@@ -300,21 +308,7 @@ static inline kma_slab_plan kma_slab_plan_of(uint frames, uint cursors, uint deb
     plan.guard = debug >= 2 ? (uint)guard : 0;
     plan.words = (uint)words;
     plan.begin = (uint)begin;
-    plan.limit = (uint)*end;
-    return plan;
-}
-
-// The same plan with only those of its frames that a heap of `bytes` has yet.
-static inline kma_slab_plan kma_slab_plan_within(kma_slab_plan plan, ulong bytes)
-{
-    const ulong units = bytes / KMA_UNIT;
-    const ulong fit = units > plan.begin ? (units - plan.begin) / KMA_SLAB_FRAME_UNITS : 0;
-    plan.frames = (uint)min(fit, (ulong)plan.room);
-    const uint lines = plan.frames << KMA_SLAB_FRAME_SHIFT;
-    plan.rounds[KMA_SLAB_BAND_FEW] = (lines >> KMA_SLAB_FEW_SHIFT) / plan.cursors;
-    plan.rounds[KMA_SLAB_BAND_MANY] = (lines >> KMA_SLAB_MANY_SHIFT) / plan.cursors;
-    plan.limit = plan.begin + plan.frames * KMA_SLAB_FRAME_UNITS;
-    return plan;
+    return kma_slab_plan_within(plan, *end * KMA_UNIT);
 }
 
 // The plan of a heap that has `bytes` and may grow until it has `max_bytes`: with the most frames

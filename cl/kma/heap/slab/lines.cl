@@ -109,7 +109,7 @@ static inline uint kma_slab_longest_run(uint free_lines)
 // Where `count` free lines begin.
 static inline uint kma_slab_begins(uint free_lines, uint count)
 {
-    for (uint run = 1; run < count; run += min(run, count - run)) // 5 times at most
+    for (uint run = 1; run < count; run *= 2) // 5 times at most
         free_lines &= free_lines >> min(run, count - run);
     return free_lines;
 }
@@ -207,7 +207,7 @@ static inline KMA_COLD void kma_slab_give_back(global kma_slab *heap, uint first
 static inline uint kma_slab_claim_lines(global kma_slab *heap, uint frame, uint count, uint align)
 {
     global kma_atomic_u32 *const used = kma_slab_used(heap, frame);
-    const uint aligned = align < 32 ? ~0u / ((1u << align) - 1) : 1; // bits at multiples of it
+    const uint aligned = ~0u / ((1u << align) - 1); // bits at multiples of it
     uint seen = kma_load_u32(used, KMA_RELAXED);
     for (;;) { // once more if another lane was quicker
         const uint begins = kma_slab_begins(~seen & KMA_SLAB_FULL, count) & aligned;

@@ -290,7 +290,7 @@ static inline kma_ref kma_slab_claim_slab_slot(global kma_slab *heap, uint line,
                                                uint align)
 {
     global kma_atomic_u32 *const at = kma_slab_word(heap, line);
-    uint word = kma_load_u32(at, KMA_ACQUIRE); // the planes as they are with it
+    uint word = kma_load_u32(at, KMA_RELAXED);
     for (;;) { // once more if another lane took or freed a slot of this word
         const uint slots = kma_slab_slab_slots(heap, line, word, size_class, align);
         if (slots == 0)
@@ -346,9 +346,7 @@ static inline KMA_COLD kma_ref kma_slab_claim_in_frame(global kma_slab *heap, ui
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;
     // Line words that have slots if a page of the class is here, as it may be by now.
     const uint units = kma_slab_units(size_class);
-    const uint words = size_class < KMA_SLAB_PAGE_CLASSES && units % align == 0
-                           ? 1u << kma_slab_page_shift(units)
-                           : 0;
+    const uint words = units % align == 0 ? 1u << kma_slab_page_shift(units) : 0;
     for (uint left = kma_slab_candidates(heap, frame, size_class); left != 0; left &= left - 1) {
         const uint line = first + kma_lowest_bit(left);
         const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);

@@ -41,7 +41,7 @@ static inline KMA_COLD void kma_slab_release_rest(global kma_slab *heap, global 
         else if (spot.bit != KMA_SLAB_RUN)
             is_freed = kma_slab_release_slot_of(heap, spot.line, spot.bit, spot.units);
         else
-            is_freed = kma_slab_release_run(heap, spot.line);
+            is_freed = kma_slab_release_run(heap, spot.line, spot.word);
         error = is_freed ? KMA_ERROR_CODES : KMA_ERROR_DOUBLE_FREE;
     }
     if (error != KMA_ERROR_CODES)
@@ -66,8 +66,7 @@ static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
     const uint own = unit >> KMA_SLAB_LINE_SHIFT;
     const bool is_in = own < heap->plan.frames << KMA_SLAB_FRAME_SHIFT;
     const uint word = is_in ? kma_load_u32(kma_slab_word(heap, own), KMA_RELAXED) : 0;
-    const bool is_slab = (word & KMA_SLAB_SLAB) != 0;
-    const bool is_mixed = is_slab && (word & KMA_SLAB_MIXED) != 0;
+    const bool is_mixed = (word & KMA_SLAB_MIXED) != 0; // if it is a slab's: else is_right is false
     const uint shift =
         is_mixed ? KMA_SLAB_TEAM_SHIFT : min(kma_slab_equal_shift(word), KMA_SLAB_TEAM_SHIFT);
     const uint slot = lane & ((1u << shift) - 1);
@@ -77,10 +76,9 @@ static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
     const uint first = lead_unit >> KMA_SLAB_LINE_SHIFT;
     uint offset = slot * kma_slab_units(kma_slab_equal_class(control));
     if (kma_lanes_ballot(KMA_LANES_ALL, is_mixed) != 0) {
-        const uint planes = control >> 17 & 7;
-        const bool loads = is_mixed && slot - 1 < planes &&
-                           first + slot < heap->plan.frames << KMA_SLAB_FRAME_SHIFT;
-        const uint plane = loads ? kma_load_u32(kma_slab_word(heap, first + slot), KMA_RELAXED) : 0;
+        const uint planes = (control & KMA_SLAB_MIXED) != 0 ? control >> 17 & 7 : 0;
+        const uint plane =
+            slot - 1 < planes ? kma_load_u32(kma_slab_word(heap, first + slot), KMA_RELAXED) : 0;
         const uint below = (uint)kma_bits_below(slot);
         uint before = slot;
         for (uint p = 0; p < KMA_SLAB_PLANES; p++) // planes that are not there are 0
@@ -96,7 +94,7 @@ static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
                          ((control & KMA_SLAB_MIXED) != 0) == is_mixed;
     // All in teams of one size: else a smaller team's lane would count for the larger around it.
     const bool is_usual = shift == kma_lanes_first(KMA_LANES_ALL, shift);
-    const bool is_right = is_slab && is_full && is_usual &&
+    const bool is_right = is_full && is_usual &&
                           (is_mixed || kma_slab_equal_shift(control) == shift) &&
                           unit == (first << KMA_SLAB_LINE_SHIFT) + offset;
     const kma_lanes right = kma_lanes_ballot(KMA_LANES_ALL, is_right);

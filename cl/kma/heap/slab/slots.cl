@@ -64,13 +64,11 @@ static inline bool kma_slab_spot_equal(kma_slab_spot *spot, uint line, uint word
 {
     const bool is_page = (word & KMA_SLAB_FORM) == KMA_SLAB_PAGE;
     const uint size_class = is_page ? kma_slab_page_class(word) : kma_slab_equal_class(word);
-    if (size_class >= (is_page ? KMA_SLAB_PAGE_CLASSES : KMA_SLAB_CLASSES))
-        return false;
     const uint units = kma_slab_units(size_class);
     const uint slot = kma_slab_divide(offset, units);
     const uint shift = is_page ? kma_slab_page_shift(units) : 0;
     const uint most = is_page ? KMA_SLAB_FRAME_UNITS : units << kma_slab_equal_shift(word);
-    spot->line = line + (is_page ? slot & ((1u << shift) - 1) : 0);
+    spot->line = line + (slot & ((1u << shift) - 1));
     spot->bit = 1u << (slot >> shift);
     spot->units = units;
     return slot * units == offset && offset + units <= most;
@@ -108,8 +106,7 @@ static inline kma_slab_spot kma_slab_spot_of(global kma_slab *heap, const global
     if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE) {
         line = line >> KMA_SLAB_FRAME_SHIFT << KMA_SLAB_FRAME_SHIFT;
     } else if ((word & KMA_SLAB_FORM) == KMA_SLAB_REST) {
-        const uint back = word >> 20 & 255;
-        line -= min(back, line);
+        line -= word >> 20 & 255;
         word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
         word = (word & KMA_SLAB_FORM) == KMA_SLAB_SLAB ? word : 0; // an old word led elsewhere
     }
@@ -125,7 +122,7 @@ static inline kma_slab_spot kma_slab_spot_of(global kma_slab *heap, const global
         spot.bit = 1u << slot % 32;
         spot.units = slot / 32;
         is_start = slot % 32 < KMA_SLAB_TEAM;
-    } else if ((word & KMA_SLAB_FORM) == 0 && (word & KMA_SLAB_RUN) != 0) {
+    } else if ((word & KMA_SLAB_RUN) != 0) {
         spot.bit = KMA_SLAB_RUN;
         spot.units = (word & KMA_SLAB_RUN_LINES) << KMA_SLAB_LINE_SHIFT;
         is_start = within == 0;

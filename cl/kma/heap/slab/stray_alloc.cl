@@ -62,7 +62,7 @@ static inline KMA_COLD kma_ref kma_slab_new_slab(global kma_slab *heap, uint siz
     const uint near = kma_slab_home(heap, size_class);
     uint shift = size_class < KMA_SLAB_PAGE_CLASSES ? kma_slab_shift(units) : 0;
     uint line = kma_slab_take_lines(heap, kma_slab_whole_lines(units << shift), align_lines, near);
-    if (line == KMA_SLAB_NONE && units << shift > KMA_SLAB_LINE_UNITS && shift != 0) {
+    if (line == KMA_SLAB_NONE && shift != 0) {
         shift = 0;
         line = kma_slab_take_lines(heap, kma_slab_whole_lines(units), align_lines, near);
     }
@@ -70,9 +70,8 @@ static inline KMA_COLD kma_ref kma_slab_new_slab(global kma_slab *heap, uint siz
         return KMA_NULL;
     for (uint slot = 1; slot < 1u << shift; slot++) {
         const uint back = slot * units >> KMA_SLAB_LINE_SHIFT;
-        if (back != 0)
-            kma_store_u32(kma_slab_word(heap, line + back), kma_slab_rest_word(back, shift),
-                          KMA_RELAXED);
+        kma_store_u32(kma_slab_word(heap, line + back), kma_slab_rest_word(back, shift),
+                      KMA_RELAXED);
     }
     const uint word = kma_slab_equal_word(size_class, shift) & ~KMA_SLAB_OCCUPANCY;
     kma_store_u32(kma_slab_word(heap, line), word | 1, KMA_RELEASE); // pairs with claims
@@ -109,7 +108,6 @@ static inline KMA_COLD bool kma_slab_end_empty(global kma_slab *heap)
         kma_slab_take_out(heap, KMA_SLAB_EMPTY_TREE, frame);
         const uint word = kma_slab_clear_listed(heap, frame);
         if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE &&
-            kma_slab_page_class(word) < KMA_SLAB_PAGE_CLASSES &&
             kma_slab_end_page(heap, frame, kma_slab_page_class(word)))
             return true;
     }
@@ -176,7 +174,7 @@ static inline kma_ref kma_slab_refill_in_turn(global kma_slab *heap, uint size_c
         const bool is_busy = seen != KMA_SLAB_NONE && (seen & KMA_SLAB_BUSY) != 0;
         const uint line =
             seen != KMA_SLAB_NONE ? seen : kma_slab_home(heap, size_class) << KMA_SLAB_FRAME_SHIFT;
-        if (!is_busy && kma_cas_u32(current, seen, line | KMA_SLAB_BUSY, KMA_ACQUIRE) == seen)
+        if (!is_busy && kma_cas_u32(current, seen, line | KMA_SLAB_BUSY, KMA_RELAXED) == seen)
             mine = line | KMA_SLAB_BUSY;
         if (looks != 0) // another lane may have brought it
             block = kma_slab_take_near_again(heap, size_class);
@@ -186,7 +184,7 @@ static inline kma_ref kma_slab_refill_in_turn(global kma_slab *heap, uint size_c
     if (block == KMA_NULL)
         block = kma_slab_refill(heap, size_class, align);
     if (mine != KMA_SLAB_NONE) // unless the refill stored another line
-        kma_cas_u32(current, mine, mine & ~KMA_SLAB_BUSY, KMA_RELEASE);
+        kma_cas_u32(current, mine, mine & ~KMA_SLAB_BUSY, KMA_RELAXED);
     return block;
 }
 

@@ -130,7 +130,7 @@ static inline KMA_ALWAYS kma_ref kma_slab_take_equal(global kma_slab *heap, uint
     line += looks ? 0 : (lane >> shift) * lines;
     const uint offset = slot * units;
     const uint inner = offset >> KMA_SLAB_LINE_SHIFT;
-    if (has_line && (slot == 0 || inner != (offset - units) >> KMA_SLAB_LINE_SHIFT))
+    if (has_line && (slot == 0 || inner != 0)) // lanes with one line store the same
         kma_store_u32(kma_slab_word(heap, line + inner),
                       slot == 0 ? kma_slab_equal_word(size_class, shift)
                                 : kma_slab_rest_word(inner, shift),
@@ -167,8 +167,6 @@ static inline KMA_COLD kma_ref kma_slab_take_mixed(global kma_slab *heap, uint u
         mine = slot == p + 1 ? plane : mine;
     }
     const uint offset = before << unit_shift;
-    const uint before_units = kma_lanes_shuffle(KMA_LANES_ALL, (less + 1) << unit_shift,
-                                                slot != 0 ? lane - 1 : lane); // of the slot before
     uint lines = max(kma_slab_whole_lines(total << unit_shift), planes + 1);
     const uint first_lines = kma_lanes_first(KMA_LANES_ALL, lines);
     const uint last_lines = kma_lanes_shuffle(KMA_LANES_ALL, lines, KMA_SLAB_LANES - 1);
@@ -183,14 +181,13 @@ static inline KMA_COLD kma_ref kma_slab_take_mixed(global kma_slab *heap, uint u
     const bool has_line = line != KMA_SLAB_NONE;
     line += looks || lane < KMA_SLAB_TEAM ? 0 : first_lines;
     const uint inner = offset >> KMA_SLAB_LINE_SHIFT;
-    const uint previous = (offset - (slot != 0 ? before_units : 0)) >> KMA_SLAB_LINE_SHIFT;
     const uint word = KMA_SLAB_SLAB | KMA_SLAB_MIXED | (is_coarse ? KMA_SLAB_COARSE : 0) |
                       (lines - 1) << 20 | planes << 17 | ((1u << KMA_SLAB_TEAM) - 1);
     const uint rest = KMA_SLAB_REST | KMA_SLAB_MIXED;
     if (has_line && slot <= planes)
         kma_store_u32(kma_slab_word(heap, line + slot), slot == 0 ? word : rest | slot << 20 | mine,
                       KMA_RELAXED);
-    if (has_line && inner > planes && inner != previous)
+    if (has_line && inner > planes) // lanes with one line store the same
         kma_store_u32(kma_slab_word(heap, line + inner), rest | inner << 20, KMA_RELAXED);
     kma_lanes_sync(KMA_LANES_ALL); // what the lanes stored is before each block is told of
     return has_line ? kma_slab_ref(heap, line, offset) : KMA_NULL;
@@ -202,14 +199,15 @@ static inline KMA_ALWAYS kma_ref kma_slab_take_together(global kma_slab *heap, s
 {
     const bool can = align <= KMA_UNIT && kma_is_power_of_two(align) &&
                      bytes <= KMA_SLAB_MOST * KMA_UNIT && heap->plan.frames != 0;
-    const uint units = can ? (uint)kma_whole_units(bytes) : 0; // 0: none, or none of this kind
-    const uint size_class = units != 0 ? kma_slab_class_of(units) : KMA_SLAB_CLASSES;
+    // 0: none, or none of this kind; of KMA_SLAB_CLASSES or a larger class then.
+    const uint units = can ? (uint)kma_whole_units(bytes) : 0;
+    const uint size_class = kma_slab_class_of(units);
     if (kma_lanes_ballot(KMA_LANES_ALL, size_class != kma_lanes_first(KMA_LANES_ALL, size_class)) ==
         0)
         return size_class < KMA_SLAB_CLASSES ? kma_slab_take_equal(heap, size_class, looks)
                                              : KMA_NULL;
     if (kma_lanes_ballot(KMA_LANES_ALL, units == 0 || units > KMA_SLAB_MOST_MIXED) == 0)
-        return kma_slab_take_mixed(heap, units > 8 ? kma_slab_units(size_class) : units, looks);
+        return kma_slab_take_mixed(heap, kma_slab_units(size_class), looks);
     return KMA_NULL;
 }
 
