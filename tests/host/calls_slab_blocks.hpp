@@ -15,13 +15,14 @@ inline ulong slab_bytes(uint frames)
     return end * KMA_UNIT;
 }
 
-inline kma_slab *new_slab(ulong bytes, ulong max_bytes, uint work_items)
+inline kma_slab *new_slab(ulong bytes, ulong max_bytes, uint work_items,
+                          uint cursors = KMA_SLAB_CURSORS)
 {
     auto *const heap = reinterpret_cast<kma_slab *>(base());
     std::memset(static_cast<void *>(heap), 0xa5, std::max(bytes, max_bytes));
     shim::self().operations = 0; // which are limited
     for (uint me = 0; me < work_items; me++)
-        kma_slab_init(heap, bytes, max_bytes, KMA_SLAB_CURSORS, false, me, work_items);
+        kma_slab_init(heap, bytes, max_bytes, cursors, false, me, work_items);
     return heap;
 }
 

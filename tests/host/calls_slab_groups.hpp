@@ -138,6 +138,19 @@ inline void check_slab_group_sizes()
         take_together(heap, group, units, log, seed % 7 == 6 ? 1u << seed / 7 % 9 : 1);
         check_slab_group_frees(heap, log, group, seed / 3);
     }
+    slab_many_shift = 9; // so that more lines are drawn than a mixed slab may have
+    for (uint seed = 0; seed < 40; seed++) {
+        kma_slab *const heap = new_slab(slab_bytes(28), 0, 1, 1);
+        slab_log log{heap};
+        slab_group group;
+        group.lanes = 16;
+        uint units[32];
+        for (uint lane = 0; lane < 16; lane++)
+            units[lane] = (seed % 2 == 0 ? 320 : 150) + kma_mix32(seed * 16 + lane) % 190;
+        take_together(heap, group, units, log);
+        check_slab_group_frees(heap, log, group, seed / 2);
+    }
+    slab_many_shift = 7;
     kma_slab *const heap = new_slab(slab_bytes(3), 0, 1);
     slab_log log{heap};
     for (const size_t bytes : {(size_t{1} << 36) + 16, ~size_t{0}}) { // more than a uint of units

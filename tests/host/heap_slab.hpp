@@ -35,7 +35,7 @@
 #define KMA_SLAB_VISITS 2u
 #define KMA_SLAB_ALIGNED_LOOKS 4u
 // These differ from execution to execution.
-inline uint slab_paged = 1, slab_spare = 1;
+inline uint slab_paged = 1, slab_spare = 1, slab_many_shift = 7;
 #define KMA_SLAB_PATIENCE (shim::chosen.bound != 0 ? 1u : 2u)
 #define KMA_SLAB_PAGED slab_paged
 #define KMA_SLAB_SPARE slab_spare

@@ -7,7 +7,7 @@
 #define KMA_BIT_TREE_SHIFT 3u // between the schedules' 1 and the devices' 5
 #define KMA_SLAB_DEVICE_SIZES // of all but shares
 #define KMA_SLAB_FEW_SHIFT 5u
-#define KMA_SLAB_MANY_SHIFT 7u
+#define KMA_SLAB_MANY_SHIFT slab_many_shift
 
 #include "calls.hpp"
 #include "calls_aligned.hpp"

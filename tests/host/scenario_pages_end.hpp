@@ -168,7 +168,7 @@ private:
             const block one = mine.pop(draw_of(me) % 4 != 0 ? mine.count - 1 : 0);
             heap_.free(one);
             if (waits && draw_of(me) % 3 == 0)
-                heap_.free_again(one);
+                heap_.free_again_beside_others(one);
         }
     }
 

@@ -34,7 +34,7 @@ static inline KMA_ALWAYS bool kma_slab_claim_together(global kma_slab *heap, uin
         if (lane + i * KMA_SLAB_LANES < frames) {
             const uint mask = kma_slab_part(first, count, frame);
             mine[i] = mask & ~kma_fetch_or_u32(kma_slab_used(heap, frame), mask, KMA_ACQUIRE);
-            failed = failed || mine[i] != mask;
+            failed |= mine[i] != mask;
         }
     }
     if (kma_lanes_ballot(KMA_LANES_ALL, failed) == 0)
