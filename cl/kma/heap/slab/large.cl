@@ -18,13 +18,14 @@ static inline uint kma_slab_in_group(uint first, uint count)
     return (uint)kma_bits_below(min(count, KMA_SLAB_GROUP_FRAMES - at)) << at;
 }
 
-// Gives back whole frames, which are the caller's; releases. Stores do: another lane changes no
-// used word without free lines. The frames are listed by read-modify-writes, whatever loads show.
+// Gives back whole frames, which are the caller's; releases. By read-modify-writes, though no other
+// lane changes these words: a later giver acquires by them what took a frame out of a tree
+// meanwhile. The frames are listed by read-modify-writes, whatever loads show.
 static inline KMA_COLD void kma_slab_give_back_frames(global kma_slab *heap, uint first, uint count)
 {
     kma_fence(KMA_RELEASE); // pairs with the acquire of each frame's next claim
     for (uint i = 0; i < count; i++)
-        kma_store_u32(kma_slab_used(heap, first + i), 0, KMA_RELAXED);
+        kma_fetch_and_u32(kma_slab_used(heap, first + i), 0, KMA_RELAXED);
     for (uint done = 0; done < count;) { // a group each time
         const uint group = (first + done) >> KMA_BIT_TREE_SHIFT;
         const uint frames = kma_slab_in_group(first + done, count - done);
@@ -103,16 +104,12 @@ static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint fi
 
 // ------ searches -------------------------------------------------------------------------------
 
-// A block of up to a group: in the group with the shortest run of whole frames that is long enough,
-// at a multiple of its frames if there is one, so that blocks of one length fill a group. KMA_NULL
-// if there is none.
+// A block of up to a group: in the group with the shortest run of whole frames that is long enough.
+// KMA_NULL if there is none.
 static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, uint count,
                                              uint *begun)
 {
     const uint own = kma_mix32((uint)kma_linear_global_id()) % heap->plan.frames;
-    uint multiples = 0;
-    for (uint at = 0; at < KMA_SLAB_GROUP_FRAMES; at += count)
-        multiples |= 1u << at;
     for (;;) { // each time a listing goes, or another lane was quicker
         const ulong filled = kma_slab_filled(heap, KMA_SLAB_GROUP_TREE(count), KMA_SLAB_EMPTY_TREE);
         if (filled == 0)
@@ -125,10 +122,9 @@ static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, 
             kma_slab_begins(kma_load_u32(kma_slab_whole(heap, group), KMA_RELAXED), count);
         kma_ref block = KMA_NULL;
         if (begins != 0) {
-            const uint at = kma_lowest_bit((begins & multiples) != 0 ? begins & multiples : begins);
+            const uint first = (group << KMA_BIT_TREE_SHIFT) + kma_lowest_bit(begins);
             uint next;
-            block =
-                kma_slab_claim_run(heap, (group << KMA_BIT_TREE_SHIFT) + at, lines, &next, begun);
+            block = kma_slab_claim_run(heap, first, lines, &next, begun);
         }
         kma_slab_relist_group(heap, run, group);
         if (block != KMA_NULL)

@@ -1,8 +1,7 @@
 // Lines: the heap's own allocator, under pages, slabs and runs.
 //
 // A used bit is the truth about its line. A bit is set by a read-modify-write that found it clear,
-// which acquires; it is cleared by one that releases, by the lane that owns the line. (Of the whole
-// frames of a run all bits at once, by a store: large.cl.)
+// which acquires; it is cleared by one that releases, by the lane that owns the line.
 //
 // Run trees tell where free lines are: tree r has frames whose longest run of free lines may be r.
 //
@@ -21,8 +20,9 @@
 //   A group is in the tree of its longest run of listed whole frames or of a longer one, or a
 //   work-item is about to put it there.
 //
-// A lane that lists a frame as whole puts the group into a tree by a read-modify-write. A lane that
-// takes a group out of a tree looks at the frames' word last, as above.
+// A lane that lists a frame as whole puts the group into a tree by a read-modify-write, releasing,
+// whatever a load shows. A lane that takes a group out of a tree does so by one that acquires, then
+// loads the frames' word: it sees the frames of each put that came before.
 #ifndef KMA_HEAP_SLAB_LINES_CL
 #define KMA_HEAP_SLAB_LINES_CL
 
@@ -149,7 +149,6 @@ static inline KMA_COLD void kma_slab_relist_group(global kma_slab *heap, uint ru
         return;
     kma_slab_list_group(heap, group);
     kma_slab_take_out(heap, KMA_SLAB_GROUP_TREE(run), group);
-    kma_fetch_or_u32(kma_slab_whole(heap, group), 0, KMA_ACQ_REL);
     kma_slab_list_group(heap, group);
 }
 

@@ -162,8 +162,7 @@ static inline KMA_COLD kma_ref kma_slab_new_page(global kma_slab *heap, uint fra
 {
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;
     // First the form and the class of all words, so that a free finds them wherever its block
-    // begins; then the slots, for claims. Each fence pairs with the acquire of a claim.
-    kma_fence(KMA_RELEASE);
+    // begins; then the slots, for claims. The fence pairs with the acquire of a claim.
     KMA_UNROLL(1)
     for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++)
         kma_store_u32(kma_slab_word(heap, first + i),
@@ -192,16 +191,16 @@ static inline KMA_COLD bool kma_slab_end_page(global kma_slab *heap, uint frame,
     }
     if (!is_empty)
         return false;
-    kma_fence(KMA_ACQUIRE); // what freed the blocks is before the page's end
-    uint mine = 0;          // words that the caller ended, up to the first that it cannot
+    uint mine = 0; // words that the caller ended, up to the first that it cannot
     KMA_UNROLL(1)
     for (uint i = 0; i < words && mine == (uint)kma_bits_below(i); i++) {
         global kma_atomic_u32 *const word = kma_slab_word(heap, first + i);
         const uint seen = kma_load_u32(word, KMA_RELAXED);
         if ((seen & ~KMA_SLAB_LISTED) == kma_slab_page_word(size_class, i) &&
-            kma_cas_u32(word, seen, seen | KMA_SLAB_ENDING, KMA_ACQUIRE) == seen)
+            kma_cas_u32(word, seen, seen | KMA_SLAB_ENDING, KMA_RELAXED) == seen)
             mine |= 1u << i;
     }
+    kma_fence(KMA_ACQUIRE); // what freed the blocks is before the page's end, or its next claims
     if (mine != (uint)kma_bits_below(words)) {
         for (uint left = mine; left != 0; left &= left - 1) { // no lane claims one meanwhile
             const uint i = kma_lowest_bit(left);

@@ -81,7 +81,7 @@ static inline KMA_COLD kma_ref kma_slab_new_slab(global kma_slab *heap, uint siz
 }
 
 // Clears `listed` in all words of a page, which is out of the tree: a lane that empties one later
-// lists it. Acquires what lanes freed that found the bit set. Returns the first line's word.
+// lists it. The words show what lanes freed that found the bit set. Returns the first line's word.
 static inline uint kma_slab_clear_listed(global kma_slab *heap, uint frame)
 {
     uint word = 0;
@@ -91,7 +91,7 @@ static inline uint kma_slab_clear_listed(global kma_slab *heap, uint frame)
         word = kma_load_u32(at, KMA_RELAXED);
         // Again if another lane changed the word.
         while ((word & (KMA_SLAB_FORM | KMA_SLAB_LISTED)) == (KMA_SLAB_PAGE | KMA_SLAB_LISTED)) {
-            const uint before = kma_cas_u32(at, word, word & ~KMA_SLAB_LISTED, KMA_ACQUIRE);
+            const uint before = kma_cas_u32(at, word, word & ~KMA_SLAB_LISTED, KMA_RELAXED);
             word = before == word ? word & ~KMA_SLAB_LISTED : before;
         }
     }
