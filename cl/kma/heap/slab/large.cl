@@ -104,12 +104,16 @@ static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint fi
 
 // ------ searches -------------------------------------------------------------------------------
 
-// A block of up to a group: in the group with the shortest run of whole frames that is long enough.
-// KMA_NULL if there is none.
+// A block of up to a group: in the group with the shortest run of whole frames that is long enough,
+// at a multiple of its frames if there is one: lanes that want blocks of one length meet at the same
+// frames, or at none. KMA_NULL if there is none.
 static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, uint count,
                                              uint *begun)
 {
     const uint own = kma_mix32((uint)kma_linear_global_id()) % heap->plan.frames;
+    uint multiples = 0;
+    for (uint at = 0; at < KMA_SLAB_GROUP_FRAMES; at += count)
+        multiples |= 1u << at;
     for (;;) { // each time a listing goes, or another lane was quicker
         const ulong filled = kma_slab_filled(heap, KMA_SLAB_GROUP_TREE(count), KMA_SLAB_EMPTY_TREE);
         if (filled == 0)
@@ -122,9 +126,10 @@ static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, 
             kma_slab_begins(kma_load_u32(kma_slab_whole(heap, group), KMA_RELAXED), count);
         kma_ref block = KMA_NULL;
         if (begins != 0) {
-            const uint first = (group << KMA_BIT_TREE_SHIFT) + kma_lowest_bit(begins);
+            const uint at = kma_lowest_bit((begins & multiples) != 0 ? begins & multiples : begins);
             uint next;
-            block = kma_slab_claim_run(heap, first, lines, &next, begun);
+            block =
+                kma_slab_claim_run(heap, (group << KMA_BIT_TREE_SHIFT) + at, lines, &next, begun);
         }
         kma_slab_relist_group(heap, run, group);
         if (block != KMA_NULL)
