@@ -95,7 +95,7 @@ static inline kma_slab_need kma_slab_need_of(global kma_slab *heap, size_t align
     need.units = (uint)kma_whole_units(room);
     need.align = align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT;
     need.size_class = kma_slab_class_of(need.units);
-    while (kma_slab_units(need.size_class) % need.align != 0) // one of eight is a power of two
+    while (kma_slab_units(need.size_class) % need.align != 0) // 48 times at most
         need.size_class++;
     return need;
 }

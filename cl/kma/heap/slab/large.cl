@@ -105,8 +105,8 @@ static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint fi
 // ------ searches -------------------------------------------------------------------------------
 
 // A block of up to a group: in the group with the shortest run of whole frames that is long enough,
-// at a multiple of its frames if there is one: lanes that want blocks of one length meet at the same
-// frames, or at none. KMA_NULL if there is none.
+// at a multiple of its frames if there is one: lanes that want blocks of one length meet at the
+// same frames, or at none. KMA_NULL if there is none.
 static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, uint count,
                                              uint *begun)
 {

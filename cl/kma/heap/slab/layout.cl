@@ -63,7 +63,8 @@ static inline uint kma_slab_units(uint size_class)
     return size_class < 8 ? size_class + 1 : (9 + size_class % 8) << (size_class / 8 - 1);
 }
 
-// The smallest class of at least so many units, of which there is at least one.
+// The smallest class of at least so many units; KMA_SLAB_CLASSES or above for none, and for more
+// than the largest class has.
 static inline uint kma_slab_class_of(uint units)
 {
     const uint last = units - 1;
@@ -289,6 +290,7 @@ static inline kma_slab_plan kma_slab_plan_of(uint frames, uint cursors, uint deb
 {
     const ulong word = sizeof(kma_atomic_u32);
     kma_slab_plan plan;
+    plan.frames = plan.limit = plan.rounds[0] = plan.rounds[1] = 0; // kma_slab_plan_within's
     plan.room = frames;
     plan.shards = kma_slab_shards_of(frames);
     plan.cursors = min(cursors, max(frames / KMA_SLAB_CURSOR_FRAMES, 1u));

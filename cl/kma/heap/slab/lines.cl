@@ -9,10 +9,11 @@
 //   about to put it there.
 //
 // A lane that gives lines back changes the used word by a read-modify-write that acquires and
-// releases, then looks at the tree by a load. A lane that takes a frame out of a tree looks at the
-// used word last, by a read-modify-write that acquires and releases, and puts the frame into the
-// tree where it belongs. Of the two read-modify-writes on the used word one comes second: it is the
-// looker's, which sees the lines, or the giver's, whose load then sees the frame gone.
+// releases, then looks at the tree by a load; of a run's whole frames it puts without a look. A
+// lane that takes a frame out of a tree looks at the used word last, by a read-modify-write that
+// acquires and releases, and puts the frame into the tree where it belongs. Of the two
+// read-modify-writes on the used word one comes second: it is the looker's, which sees the lines,
+// or the giver's, whose load then sees the frame gone.
 //
 // Group trees tell where whole frames are side by side: a group is the frames of one word of the
 // tree of whole frames, and group tree r has groups whose longest run of whole frames may be r.
@@ -85,7 +86,8 @@ static inline KMA_COLD uint kma_slab_next(global kma_slab *heap, uint tree, uint
 
 // Of trees [first, end), at most 64: a bit for each that is not empty, from the first's on. From
 // the last on, each load behind the one before (acquire): a frame that moves from one run tree to a
-// shorter run's is in one of them whenever it is looked for.
+// shorter run's is met in one of them. (Where a lane sees it leave the longer one without the put
+// in front of that, which only the memory model allows, a crowd gets an early NULL.)
 static inline ulong kma_slab_filled(global kma_slab *heap, uint first, uint end)
 {
     global kma_atomic_u32 *const root = kma_slab_tree(heap, first) + heap->plan.tree_words - 1;
@@ -142,7 +144,7 @@ static inline KMA_COLD void kma_slab_list_group(global kma_slab *heap, uint grou
         kma_slab_put(heap, KMA_SLAB_GROUP_TREE(run), group);
 }
 
-// Moves a group from the tree of a run to the one where it belongs now, as kma_slab_relist.
+// Moves a group from the tree of a run to the one where it belongs now.
 static inline KMA_COLD void kma_slab_relist_group(global kma_slab *heap, uint run, uint group)
 {
     if (kma_slab_longest_run(kma_load_u32(kma_slab_whole(heap, group), KMA_RELAXED)) == run)
