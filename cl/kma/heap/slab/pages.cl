@@ -197,10 +197,9 @@ static inline KMA_COLD bool kma_slab_end_page(global kma_slab *heap, uint frame,
         global kma_atomic_u32 *const word = kma_slab_word(heap, first + i);
         const uint seen = kma_load_u32(word, KMA_RELAXED);
         if ((seen & ~KMA_SLAB_LISTED) == kma_slab_page_word(size_class, i) &&
-            kma_cas_u32(word, seen, seen | KMA_SLAB_ENDING, KMA_RELAXED) == seen)
-            mine |= 1u << i;
+            kma_cas_u32(word, seen, seen | KMA_SLAB_ENDING, KMA_ACQUIRE) == seen)
+            mine |= 1u << i; // what freed the blocks is before the page's end, or its next claims
     }
-    kma_fence(KMA_ACQUIRE); // what freed the blocks is before the page's end, or its next claims
     if (mine != (uint)kma_bits_below(words)) {
         for (uint left = mine; left != 0; left &= left - 1) { // no lane claims one meanwhile
             const uint i = kma_lowest_bit(left);
