@@ -181,11 +181,13 @@ inline uchar *wrong_pointer(kma_slab *heap, const slab_group &group, uint how, u
     auto *const own = static_cast<uchar *>(group.blocks[lane]);
     auto *const first = static_cast<uchar *>(group.blocks[0]);
     const uint odd = how / 8 % 32;
+    if (!own || !first) // the heap had no room for all
+        return own;
     switch (how % 8) {
     case 0: // a unit further on
         return lane == odd ? own + KMA_UNIT : own;
     case 1:
-        return static_cast<uchar *>(group.blocks[lane ^ (1 + odd)]);
+        return static_cast<uchar *>(group.blocks[lane ^ (1 + odd % 31)]);
     case 2: // unit after unit
         return first + size_t{lane} * KMA_UNIT;
     case 3: // behind the heap, or in front of it
