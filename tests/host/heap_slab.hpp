@@ -33,6 +33,7 @@
 #define KMA_SLAB_AT_ONCE 2u
 #define KMA_SLAB_TRIES 2u
 #define KMA_SLAB_VISITS 2u
+#define KMA_SLAB_STALE 2u
 #define KMA_SLAB_ALIGNED_LOOKS 4u
 // These differ from execution to execution.
 inline uint slab_paged = 1, slab_spare = 1, slab_many_shift = 7;

@@ -218,6 +218,7 @@ static inline uint kma_slab_rest_word(uint back, uint shift)
 #define KMA_SLAB_AT_ONCE 8u   // frames of a run that are claimed at the same time
 #define KMA_SLAB_TRIES 6u     // fours of line words that a lane tries near its current line
 #define KMA_SLAB_VISITS 3u    // frames that a lane visits in vain before it takes a new page
+#define KMA_SLAB_STALE 4u     // frames without room that a search meets before it goes elsewhere
 #define KMA_SLAB_PATIENCE 32u // looks for what another lane brings, before a lane brings its own
 // Frames of a class's tree that a search for aligned slots looks at: those without are not taken
 // out.

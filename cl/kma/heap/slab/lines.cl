@@ -228,7 +228,8 @@ static inline KMA_COLD uint kma_slab_take_lines(global kma_slab *heap, uint coun
                                                 uint near)
 {
     const uint least = min(count + align - 1, KMA_SLAB_FRAME_LINES);
-    for (;;) { // each time a listing goes
+    uint stale = 0; // listings that went
+    for (;;) {      // each time a listing goes
         const ulong filled =
             kma_slab_filled(heap, KMA_SLAB_RUN_TREE(least), KMA_SLAB_WHOLE_TREE + 1);
         if (filled == 0)
@@ -241,6 +242,9 @@ static inline KMA_COLD uint kma_slab_take_lines(global kma_slab *heap, uint coun
         kma_slab_relist(heap, run, frame);
         if (line != KMA_SLAB_NONE)
             return line;
+        // Warps draw lines side by side: what follows frames that are theirs is theirs, too.
+        if (++stale >= KMA_SLAB_STALE)
+            near = kma_mix32(frame) % heap->plan.frames;
     }
 }
 
