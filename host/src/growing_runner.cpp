@@ -3,28 +3,17 @@
 
 #include <algorithm>
 
-#include "heap_driver.hpp"
+#include "refusals.hpp"
 
 namespace kma {
-namespace {
-
-constexpr ErrorCode full = ErrorCode::out_of_memory;
-
-// Where counts of errors stop: such a count may hide that there were more (kma_count_errors in heap/error_log.cl).
-constexpr std::uint32_t counts_end = 0x80000000;
-
-std::uint64_t limit_of(const HeapDriver &heap, std::uint64_t wanted)
-{
-    const std::uint64_t most = heap.options().max_bytes;
-    return std::min(most, wanted != 0 ? wanted : heap.device().max_buffer_bytes());
-}
-
-} // namespace
 
 GrowingRunner::GrowingRunner(Heap &heap, std::uint64_t limit)
-    : heap_(heap), limit_(limit_of(heap.driver(), limit)), seen_(heap.driver().error_count(full))
+    : heap_(heap), limit_(Refusals::limit_of(heap.driver(), limit)), refusals_(std::make_unique<Refusals>(heap.driver()))
 {
 }
+
+GrowingRunner::GrowingRunner(GrowingRunner &&) noexcept = default;
+GrowingRunner::~GrowingRunner() = default;
 
 Growth GrowingRunner::run(const std::function<void(Heap &, unsigned)> &launch)
 {
@@ -38,19 +27,15 @@ Growth GrowingRunner::run(const std::function<void(Heap &, unsigned)> &launch)
 Growth GrowingRunner::look()
 {
     HeapDriver &heap = heap_.driver();
-    const std::uint32_t count = heap.error_count(full);
-    if (count < seen_) // somebody emptied the log
-        seen_ = 0;
-    if (count == seen_ && count < counts_end)
+    if (!refusals_->look(heap))
         return Growth::enough;
     const std::uint64_t bytes = heap.memory().bytes();
     if (bytes >= limit_) {
-        seen_ = count;
+        refusals_->keep();
         return Growth::at_limit;
     }
     heap.grow(std::min(2 * bytes, limit_));
-    heap.forget_errors(full, seen_);
-    refused_ += count - seen_;
+    refused_ += refusals_->forget(heap);
     growths_++;
     return Growth::grown;
 }

@@ -197,6 +197,8 @@ void HeapDriver::check_constants(Findings &findings) const
     expect("begin of the blocks, in units of 16 bytes,", is.begin, expected_.begin);
     expect("limit of the blocks, in units of 16 bytes,", is.limit, expected_.limit);
     expect("place of the guards' metadata, in units of 16 bytes,", is.guard, expected_.guard);
+    const bool is_block = is.collector >= expected_.begin && is.collector < expected_.limit;
+    expect("ref of a collector", is.collector, is_block ? is.collector : 0);
     if (depends_on_width())
         expect("atomic64", is.atomic64, expected_.atomic64);
 }

@@ -45,7 +45,8 @@ const char *explain(ErrorCode code) noexcept
         return "write after free: a kernel wrote into a block after it was freed; free it after its last use";
     case ErrorCode::bad_heap:
         return "wrong heap: heap and program differ in kind, KMA_DEBUG or KMA_HAS_ATOMIC64; give HeapOptions and "
-               "ProgramOptions the same";
+               "ProgramOptions the same; or a typed object was asked for of a heap without a collector: make a "
+               "kma::Collector first";
     }
     return "unknown error code: the heap's error log is damaged";
 }

@@ -34,6 +34,7 @@ inline uint popcount(uint bits)
 #define KMA_HAS_ATOMIC64 1
 #define KMA_PLAIN(T) T
 #include "kma/containers/arena_layout.cl"
+#include "kma/collect/layout.cl"
 #include "kma/containers/array_list_layout.cl"
 #include "kma/heap/bump_layout.cl"
 #include "kma/heap/scatter_layout.cl"
@@ -49,6 +50,7 @@ static_assert(sizeof(kma_error_record) == 32);
 static_assert(offsetof(kma_heap_header, errors) == 128);
 static_assert(sizeof(kma_heap_header) == 128 + 40 + 32 * KMA_ERROR_CODES * KMA_ERROR_KEPT);
 static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header) + 88 && offsetof(kma_bump, head) % 128 == 0);
+static_assert(offsetof(kma_heap_header, collector) == 48 && sizeof(kma_collector) == KMA_UNIT);
 static_assert(sizeof(kma_bump) == offsetof(kma_bump, head) + 128);
 static_assert(sizeof(kma_bump) == 2688 && sizeof(kma_guard) == 5248); // which kernels and documents name in sums
 static_assert(sizeof(kma_sb_class) == 128 && sizeof(kma_sb_state) == 16 && sizeof(kma_sb_plan) == 52);

@@ -2,9 +2,8 @@
 #include "kma/schema.hpp"
 
 #include <algorithm>
-#include <map>
-#include <string_view>
 
+#include "c_fields.hpp"
 #include "kma/error.hpp"
 #include "layout.hpp"
 #include "say.hpp"
@@ -12,75 +11,14 @@
 namespace kma {
 namespace {
 
-constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
-constexpr std::string_view digits = "0123456789";
-constexpr std::string_view blanks = " \t\n\r\f\v";
+using c_fields::blanks, c_fields::bytes_of, c_fields::is_identifier, c_fields::tokens_of;
 
-bool is_in(std::string_view set, char c)
+c_fields::Field parse(const std::string &cls, const std::string &text)
 {
-    return set.find(c) != set.npos;
-}
-
-bool is_identifier(std::string_view name)
-{
-    return !name.empty() && is_in(letters, name[0]) && std::ranges::all_of(name, [](char c) { return is_in(letters, c) || is_in(digits, c); });
-}
-
-// Bytes of a scalar or vector type of OpenCL C; 0: it is none. A vector of three is aligned and as long as one of four.
-std::uint32_t bytes_of(const std::string &type)
-{
-    static const std::map<std::string, std::uint32_t> scalars = {
-        {"char", 1}, {"uchar", 1}, {"short", 2}, {"ushort", 2}, {"half", 2},   {"int", 4},           {"uint", 4},
-        {"float", 4}, {"long", 8}, {"ulong", 8}, {"double", 8}, {"kma_atomic_u32", 4}, {"kma_atomic_u64", 8}};
-    static const std::map<std::string, std::uint32_t> widths = {{"2", 2}, {"3", 4}, {"4", 4}, {"8", 8}, {"16", 16}};
-    if (const auto scalar = scalars.find(type); scalar != scalars.end())
-        return scalar->second;
-    const std::size_t end = type.find_first_of(digits);
-    const std::string element = type.substr(0, end);
-    const auto width = widths.find(end == type.npos ? "" : type.substr(end));
-    const bool is_vector = scalars.contains(element) && element != "half" && width != widths.end();
-    return is_vector ? scalars.at(element) * width->second : 0;
-}
-
-// The parts of a field: identifiers, numbers and single other characters.
-std::vector<std::string_view> tokens_of(std::string_view field)
-{
-    std::vector<std::string_view> tokens;
-    for (std::size_t at = field.find_first_not_of(blanks); at < field.size(); at = field.find_first_not_of(blanks, at)) {
-        std::size_t end = at;
-        while (end < field.size() && (is_in(letters, field[end]) || is_in(digits, field[end])))
-            end++;
-        end = std::max(end, at + 1);
-        tokens.push_back(field.substr(at, end - at));
-        at = end;
-    }
-    return tokens;
-}
-
-struct Declared {
-    std::string type, name;
-    std::uint32_t elements;
-    bool is_array, is_atomic;
-};
-
-Declared parse(const std::string &cls, const std::string &field)
-{
-    std::vector<std::string_view> tokens = tokens_of(field);
-    const bool is_array = tokens.size() > 3 && tokens[tokens.size() - 3] == "[" && tokens.back() == "]";
-    std::uint32_t elements = 1;
-    bool is_field = true;
-    if (is_array) {
-        const std::string_view count = tokens[tokens.size() - 2];
-        is_field = count.size() <= 6 && std::ranges::all_of(count, [](char c) { return is_in(digits, c); });
-        elements = is_field ? static_cast<std::uint32_t>(std::stoul(std::string(count))) : 0;
-        tokens.resize(tokens.size() - 3);
-    }
-    const bool is_atomic = tokens.size() == 3 && tokens[0] == "atomic";
-    if (is_atomic)
-        tokens.erase(tokens.begin());
-    if (!is_field || elements == 0 || tokens.size() != 2 || !std::ranges::all_of(tokens, is_identifier))
-        throw Error(say("class ", cls, ": \"", field, "\" is no field; a field is \"TYPE NAME\" or \"TYPE NAME[COUNT]\", such as \"float mass\""));
-    return {std::string(tokens[0]), std::string(tokens[1]), elements, is_array, is_atomic};
+    const std::optional<c_fields::Field> field = c_fields::parse(text);
+    if (!field || field->is_pointer)
+        throw Error(say("class ", cls, ": \"", text, "\" is no field; a field is \"TYPE NAME\" or \"TYPE NAME[COUNT]\", such as \"float mass\""));
+    return *field;
 }
 
 // Lays columns out for `objects` in a block; returns the end.
@@ -219,7 +157,7 @@ std::vector<Schema::Column> Schema::own_columns(const Class &cls) const
 {
     std::vector<Column> columns;
     for (const std::string &field : cls.fields) {
-        const Declared is = parse(cls.name, field);
+        const c_fields::Field is = parse(cls.name, field);
         const bool is_reference = find(is.type) != nullptr;
         if (is.is_atomic && !is_reference)
             throw Error(say("class ", cls.name, ": field ", is.name, " is atomic and has type ", is.type,

@@ -138,7 +138,7 @@ public:
         definition.remove_prefix(std::min(name.size() + 1, definition.size())); // a blank, or =
         skip_blanks(definition);
         const std::string_view value = macro_at_start(definition);
-        const auto kind = std::ranges::find(heap_kinds, value, name_of);
+        const auto kind = std::ranges::find(heap_kinds, value, [](HeapKind each) { return name_of(each); });
         if (kind == std::end(heap_kinds))
             return add_all();
         if (always)

@@ -337,12 +337,13 @@ TEST_CASE("check names wrong headers and plans", "[check]")
 {
     check_named({
         damage("header", 0, 1, 0, {"the header's magic number is 1, should be 1885433195"}),
-        damage("header", 1, 1, 0, {"the header's layout is 1, should be 7"}),
+        damage("header", 1, 1, 0, {"the header's layout is 1, should be 8"}),
         damage("header", 2, 9, 0, {"the header's kind is 9, should be 2"}),
         damage("header", 3, 1, 0, {"the header's debug is 1, should be 0"}),
         damage("header", 4, 4096, 0, {"the header's size in bytes is 4096, should be "}),
         damage("header", 6, 3, 0, {"the header's begin of the blocks, in units of 16 bytes, is 3, should be "}),
         damage("header", 7, 3, 0, {"the header's limit of the blocks, in units of 16 bytes, is 3, should be "}),
+        damage("header", 12, 5, 0, {"the header's ref of a collector is 5, should be 0"}),
         damage("header", 8, 7, 0, {"the header's atomic64 is 7, should be "}),
         damage("header", 10, 7, 0, {"the header's largest size in bytes is 7, should be "}),
         damage("plan", 0, 17, 0, {"the plan's number of superblocks is 17, should be 16"}),

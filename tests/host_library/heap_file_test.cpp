@@ -227,9 +227,9 @@ TEST_CASE("files that are no heaps are refused", "[file]")
         return refusal(file.path);
     };
     CHECK_THAT(with(0, 0), contains("no file that Heap::save wrote"));
-    CHECK_THAT(with(8, 9), contains("another version of kma wrote it: file version 9 and heap layout 7"));
+    CHECK_THAT(with(8, 9), contains("another version of kma wrote it: file version 9 and heap layout 8"));
     CHECK_THAT(with(12, 9), contains("another version of kma wrote it: file version 2 and heap layout 9"));
-    CHECK_THAT(with(12, 6), contains("file version 2 and heap layout 6, this one reads 2 and 7")); // the slab heap before
+    CHECK_THAT(with(12, 6), contains("file version 2 and heap layout 6, this one reads 2 and 8")); // the slab heap before
     CHECK_THAT(with(16, 9), contains("no heap kind number 9"));
     CHECK_THAT(with(16, 1), contains("damaged"));
     CHECK_THAT(with(20, 1), contains("is damaged: the header's debug is 0, should be 1"));

@@ -100,6 +100,7 @@ TEST_CASE("the host library's messages", "[messages]")
     std::vector<Provocation> all = host_provocations();
     std::ranges::move(file_provocations(), std::back_inserter(all));
     std::ranges::move(object_provocations(), std::back_inserter(all));
+    std::ranges::move(collector_provocations(), std::back_inserter(all));
     check_provoked("The host library", all);
 }
 

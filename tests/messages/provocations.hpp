@@ -25,6 +25,7 @@ std::vector<Provocation> check_provocations();
 std::vector<Provocation> scatter_check_provocations();
 std::vector<Provocation> slab_check_provocations();
 std::vector<Provocation> object_provocations(); ///< of schemas and worlds
+std::vector<Provocation> collector_provocations();
 std::vector<Provocation> object_kernel_provocations();
 std::vector<Provocation> world_check_provocations();
 std::vector<Provocation> build_provocations(); ///< CMake and quickstart

@@ -7,6 +7,7 @@ cmake_minimum_required(VERSION 3.25)
 
 # Included by others at their place; alone they lack what those define.
 set(parts
+  cl/kma/collect/layout.cl
   cl/kma/containers/arena_layout.cl
   cl/kma/containers/array_list_layout.cl
   cl/kma/heap/bump_debug.cl

@@ -94,6 +94,7 @@ static inline void kma_heap_header_init(global kma_heap_header *header, uint kin
     header->begin = begin;
     header->limit = limit;
     header->guard = guard;
+    header->collector = 0;
 }
 
 // Whether the buffer is a heap of that kind, as far as its first bytes tell.

@@ -6,7 +6,7 @@
 #define KMA_HEAP_HEADER_CL
 
 #define KMA_HEAP_MAGIC 0x70616d6bu // "kmap" in memory
-#define KMA_HEAP_LAYOUT 7u         // raised when the meaning of any byte of a heap's metadata changes
+#define KMA_HEAP_LAYOUT 8u         // raised when the meaning of any byte of a heap's metadata changes
 
 // The type of a heap is called kma_KIND_debugN with KMA_DEBUG N: by that name of a kernel's parameter the host tells
 // which flavour the kernel was built for.
@@ -80,7 +80,8 @@ typedef struct kma_heap_header {
     uint atomic64; // KMA_HAS_ATOMIC64 of the program that initialised the heap
     uint guard; // unit where the kma_guard begins, 0 below KMA_DEBUG 2
     ulong max_bytes; // the most that `bytes` may become, by growth; `bytes` if the heap does not grow
-    ulong pad[10]; // what every malloc reads is not in one line with what every error writes
+    uint collector; // ref of the kma_collector (collect/layout.cl); 0 if there is none
+    uint pad[19];   // what every malloc reads is not in one line with what every error writes
     kma_error_log errors;
 } kma_heap_header;
 

@@ -224,10 +224,10 @@ static inline uint kma_group_max(local kma_group_words *words, uint value)
     return kma_group_tell(words, kma_group_me() == 0 ? kma_group_most(words) : 0);
 }
 
-// Adds to a word in local memory that several work-items of the group add to.
-static inline void kma_group_add(local uint *word, uint value)
+// Adds to a word in local memory that several work-items of the group add to; returns what it was.
+static inline uint kma_group_add(local uint *word, uint value)
 {
-    atomic_add(word, value);
+    return atomic_add(word, value);
 }
 
 #endif

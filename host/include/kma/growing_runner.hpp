@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 #include "kma/heap.hpp"
 
 namespace kma {
+
+class Refusals;
 
 /// What GrowingRunner found after a launch.
 enum class Growth {
@@ -31,6 +34,8 @@ public:
     /// more than its HeapOptions::max_bytes. 0: max_bytes, or Device::max_buffer_bytes() if that is less. A heap that
     /// was made without max_bytes is at its limit from the beginning.
     explicit GrowingRunner(Heap &heap, std::uint64_t limit = 0);
+    GrowingRunner(GrowingRunner &&) noexcept;
+    ~GrowingRunner();
 
     /// Calls `launch(heap, repetition)`, 0 at first, then 1, 2, … as long as the heap has grown afterwards; returns
     /// enough or at_limit. `launch` gives the heap to its kernels by set_arg() each time, since a heap that has grown
@@ -53,7 +58,7 @@ public:
 private:
     Heap &heap_;
     std::uint64_t limit_;
-    std::uint32_t seen_; // out of memory, in the log at the last look
+    std::unique_ptr<Refusals> refusals_;
     unsigned growths_ = 0;
     std::uint64_t refused_ = 0;
 };

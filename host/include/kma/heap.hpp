@@ -149,6 +149,8 @@ public:
     MappedRange map(Ref ref, std::uint64_t bytes) const;
 
 private:
+    friend class CollectingRunner;
+    friend class Collector;
     friend class GrowingRunner;
     explicit Heap(std::unique_ptr<HeapDriver> driver);
     HeapDriver &driver() const;

@@ -1,0 +1,98 @@
+// What a collector keeps. Types, numbers and arithmetic only, shared with the host library.
+//
+// In the heap it has one block, whose ref is in the heap's header:
+//
+//   | kma_collector | type table: 1 byte for each unit | mark words: 1 bit for each unit |
+//
+// of all units that the heap may ever have: 7.03 % of the heap. A unit's byte tells what begins
+// there:
+//
+//   0            no typed object
+//   1 … 127      an object of the type with this number
+//   128 + n      the elements of an array of type n. Their number is in the last word in front of
+//                them; the block begins one unit in front of them.
+//
+// A mark bit is set only during a collection: the object that begins at the unit was reached.
+//
+// Beside the heap, in buffers of their own: a kma_type for each type and a kma_reference for each
+// reference in one, the queues of kma_mark_item, and a kma_collection.
+#ifndef KMA_COLLECT_LAYOUT_CL
+#define KMA_COLLECT_LAYOUT_CL
+
+#include "kma/heap/header.cl"
+
+#define KMA_TYPES_MOST 127u
+#define KMA_TYPE_ARRAY 128u // beside a type's number in the type table
+
+typedef struct kma_collector {
+    uint types; // hash of the types that it was made for
+    uint units; // of the heap, of which the tables tell: a multiple of 128
+    uint table; // ref of the type table
+    uint marks; // ref of the mark words
+} kma_collector;
+
+typedef struct kma_type {
+    uint bytes;      // of an object, and of each element of an array
+    uint references; // in an object
+    uint first;      // of its references in the table of all
+} kma_type;
+
+typedef struct kma_reference {
+    uint offset; // from the object's begin
+    uint target; // number of the type that it may lead to; 0: any
+} kma_reference;
+
+// ------ the queues -------------------------------------------------------------------------------
+
+// An object to visit; of an array a range of elements: 64 * 32^level of them, from
+// part % 2^27 * that number on, where level is part / 2^27.
+typedef struct kma_mark_item {
+    uint ref;
+    uint part;
+} kma_mark_item;
+
+#define KMA_MARK_LEAF_SHIFT 6u
+#define KMA_MARK_FANOUT_SHIFT 5u
+#define KMA_MARK_LEVEL_SHIFT 27u
+
+static inline uint kma_mark_level_shift(uint level)
+{
+    return KMA_MARK_LEAF_SHIFT + KMA_MARK_FANOUT_SHIFT * level;
+}
+
+// The part that is all of an array.
+static inline uint kma_mark_whole(uint length)
+{
+    uint level = 0;
+    while ((ulong)length > 1ul << kma_mark_level_shift(level)) // six times at most
+        level++;
+    return level << KMA_MARK_LEVEL_SHIFT;
+}
+
+// ------ a collection -----------------------------------------------------------------------------
+
+#define KMA_MARK_ROUNDS 16u // enqueued at once
+#define KMA_DAMAGED_KEPT 8u
+#define KMA_DAMAGED_LENGTH 0xffffffffu // as offset: the number of an array's elements
+
+typedef struct kma_damaged_reference {
+    uint object;    // ref of the object that it is in; 0: a root
+    uint offset;    // bytes from the object's begin; of a root its index
+    uint reference; // what it is
+    uint written;   // 1 once the record is complete
+} kma_damaged_reference;
+
+// All zero when a collection begins.
+typedef struct kma_collection {
+    kma_atomic_u32 counts[KMA_MARK_ROUNDS + 1]; // of items in each round's queue
+    kma_atomic_u32 dropped;                     // items that found a queue full
+    kma_atomic_u32 marked;                      // objects
+    kma_atomic_u32 marked_units;
+    kma_atomic_u32 freed; // objects
+    kma_atomic_u32 freed_units;
+    kma_atomic_u32 damaged; // references
+    uint pad;
+    kma_damaged_reference first[KMA_DAMAGED_KEPT];
+} kma_collection;
+
+#endif

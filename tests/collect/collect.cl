@@ -1,0 +1,140 @@
+// Builds object graphs that the host describes, and compares what is left of them. Behind the types
+// of collect_test.cpp.
+
+// Object number i: its type's number, with KMA_TYPE_ARRAY beside it for an array of lengths[i].
+kernel void make(global kma_heap *heap, global const uint *types, global const uint *lengths, global kma_ref *refs, uint count)
+{
+    const uint i = (uint)get_global_id(0);
+    if (i >= count)
+        return;
+    global void *made = 0;
+    const uint n = lengths[i];
+    switch (types[i]) {
+    case NODE: made = Node_new(heap); break;
+    case PAIR: made = Pair_new(heap); break;
+    case NODE | KMA_TYPE_ARRAY: made = Node_new_array(heap, n); break;
+    case PAIR | KMA_TYPE_ARRAY: made = Pair_new_array(heap, n); break;
+    case REFS | KMA_TYPE_ARRAY: made = Refs_new_array(heap, n); break;
+    case LISTS | KMA_TYPE_ARRAY: made = Lists_new_array(heap, n); break;
+    case NUMBERS | KMA_TYPE_ARRAY: made = Numbers_new_array(heap, n); break;
+    }
+    refs[i] = kma_ref_of(heap, made);
+    for (uint e = 0; made && e < n; e++) {
+        if ((types[i] & 127) == NODE)
+            ((global Node *)made)[e].key = i * 31 + e;
+        else if ((types[i] & 127) == PAIR)
+            ((global Pair *)made)[e].place = (float4)((float)i, (float)e, 0, 1);
+        else if ((types[i] & 127) == NUMBERS)
+            ((global Numbers *)made)[e] = i * 7 + e;
+    }
+}
+
+// An edge: word number offset / 4 of object `from` leads to object `to`.
+kernel void set(global kma_heap *heap, global const kma_ref *refs, global const uint4 *edges, uint count)
+{
+    const uint i = (uint)get_global_id(0);
+    if (i < count)
+        ((global uint *)kma_deref(heap, refs[edges[i].x]))[edges[i].y / 4] = refs[edges[i].z];
+}
+
+// Counts what is not as it should be: living objects in wrong[0], dead ones in wrong[1].
+kernel void compare(global kma_heap *heap, global const uint *types, global const uint *lengths, global const kma_ref *refs,
+                    global const uint *living, uint count, volatile global uint *wrong)
+{
+    const uint i = (uint)get_global_id(0);
+    if (i >= count)
+        return;
+    global void *const object = kma_deref(heap, refs[i]);
+    const uint n = lengths[i];
+    if (!living[i]) {
+        if (kma_type_of(heap, object) != 0 || kma_length(heap, object) != 0)
+            atomic_inc(&wrong[1]);
+        return;
+    }
+    bool is_right = kma_type_of(heap, object) == types[i] && kma_length(heap, object) == n;
+    for (uint e = 0; e < n; e++) {
+        if ((types[i] & 127) == NODE)
+            is_right &= ((global Node *)object)[e].key == i * 31 + e;
+        else if ((types[i] & 127) == PAIR)
+            is_right &= all(((global Pair *)object)[e].place == (float4)((float)i, (float)e, 0, 1));
+        else if ((types[i] & 127) == NUMBERS)
+            is_right &= ((global Numbers *)object)[e] == i * 7 + e;
+    }
+    if (!is_right)
+        atomic_inc(&wrong[0]);
+}
+
+kernel void compare_edges(global kma_heap *heap, global const kma_ref *refs, global const uint4 *edges, uint count,
+                          volatile global uint *wrong)
+{
+    const uint i = (uint)get_global_id(0);
+    if (i < count && ((global const uint *)kma_deref(heap, refs[edges[i].x]))[edges[i].y / 4] != refs[edges[i].z])
+        atomic_inc(&wrong[0]);
+}
+
+// Memory without a type, between the objects: 16 to 600 bytes each.
+kernel void plain(global kma_heap *heap, global kma_ref *refs, uint is_free)
+{
+    const uint i = (uint)get_global_id(0);
+    const uint words = 4 + kma_mix32(i) % 147;
+    global uint *block = (global uint *)kma_deref(heap, refs[i]);
+    if (is_free) {
+        bool is_right = block != 0;
+        for (uint w = 0; is_right && w < words; w++)
+            is_right = block[w] == i * 13 + w;
+        refs[i] = is_right;
+        kma_free(heap, block);
+        return;
+    }
+    block = (global uint *)kma_malloc(heap, words * 4);
+    for (uint w = 0; block && w < words; w++)
+        block[w] = i * 13 + w;
+    refs[i] = kma_ref_of(heap, block);
+}
+
+// A list of `count` nodes, each made by one work-item; node i leads to node i + 1.
+kernel void make_list(global kma_heap *heap, global kma_ref *refs, uint count)
+{
+    const uint i = (uint)get_global_id(0);
+    if (i >= count)
+        return;
+    global Node *const node = Node_new(heap);
+    node->key = i;
+    refs[i] = kma_ref_of(heap, node);
+}
+
+kernel void link_list(global kma_heap *heap, global const kma_ref *refs, uint count)
+{
+    const uint i = (uint)get_global_id(0);
+    if (i < count)
+        Node_at(heap, refs[i])->left = i + 1 < count ? refs[i + 1] : KMA_NULL;
+}
+
+// Fills the heap with nodes, up to 600 in a list for each work-item; notes the lists' first nodes.
+kernel void fill(global kma_heap *heap, global kma_ref *refs, volatile global uint *made)
+{
+    global Node *first = 0;
+    for (uint i = 0; i < 600; i++) {
+        global Node *const node = Node_new(heap);
+        if (!node)
+            break;
+        node->left = kma_ref_of(heap, first);
+        first = node;
+        atomic_inc(made);
+    }
+    refs[get_global_id(0)] = kma_ref_of(heap, first);
+}
+
+// Deletes or frees what a ref leads to; for mistakes.
+kernel void drop(global kma_heap *heap, uint ref, uint is_delete)
+{
+    if (is_delete)
+        kma_delete(heap, kma_deref(heap, ref));
+    else
+        kma_free(heap, kma_deref(heap, ref));
+}
+
+kernel void poke(global kma_heap *heap, uint ref, int word, uint value)
+{
+    ((global uint *)kma_deref(heap, ref))[word] = value;
+}

@@ -1,0 +1,509 @@
+// kma::Collector: exactly what roots lead to survives, each object as it was, and all memory
+// without a type.
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+#include "catch.hpp"
+#include "own_names.hpp"
+#include "support.hpp"
+
+using namespace test;
+
+namespace {
+
+const std::vector<std::string> nothing;
+constexpr std::uint32_t array = 128; // beside a type's number, as the type table has it
+
+kma::Types types()
+{
+    kma::Types types;
+    types.add("Node", {"uint key", "Node *left", "Node *right", "atomic Node *next", "void *any",
+                       "ulong more"});
+    types.add("Pair", {"Node *nodes[3]", "float4 place", "Refs *refs"});
+    types.add_element("Refs", "Node *");
+    types.add_element("Lists", "Refs *");
+    types.add_element("Numbers", "uint");
+    return types;
+}
+enum : std::uint32_t { node = 1, pair, refs_type, lists, numbers };
+
+kma::Program program_of(const std::string &options, int debug = 0)
+{
+    kma::ProgramOptions build;
+    build.options = options + " -DNODE=1 -DPAIR=2 -DREFS=3 -DLISTS=4 -DNUMBERS=5";
+    build.debug = debug;
+    return {device(), {{"types.cl", types().text()}, program_source("collect.cl")}, build};
+}
+
+kma::Heap make_heap(const Flavour &flavour, std::uint64_t bytes, int debug = 0)
+{
+    kma::HeapOptions options;
+    options.build_options = flavour.options;
+    options.debug = debug;
+    return {device(), bytes, options};
+}
+
+// A graph as the host knows it.
+struct Graph {
+    struct Edge {
+        std::uint32_t from, offset, to, unused;
+    };
+    std::vector<std::uint32_t> types, lengths;
+    std::vector<Edge> edges;
+
+    std::uint32_t add(std::uint32_t type, std::uint32_t length = 1)
+    {
+        types.push_back(type);
+        lengths.push_back(length);
+        return static_cast<std::uint32_t>(types.size()) - 1;
+    }
+    void lead(std::uint32_t from, std::uint32_t offset, std::uint32_t to)
+    {
+        edges.push_back({from, offset, to, 0});
+    }
+
+    std::vector<std::uint32_t> reachable(const std::vector<std::uint32_t> &roots) const
+    {
+        std::vector<std::vector<std::uint32_t>> to(types.size());
+        for (const Edge &edge : edges)
+            to[edge.from].push_back(edge.to);
+        std::vector<std::uint32_t> living(types.size()), left;
+        const auto reach = [&](std::uint32_t i) {
+            if (!std::exchange(living[i], 1u))
+                left.push_back(i);
+        };
+        std::ranges::for_each(roots, reach);
+        while (!left.empty()) {
+            const std::uint32_t i = left.back();
+            left.pop_back();
+            std::ranges::for_each(to[i], reach);
+        }
+        return living;
+    }
+};
+
+// Objects of all types with random references, as many as each has room for by the layout of its
+// type.
+Graph random_graph(std::mt19937 &random, std::uint32_t most)
+{
+    const auto below = [&](std::uint32_t n) {
+        return std::uniform_int_distribution<std::uint32_t>(0, n - 1)(random);
+    };
+    const std::uint32_t kinds[] = {
+        node,          node,           node, pair, node | array, pair | array, refs_type | array,
+        lists | array, numbers | array};
+    Graph graph;
+    const std::uint32_t count = 1 + below(most);
+    for (std::uint32_t i = 0; i < count; i++) {
+        const std::uint32_t type = kinds[below(std::size(kinds))];
+        const std::uint32_t lengths[] = {0, 1, 2, 5, 63, 64, 65, 200};
+        graph.add(type, type < array ? 1 : lengths[below(std::size(lengths))]);
+    }
+    const auto layout = types().layout();
+    const std::uint32_t density = 1 + below(8); // some graphs have few references
+    for (std::uint32_t i = 0; i < count; i++) {
+        const auto &type = layout[(graph.types[i] & ~array) - 1];
+        for (std::uint32_t e = 0; e < graph.lengths[i]; e++) {
+            for (const auto &reference : type.references) {
+                const std::uint32_t to = below(count);
+                if (below(8) < density &&
+                    (reference.target == 0 || reference.target == (graph.types[to] & ~array)))
+                    graph.lead(i, e * type.bytes + reference.offset, to);
+            }
+        }
+    }
+    return graph;
+}
+
+// A graph in a heap, and its collections.
+class Subject {
+public:
+    Subject(const kma::Program &program, kma::Heap &heap, Graph graph)
+        : program_(program), heap_(heap), graph_(std::move(graph)),
+          count_(static_cast<cl_uint>(graph_.types.size())), types_(graph_.types),
+          lengths_(graph_.lengths), refs_(count_, 0)
+    {
+        launch(program_, "make", in_groups(count_, 64), heap_, types_, lengths_, refs_, count_);
+        if (!graph_.edges.empty())
+            launch(program_, "set", in_groups(graph_.edges.size(), 64), heap_, refs_,
+                   Array(graph_.edges), cl_uint(graph_.edges.size()));
+    }
+
+    kma::Ref ref(std::uint32_t object) const { return refs_.read()[object]; }
+
+    // Collects with these objects as roots; compares all objects and what the collector says.
+    void collect(kma::Collector &collector, const std::vector<std::uint32_t> &roots)
+    {
+        const std::vector<kma::Ref> all = refs_.read();
+        REQUIRE(std::ranges::count(all, 0u) == 0);
+        std::vector<kma::Ref> leading;
+        for (const std::uint32_t root : roots)
+            leading.push_back(all[root]);
+        leading.push_back(0); // leads nowhere
+        const Array<kma::Ref> buffer(leading);
+        const auto registered = collector.add_roots(buffer.buffer(), leading.size());
+        const kma::Collection result = collector.collect();
+        const std::vector<std::uint32_t> living = graph_.reachable(roots);
+        const auto survivors = static_cast<std::uint64_t>(std::ranges::count(living, 1u));
+        CHECK(result.marked_objects == survivors);
+        CHECK(result.freed_objects == count_ - survivors);
+        const Array<cl_uint> wrong(2, 0);
+        launch(program_, "compare", in_groups(count_, 64), heap_, types_, lengths_, refs_,
+               Array(living), count_, wrong);
+        std::vector<Graph::Edge> kept;
+        std::ranges::copy_if(graph_.edges, std::back_inserter(kept),
+                             [&](const auto &edge) { return living[edge.from] != 0; });
+        if (!kept.empty())
+            launch(program_, "compare_edges", in_groups(kept.size(), 64), heap_, refs_, Array(kept),
+                   cl_uint(kept.size()), wrong);
+        CHECK(wrong.read() == std::vector<cl_uint>{0, 0});
+    }
+
+private:
+    const kma::Program &program_;
+    kma::Heap &heap_;
+    Graph graph_;
+    cl_uint count_;
+    Array<cl_uint> types_, lengths_;
+    Array<kma::Ref> refs_;
+};
+
+// Blocks without a type, which a collection must leave alone.
+class Plain {
+public:
+    Plain(const kma::Program &program, kma::Heap &heap, std::size_t count)
+        : program_(program), heap_(heap), refs_(count, 0)
+    {
+        launch(program_, "plain", in_groups(refs_.size(), 64), heap_, refs_, cl_uint{0});
+    }
+    void compare_and_free()
+    {
+        launch(program_, "plain", in_groups(refs_.size(), 64), heap_, refs_, cl_uint{1});
+        const auto right = refs_.read();
+        CHECK(std::ranges::count(right, 1u) == std::ptrdiff_t(right.size()));
+    }
+
+private:
+    const kma::Program &program_;
+    kma::Heap &heap_;
+    Array<kma::Ref> refs_;
+};
+
+Flavours ways()
+{
+    Flavours all = flavours();
+    if (first_flavour_only())
+        all.resize(1);
+    return all;
+}
+
+// Everything is freed, and the heap is sound and as it was.
+void end(kma::Collector &collector, const kma::Heap &heap, std::uint64_t used)
+{
+    collector.collect();
+    CHECK(heap.check() == nothing);
+    CHECK(heap.stats().used == used);
+    CHECK(heap.error_text().empty());
+}
+
+} // namespace
+
+TEST_CASE("of random graphs exactly what roots lead to survives", "[collect]")
+{
+    std::printf("lanes that meet: %u\n", path().lanes_met);
+    std::mt19937 random(1);
+    for (const Flavour &flavour : ways()) {
+        INFO(flavour.name);
+        const kma::Program program = program_of(flavour.options);
+        kma::Heap heap = make_heap(flavour, 8 << 20);
+        kma::Collector collector(heap, types());
+        const std::uint64_t used = heap.stats().used;
+        Plain plain(program, heap, 512);
+        for (std::size_t i = 0; i < scaled(1000, 20); i++) {
+            const bool is_large = i % 100 == 0;
+            Graph graph = random_graph(random, is_large ? 2000 : 40);
+            std::vector<std::uint32_t> roots, fewer;
+            for (std::uint32_t object = 0; object < graph.types.size(); object++)
+                if (random() % 8 == 0)
+                    (random() % 2 == 0 ? fewer : roots).push_back(object);
+            std::ranges::copy(fewer, std::back_inserter(roots));
+            INFO("graph " << i << " of " << graph.types.size() << " objects");
+            Subject subject(program, heap, std::move(graph));
+            subject.collect(collector, roots);
+            collector.collect(); // without roots
+            if (is_large)
+                CHECK(heap.check() == nothing);
+        }
+        plain.compare_and_free();
+        end(collector, heap, used);
+    }
+}
+
+TEST_CASE("graphs of every shape", "[collect]")
+{
+    Graph graph;
+    const std::uint32_t self = graph.add(node); // leads to itself
+    graph.lead(self, 4, self);
+    const std::uint32_t one = graph.add(node), other = graph.add(node); // a cycle
+    graph.lead(one, 8, other);
+    graph.lead(other, 12, one); // by the atomic reference
+    const std::uint32_t any = graph.add(node),
+                        numbers_of = graph.add(numbers | array, 1000); // by void *
+    graph.lead(any, 16, numbers_of);
+    const std::uint32_t outer = graph.add(lists | array, 100); // arrays of arrays of nodes
+    for (std::uint32_t i = 0; i < 100; i++) {
+        const std::uint32_t inner = graph.add(refs_type | array, 10 * i);
+        graph.lead(outer, 4 * i, inner);
+        if (i != 0)
+            graph.lead(inner, 4 * (10 * i - 1), graph.add(node));
+    }
+    const std::uint32_t top = graph.add(node); // a tree of depth 12
+    std::vector<std::uint32_t> level{top};
+    for (int depth = 0; depth < 12; depth++) {
+        std::vector<std::uint32_t> next;
+        for (const std::uint32_t parent : level)
+            for (const std::uint32_t offset : {4u, 8u}) {
+                next.push_back(graph.add(node));
+                graph.lead(parent, offset, next.back());
+            }
+        level = std::move(next);
+    }
+    const std::uint32_t wide =
+        graph.add(refs_type | array, 100000); // an array in parts, its last elements too
+    for (const std::uint32_t element : {0u, 63u, 64u, 2047u, 2048u, 65535u, 65536u, 99999u})
+        graph.lead(wide, 4 * element, graph.add(node));
+    const std::uint32_t structs =
+        graph.add(pair | array, 300); // an array of objects with references
+    graph.lead(structs, 299 * 48 + 32, graph.add(refs_type | array, 3));
+    const std::uint32_t alone = graph.add(node);   // only a root leads to it
+    const std::uint32_t towards = graph.add(node); // leads to a root, nothing to it
+    graph.lead(towards, 4, alone);
+    const std::vector<std::vector<std::uint32_t>> roots = {
+        {self, one, any, outer, top, wide, structs, alone},
+        {},
+        {top},
+        {alone, alone},
+        {outer, self},
+        {structs},
+        {wide},
+        {any, other}};
+    for (const Flavour &flavour : ways()) {
+        for (const int debug : {0, 2, 3}) {
+            INFO(flavour.name << ", debug " << debug);
+            const kma::Program program = program_of(flavour.options, debug);
+            kma::Heap heap = make_heap(flavour, 32 << 20, debug);
+            kma::Collector collector(heap, types());
+            const std::uint64_t used = heap.stats().used;
+            for (const auto &some : roots) {
+                Subject subject(program, heap, graph);
+                subject.collect(collector, some);
+                end(collector, heap, used);
+            }
+        }
+    }
+}
+
+TEST_CASE("queues with hardly any room drop objects, and all are marked all the same", "[collect]")
+{
+    std::mt19937 random(2);
+    const Flavour &flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::Heap heap = make_heap(flavour, 16 << 20);
+    kma::CollectorOptions options;
+    options.queue_bytes = 16 * 100; // 100 objects each
+    kma::Collector collector(heap, types(), options);
+    const std::uint64_t used = heap.stats().used;
+    for (std::size_t i = 0; i < scaled(10, 3); i++) {
+        Graph graph = random_graph(random, 2000);
+        const std::uint32_t wide = graph.add(refs_type | array, 100000);
+        for (std::uint32_t element = 0; element < 100000; element += 50 + random() % 50)
+            graph.lead(wide, 4 * element, graph.add(node));
+        Subject subject(program, heap, std::move(graph));
+        subject.collect(collector, {wide, 0});
+        end(collector, heap, used);
+    }
+    const Array<kma::Ref> lists_of(5000, 0); // each work-item pushes one
+    launch(program, "make_list", in_groups(5000, 64), heap, lists_of, cl_uint{5000});
+    const auto roots = collector.add_roots(lists_of.buffer(), 5000);
+    const kma::Collection result = collector.collect();
+    CHECK(result.marked_objects == 5000);
+    CHECK(result.freed_objects == 0);
+    CHECK(result.repeats > 0);
+}
+
+TEST_CASE("a long list is marked, whole and in part", "[collect]")
+{
+    const cl_uint count = static_cast<cl_uint>(scaled(100000, 1000));
+    const Flavour &flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::Heap heap = make_heap(flavour, (std::uint64_t{64} << 20) + count * 48);
+    kma::Collector collector(heap, types());
+    const std::uint64_t used = heap.stats().used;
+    const Array<kma::Ref> refs(count, 0);
+    launch(program, "make_list", in_groups(count, 64), heap, refs, count);
+    launch(program, "link_list", in_groups(count, 64), heap, refs, count);
+    const std::vector<kma::Ref> all = refs.read();
+    for (const cl_uint from : {0u, count / 3, count - 1}) {
+        collector.pin(all[from]);
+        const kma::Collection result = collector.collect();
+        CHECK(result.marked_objects == count - from);
+        CHECK(result.marked_bytes == std::uint64_t{count - from} * 32);
+        collector.unpin(all[from]);
+    }
+    end(collector, heap, used);
+}
+
+TEST_CASE("a heap that is full when the collection begins", "[collect]")
+{
+    const Flavour &flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::Heap heap = make_heap(flavour, 4 << 20);
+    kma::Collector collector(heap, types());
+    const std::uint64_t used = heap.stats().used;
+    const Array<kma::Ref> refs(256, 0);
+    std::vector<cl_uint> before;
+    for (int turn = 0; turn < 3; turn++) {
+        const Array<cl_uint> made(1, 0);
+        launch(program, "fill", in_groups(256, 64), heap, refs, made);
+        const std::vector<kma::Ref> all = refs.read();
+        {
+            const auto half = collector.add_roots(Array(all).buffer(), 128, 128);
+            const kma::Collection result = collector.collect();
+            CHECK(result.marked_objects + result.freed_objects == made.read()[0]);
+            CHECK(result.marked_objects > 0);
+            CHECK(result.freed_objects > 0);
+            CHECK(heap.check() == nothing);
+        }
+        heap.clear_errors(); // each work-item was refused
+        before.push_back(made.read()[0]);
+        end(collector, heap, used);
+    }
+    CHECK(before[1] == before[0]);
+    CHECK(before[2] == before[0]);
+}
+
+TEST_CASE("damaged references are reported, and nothing is freed", "[collect]")
+{
+    const Flavour &flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::Heap heap = make_heap(flavour, 8 << 20);
+    kma::Collector collector(heap, types());
+    const std::uint64_t used = heap.stats().used;
+    Graph graph;
+    const std::uint32_t first = graph.add(node), second = graph.add(node),
+                        list = graph.add(refs_type | array, 100), garbage = graph.add(node);
+    graph.lead(first, 4, second);
+    graph.lead(first, 16, list);
+    (void)garbage;
+    Subject subject(program, heap, graph);
+    const kma::Ref root = subject.ref(first);
+    collector.pin(root);
+    const auto refused = [&](const std::string &why) {
+        CHECK_THROWS_WITH(collector.collect(),
+                          Catch::Contains("nothing was collected") && Catch::Contains(why));
+    };
+    const auto poke = [&](kma::Ref ref, cl_int word, cl_uint value) {
+        launch(program, "poke", {1, 1}, heap, cl_uint{ref}, word, value);
+    };
+    for (const cl_uint wild :
+         {0xffffffffu, 5u, root + 1, heap.bytes() > 0 ? cl_uint(heap.bytes() / 16) : 0}) {
+        poke(root, 2, wild);
+        refused("in the object at ref " + std::to_string(root) +
+                ", 8 bytes from its begin: " + std::to_string(wild));
+    }
+    poke(root, 2, subject.ref(list)); // of another type than the field's
+    refused("8 bytes from its begin");
+    poke(root, 2, 0);
+    poke(subject.ref(list), -1, 1000000); // a length beyond its block
+    refused("the array at ref " + std::to_string(subject.ref(list)) + " has a length of 1000000");
+    poke(subject.ref(list), -1, 100);
+    collector.pin(77);
+    refused("root number 0 of a buffer is 77");
+    collector.unpin(77);
+    subject.collect(collector, {first}); // all as it was; garbage is freed only now
+    launch(program, "drop", {1, 1}, heap, cl_uint{subject.ref(second)}, cl_uint{1});
+    refused("4 bytes from its begin: " + std::to_string(subject.ref(second)));
+    poke(root, 1, 0);
+    collector.unpin(root);
+    end(collector, heap, used);
+}
+
+TEST_CASE("a collector's tables outlive growth, a second collector and a file, and not a reset",
+          "[collect]")
+{
+    const Flavour &flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::HeapOptions options;
+    options.max_bytes = 32 << 20;
+    kma::Heap heap(device(), 4 << 20, options);
+    Graph graph;
+    const std::uint32_t first = graph.add(node), second = graph.add(node);
+    graph.add(node);
+    graph.lead(first, 4, second);
+    {
+        kma::Collector collector(heap, types());
+        Subject subject(program, heap, graph);
+        heap.grow(32 << 20);
+        subject.collect(collector, {first});
+    }
+    kma::Collector collector(heap, types());
+    CHECK(collector.collect().freed_objects == 2);
+    kma::Types others = types();
+    others.add("More", {"uint x"});
+    CHECK_THROWS_WITH(kma::Collector(heap, others), Catch::Contains("a collector of other types"));
+
+    Subject kept(program, heap, graph);
+    const std::string file = std::string(KMA_SCRATCH_DIR) + "/collected.kma";
+    heap.save(file);
+    kma::Heap loaded = kma::Heap::load(device(), file);
+    kma::Collector again(loaded, types());
+    again.pin(kept.ref(first));
+    const kma::Collection result = again.collect();
+    CHECK(result.marked_objects == 2);
+    CHECK(result.freed_objects == 1);
+    CHECK(loaded.check() == nothing);
+
+    heap.reset();
+    CHECK_THROWS_WITH(collector.collect(), Catch::Contains("since it was reset"));
+    const Array<cl_uint> none(1, 0);
+    launch(program, "make", {1, 1}, heap, Array<cl_uint>(1, cl_uint{node}), Array<cl_uint>(1, 1u),
+           none, cl_uint{1});
+    CHECK(none.read()[0] == 0);
+    CHECK(heap.error_count(kma::ErrorCode::bad_heap) == 1);
+}
+
+TEST_CASE("what a collector refuses", "[collect]")
+{
+    kma::HeapOptions other;
+    other.kind = kma::HeapKind::scatter;
+    kma::Heap scatter(device(), 16 << 20, other);
+    CHECK_THROWS_WITH(kma::Collector(scatter, types()),
+                      Catch::Contains("a collector needs a slab heap"));
+    kma::Heap heap(device(), 4 << 20);
+    CHECK_THROWS_WITH(kma::Collector(heap, kma::Types()),
+                      Catch::Contains("declare them by Types::add()"));
+    kma::Heap small(device(), 1 << 15);
+    kma::Collector fits(small, types());
+    kma::HeapOptions growing;
+    growing.max_bytes = 64 << 20;
+    kma::Heap too_small(device(), kma::Heap::bytes_for(growing, 1 << 20), growing);
+    CHECK_THROWS_WITH(kma::Collector(too_small, types()),
+                      Catch::Contains("has no room for a collector, which takes " +
+                                      std::to_string(kma::Collector::bytes_for(64 << 20))));
+    kma::Collector collector(heap, types());
+    CHECK_THROWS_WITH(collector.unpin(1), Catch::Contains("ref 1 is not pinned"));
+    const Array<kma::Ref> roots(4, 0u);
+    CHECK_THROWS_WITH(
+        collector.add_roots(roots.buffer(), 3, 2),
+        Catch::Contains("roots 2 to 5 are not all in their buffer, which has 4 refs"));
+}
+
+TEST_CASE("a collection in numbers", "[collect]")
+{
+    const kma::Collection one{3, 96, 2, 64, 16, 0, 1.5, 0.25};
+    CHECK(one.json() == "{\"marked_objects\": 3, \"marked_bytes\": 96, \"freed_objects\": 2, "
+                        "\"freed_bytes\": 64, \"rounds\": 16, \"repeats\": 0, "
+                        "\"mark_milliseconds\": 1.5, \"sweep_milliseconds\": 0.25}");
+    CHECK(kma::Collector::bytes_for(1 << 20) == 16 + 65536 + 8192);
+}
