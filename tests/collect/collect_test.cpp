@@ -473,6 +473,56 @@ TEST_CASE("a collector's tables outlive growth, a second collector and a file, a
     CHECK(heap.error_count(kma::ErrorCode::bad_heap) == 1);
 }
 
+TEST_CASE("a runner collects, then lets the heap grow, then says that there is no room",
+          "[collect]")
+{
+    const Flavour &flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::HeapOptions options;
+    options.max_bytes = 4 << 20;
+    kma::Heap heap(device(), 1 << 20, options);
+    kma::Collector collector(heap, types());
+    const std::uint64_t used = heap.stats().used;
+    const Array<kma::Ref> refs(256, 0);
+    const Array<cl_uint> made(1, 0);
+    kma::CollectingRunner runner(heap, collector);
+    const auto fill = [&](kma::Heap &now, unsigned) {
+        launch(program, "fill", in_groups(64, 64), now, refs, made);
+    };
+
+    CHECK(runner.look() == kma::Room::enough);
+    unsigned launches = 0; // all of the first is garbage: there is room without growth
+    CHECK(runner.run([&](kma::Heap &now, unsigned repetition) {
+        launches = repetition + 1;
+        if (repetition == 0)
+            fill(now, 0);
+    }) == kma::Room::enough);
+    CHECK(launches == 2);
+    CHECK(runner.collections() == 1);
+    CHECK(runner.growths() == 0);
+    CHECK(runner.freed_objects() == made.read()[0]);
+    CHECK(runner.refused() > 0);
+    CHECK(heap.stats().used == used);
+    CHECK(heap.error_text().empty()); // what was refused is asked for again
+
+    const auto roots = collector.add_roots(refs.buffer(), 256); // now all lives
+    std::vector<std::uint64_t> bytes;
+    const Array<kma::Ref> kept(256, 0);
+    CHECK(runner.run([&](kma::Heap &now, unsigned) {
+        bytes.push_back(now.bytes());
+        std::vector<kma::Ref> pinned = refs.read();
+        for (const kma::Ref ref : pinned)
+            if (ref != 0)
+                collector.pin(ref); // the next launch writes other refs
+        launch(program, "fill", in_groups(256, 64), now, refs, made);
+    }) == kma::Room::none);
+    CHECK(bytes.back() == 4 << 20);
+    CHECK(runner.growths() == 2);
+    CHECK(heap.error_count(kma::ErrorCode::out_of_memory) > 0); // and these stay
+    CHECK(heap.check() == nothing);
+    CHECK(runner.look() == kma::Room::enough); // nothing new
+}
+
 TEST_CASE("what a collector refuses", "[collect]")
 {
     kma::HeapOptions other;

@@ -139,6 +139,7 @@ std::vector<Provocation> samples_provocations()
                    graph.levels(1, {1, 2}, 1);
                }),
         command("makes weights too large", KMA_SHORTEST_PATHS " --most-weight 4294967295 2>&1 1>/dev/null"),
+        command("leaves garbage where it is", KMA_SYMBOLIC " --no-collector --rounds 10 2>&1 1>/dev/null"),
         command("makes another heap too small", KMA_SHORTEST_PATHS " --limit 100000 --heap-bytes 1M 2>&1 1>/dev/null"),
         command("makes another heap impossibly small", KMA_SHORTEST_PATHS " --limit 100 --heap-bytes 1 2>&1 1>/dev/null"),
         thrown("leaves a parenthesis open", [] { automaton::compile({"a(b"}); }),

@@ -40,12 +40,12 @@ set(parts
   cl/kma/platform/memory_fenced.cl
   cl/kma/platform/memory_nv.cl)
 
-# What a program has only with the text that a schema generates; the samples' own tests compile them.
+# What a program has only with the text that a schema, or types, generate; the samples' own tests compile them.
 set(with_schema "")
 file(GLOB of_samples RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/samples/*/*.cl)
 foreach(file IN LISTS of_samples)
   file(READ ${SOURCE_DIR}/${file} text)
-  if(text MATCHES "kma_world \\*")
+  if(text MATCHES "kma_world \\*|[A-Z][a-z]+_new\\(heap\\)")
     list(APPEND with_schema ${file})
   endif()
 endforeach()

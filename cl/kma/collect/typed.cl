@@ -19,8 +19,9 @@
 #ifndef KMA_COLLECT_TYPED_CL
 #define KMA_COLLECT_TYPED_CL
 
+#include "kma/kma.cl" // first: layout.cl takes kma_atomic_u32
+
 #include "kma/collect/layout.cl"
-#include "kma/kma.cl"
 
 static inline global kma_collector *kma_collector_of(global void *heap)
 {

@@ -1,0 +1,192 @@
+// The symbolic sample: work-items differentiate expressions round after round, in a heap that has
+// room for a tenth of what they make. It runs because garbage is collected between kernels.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/differences.hpp"
+#include "common/heaps.hpp"
+#include "common/launch.hpp"
+#include "common/main.hpp"
+#include "common/options.hpp"
+#include "reference.hpp"
+
+namespace symbolic {
+
+/// symbolic.cl, embedded by the build.
+const std::vector<kma::Source> &kernels();
+
+namespace {
+
+struct Options {
+    std::string device;
+    std::uint32_t expressions = 1024, rounds = 100;
+    std::optional<std::uint64_t> heap_bytes;
+    bool no_collector = false;
+    int debug = 0;
+};
+
+std::optional<int> parse_options(int argc, char **argv, Options &options)
+{
+    CLI::App app("Differentiates symbolic expressions on the device, round after round, in a heap "
+                 "that has room for a\n"
+                 "tenth of what that makes, and compares the results with the host's own.");
+    app.name("symbolic");
+    samples::add_device_option(app, options.device);
+    app.add_option("--expressions", options.expressions, "So many, a work-item for each")
+        ->check(CLI::Range(1u, 1u << 22))
+        ->capture_default_str();
+    app.add_option("--rounds", options.rounds, "So often")
+        ->check(CLI::Range(1u, 100000u))
+        ->capture_default_str();
+    samples::add_bytes_option(
+        app, "--heap-bytes", options.heap_bytes,
+        "Size of the heap (default: room for a tenth of all objects that are made)");
+    app.add_flag("--no-collector", options.no_collector, "Without collections: the heap runs full");
+    app.add_flag(
+        "--debug", [&](std::int64_t) { options.debug = 2; }, "Program and heap with KMA_DEBUG=2");
+    return samples::parse(app, argc, argv);
+}
+
+kma::Types types()
+{
+    kma::Types types;
+    types.add("Number", {"uint value"});
+    types.add("Variable", {"uint unused"});
+    types.add("Sum", {"void *first", "void *second"});
+    types.add("Product", {"void *first", "void *second"});
+    return types;
+}
+
+// The rounds on the device.
+class Rounds {
+public:
+    Rounds(const kma::Device &device, const Options &options, kma::Heap &heap)
+        : device_(device), options_(options), heap_(heap),
+          expressions_(samples::words(device, options.expressions, 0)),
+          done_(samples::words(device, options.expressions, 0)),
+          checks_(samples::words(device, options.expressions, 0))
+    {
+        kma::ProgramOptions build;
+        build.debug = options.debug;
+        std::vector<kma::Source> units{{"types.cl", types().text()}};
+        units.push_back(kernels().front());
+        kernel_ = kma::Program(device, units, build).kernel("differentiate");
+        kernel_.setArg(1, expressions_);
+        kernel_.setArg(2, done_);
+        kernel_.setArg(3, checks_);
+        kernel_.setArg(4, cl_uint{options.expressions});
+        kernel_.setArg(5, cl_uint{options.rounds});
+    }
+
+    // As many as there is memory for.
+    void run()
+    {
+        heap_.set_arg(kernel_, 0);
+        milliseconds_ += samples::run(
+            device_, kernel_,
+            samples::launch_shape(options_.expressions, samples::usual_work_group(device_)));
+    }
+    const cl::Buffer &expressions() const { return expressions_; }
+    std::vector<std::uint32_t> checks() const
+    {
+        return samples::read<std::uint32_t>(device_, checks_, options_.expressions);
+    }
+    std::uint64_t done() const
+    {
+        std::uint64_t sum = 0;
+        for (const std::uint32_t rounds :
+             samples::read<std::uint32_t>(device_, done_, options_.expressions))
+            sum += rounds;
+        return sum;
+    }
+    double milliseconds() const { return milliseconds_; }
+
+private:
+    kma::Device device_;
+    Options options_;
+    kma::Heap &heap_;
+    cl::Buffer expressions_, done_, checks_;
+    cl::Kernel kernel_;
+    double milliseconds_ = 0;
+};
+
+[[noreturn]] void throw_too_small(const Options &options, const kma::Heap &heap, std::uint64_t done)
+{
+    const std::uint64_t all = std::uint64_t{options.expressions} * options.rounds;
+    throw kma::Error("the heap of " + std::to_string(heap.bytes()) +
+                     " bytes ran out of memory after " + std::to_string(done) + " of " +
+                     std::to_string(all) + " rounds; " +
+                     (options.no_collector ? "run it without --no-collector, or " : "") +
+                     "give it more by --heap-bytes");
+}
+
+bool run(const Options &options)
+{
+    std::vector<std::uint32_t> expected;
+    std::uint64_t objects = 0;
+    for (std::uint32_t i = 0; i < options.expressions; i++) {
+        const Outcome outcome = differentiate(i, options.rounds);
+        expected.push_back(outcome.check);
+        objects += outcome.objects;
+    }
+    const std::uint64_t needed = objects * kma::ref_unit; // each object takes one unit
+    const kma::Device device = kma::Device::select(options.device);
+    kma::HeapOptions heap_options;
+    heap_options.debug = options.debug;
+    const std::uint64_t bytes =
+        options.heap_bytes.value_or(kma::Heap::bytes_for(heap_options, needed / 10));
+    kma::Heap heap(device, bytes, heap_options);
+    std::printf("device:    %s\n", device.name().c_str());
+    std::printf("heap:      %" PRIu64 " bytes; all objects together take %" PRIu64 "\n",
+                heap.bytes(), needed);
+    std::fflush(stdout);
+
+    kma::Collector collector(heap, types());
+    Rounds rounds(device, options, heap);
+    const auto roots = collector.add_roots(rounds.expressions(), options.expressions);
+    kma::CollectingRunner runner(heap, collector);
+    std::uint64_t done = 0;
+    const auto launch = [&](kma::Heap &, unsigned repetition) {
+        rounds.run();
+        const std::uint64_t before = std::exchange(done, rounds.done());
+        if (repetition != 0 && done == before)
+            throw_too_small(options, heap, done);
+    };
+    if (options.no_collector)
+        launch(heap, 0);
+    else
+        runner.run(launch);
+    if (done != std::uint64_t{options.expressions} * options.rounds)
+        throw_too_small(options, heap, done);
+    std::printf("rounds:    %.3f ms\n", rounds.milliseconds());
+    std::printf("collector: %u collections, %" PRIu64 " objects freed\n", runner.collections(),
+                runner.freed_objects());
+
+    samples::Differences verdict;
+    const std::vector<std::uint32_t> checks = rounds.checks();
+    for (std::size_t i = 0; i < checks.size(); i++)
+        if (checks[i] != expected[i])
+            verdict.differ("expression " + std::to_string(i) + " is another than the host's");
+    if (const std::string errors = heap.error_text(); !errors.empty())
+        verdict.differ("the heap reports errors:\n" + errors);
+    verdict.report("symbolic");
+    std::printf("symbolic: expressions=%" PRIu32 " rounds=%" PRIu32 " verified=%s\n",
+                options.expressions, options.rounds, verdict.verified() ? "yes" : "no");
+    return verdict.verified();
+}
+
+} // namespace
+} // namespace symbolic
+
+int main(int argc, char **argv)
+{
+    symbolic::Options options;
+    if (const auto ended = symbolic::parse_options(argc, argv, options))
+        return *ended;
+    return samples::run_main("symbolic", [&options] { return symbolic::run(options); });
+}
