@@ -28,13 +28,16 @@ Room CollectingRunner::run(const std::function<void(Heap &, unsigned)> &launch)
 Room CollectingRunner::look()
 {
     HeapDriver &heap = heap_.driver();
-    if (!refusals_->look(heap))
+    if (!refusals_->look(heap)) {
+        in_a_row_ = 0;
         return Room::enough;
+    }
     const Collection collection = collector_.collect();
     collections_++;
     freed_objects_ += collection.freed_objects;
     const std::uint64_t bytes = heap.memory().bytes();
-    if (collection.freed_bytes < bytes / 16 && bytes < limit_) {
+    const bool is_full = collection.freed_bytes < bytes / 16 || collection.marked_bytes > bytes / 2;
+    if ((is_full || ++in_a_row_ % 8 == 0) && bytes < limit_) {
         heap.grow(std::min(2 * bytes, limit_));
         growths_++;
     } else if (collection.freed_bytes < bytes / 64) {

@@ -34,7 +34,33 @@ double milliseconds_since(Clock::time_point begin)
 
 std::uint64_t units_for(std::uint64_t bytes)
 {
-    return (bytes / KMA_UNIT + 127) / 128 * 128;
+    constexpr std::uint64_t most =
+        (std::uint64_t{1} << 32) - 128; // no block of a slab heap lies beyond
+    return std::min((bytes / KMA_UNIT + 127) / 128 * 128, most);
+}
+
+// The records of damage, a line each.
+std::string records_of(const kma_collection &found)
+{
+    std::string first;
+    for (const layout::kma_damaged_reference &record : found.first) {
+        if (record.written == 0)
+            continue;
+        if (record.offset == KMA_DAMAGED_LENGTH)
+            first += say("\n  the array at ref ", record.object, " has a length of ",
+                         record.reference, ", for which it has no room");
+        else if (record.offset == KMA_DAMAGED_TYPE)
+            first += say("\n  at ref ", record.object, ": type ", record.reference);
+        else if (record.object == 0 && record.written == 1)
+            first += say("\n  pinned: ", record.reference);
+        else if (record.object == 0)
+            first += say("\n  root number ", record.offset, " of registered buffer number ",
+                         record.written - 1, ": ", record.reference);
+        else
+            first += say("\n  in the object at ref ", record.object, ", ", record.offset,
+                         " bytes from its begin: ", record.reference);
+    }
+    return first;
 }
 
 } // namespace
@@ -46,6 +72,7 @@ public:
     Collection collect();
     std::list<std::weak_ptr<Roots::Entry>> roots;
     std::map<Ref, std::uint32_t> pins;
+    const cl::Context &context() const { return device.context(); }
 
 private:
     // A kernel with the heap as its first argument and these behind it.
@@ -91,7 +118,6 @@ private:
     Ref sound_tables() const;
     void mark_roots();
     void mark(Collection &result);
-    void refuse_damage(const kma_collection &found, Ref ref) const;
 
     Heap &heap_;
     const Device device;
@@ -100,6 +126,7 @@ private:
     cl_uint units_, type_count_, capacity_;
     std::uint64_t most_items_;
     cl::Buffer types_, references_, collection_, queues_[2];
+    std::shared_ptr<void> token_ = std::make_shared<int>(); // the heap's only one
 };
 
 Collector::Impl::Impl(Heap &heap, const Types &types, const CollectorOptions &options)
@@ -130,6 +157,10 @@ Collector::Impl::Impl(Heap &heap, const Types &types, const CollectorOptions &op
     for (cl::Buffer &queue : queues_)
         queue = cl::Buffer(device.context(), CL_MEM_READ_WRITE,
                            std::uint64_t{capacity_} * sizeof(layout::kma_mark_item));
+    std::weak_ptr<void> &now = heap.driver().collector();
+    if (!now.expired() && heap.driver().header().collector != 0) // else it was reset
+        throw Error("the heap has a collector already; use that one, or end it first");
+    now = token_;
     make_tables();
 }
 
@@ -150,33 +181,36 @@ kma_collector Collector::Impl::read_tables(Ref ref) const
 void Collector::Impl::make_tables()
 {
     if (const Ref there = heap_.driver().header().collector; there != 0) {
-        const kma_collector is = read_tables(there);
-        if (is.types != hash_ || is.units != units_)
-            throw Error("the heap has a collector of other types; give both the same kma::Types, "
-                        "or reset() the heap first");
+        if (read_tables(there).types != hash_)
+            throw Error("the heap has the tables of a collector of other types; give both the same "
+                        "kma::Types, or reset() the heap first");
+        sound_tables();
         return;
     }
     const std::uint64_t bytes = bytes_for(std::uint64_t{units_} * KMA_UNIT);
+    const std::uint32_t refused = heap_.driver().error_count(ErrorCode::out_of_memory);
     const cl::Buffer made(device.context(), CL_MEM_READ_WRITE, sizeof(Ref));
     container_kernels::run(
         device, kernel("kma_collector_new_kernel", cl_uint{hash_}, units_, cl_ulong{bytes}, made),
         1);
     const Ref ref = read<Ref>(made);
-    if (ref == 0)
+    if (ref == 0) { // which is no kernel's error
+        heap_.driver().forget_errors(ErrorCode::out_of_memory, refused);
         throw Error(
             say("the heap has no room for a collector, which takes ", bytes,
                 " bytes side by side; make the collector before other blocks, or the heap larger"));
+    }
     launch(kernel("kma_collector_clear_kernel", cl_uint{ref + 1},
                   static_cast<cl_uint>(bytes / KMA_UNIT - 1)),
            bytes / KMA_UNIT);
-    device.queue().finish();
+    container_kernels::run(device, kernel("kma_collector_begin_kernel", cl_uint{ref}), 1);
 }
 
 // The ref of the tables, which are what this collector made of them.
 Ref Collector::Impl::sound_tables() const
 {
     const Ref ref = heap_.driver().header().collector;
-    if (ref == 0)
+    if (ref == 0 || heap_.driver().collector().lock() != token_)
         throw Error("the heap has no collector any more, since it was reset; make a new "
                     "kma::Collector for it");
     const bool is_inside = std::uint64_t{ref} * KMA_UNIT + sizeof(kma_collector) <= heap_.bytes();
@@ -191,18 +225,19 @@ Ref Collector::Impl::sound_tables() const
 void Collector::Impl::mark_roots()
 {
     roots.remove_if([](const auto &entry) { return entry.expired(); });
+    cl_uint number = 0; // pinned objects are number 0
     const auto mark = [&](const cl::Buffer &buffer, cl_ulong first, cl_ulong count) {
         if (count != 0)
-            launch(marking("kma_mark_roots_kernel", 0, buffer, first, count), count);
+            launch(marking("kma_mark_roots_kernel", 0, buffer, first, count, number), count);
+        number++;
     };
-    for (const auto &weak : roots) {
-        const auto entry = weak.lock();
-        mark(entry->buffer, entry->first, entry->count);
-    }
     std::vector<cl_uint> pinned;
     for (const auto &[ref, count] : pins)
         pinned.push_back(ref);
     mark(copy_of(pinned), 0, pinned.size());
+    for (const auto &weak : roots)
+        if (const auto entry = weak.lock())
+            mark(entry->buffer, entry->first, entry->count);
 }
 
 // Items of round 0 are in queue 0, as those of round KMA_MARK_ROUNDS, which is even.
@@ -237,49 +272,34 @@ void Collector::Impl::mark(Collection &result)
     }
 }
 
-// Throws if references were found that lead to no object. Clears the marks then.
-void Collector::Impl::refuse_damage(const kma_collection &found, Ref ref) const
-{
-    if (found.damaged.word == 0)
-        return;
-    const kma_collector tables = expected(ref);
-    launch(kernel("kma_collector_clear_kernel", cl_uint{tables.marks}, cl_uint{units_ / 128}),
-           units_ / 128);
-    device.queue().finish();
-    std::string first;
-    for (const layout::kma_damaged_reference &record : found.first) {
-        if (record.written == 0)
-            continue;
-        if (record.offset == KMA_DAMAGED_LENGTH)
-            first += say("\n  the array at ref ", record.object, " has a length of ",
-                         record.reference, ", for which it has no room");
-        else if (record.object == 0)
-            first += say("\n  root number ", record.offset, " of a buffer is ", record.reference);
-        else
-            first += say("\n  in the object at ref ", record.object, ", ", record.offset,
-                         " bytes from its begin: ", record.reference);
-    }
-    throw Error(say(
-        "nothing was collected: references that lead to no living object of their type: ",
-        found.damaged.word,
-        "; an object was deleted while something led to it, or a kernel wrote where it must not:",
-        first));
-}
-
 Collection Collector::Impl::collect()
 {
-    const Ref ref = sound_tables();
+    const kma_collector tables = expected(sound_tables());
     const kma_collection zero{};
     device.queue().enqueueWriteBuffer(collection_, CL_TRUE, 0, sizeof zero, &zero);
+    device.queue().finish();
     Collection result{};
     const Clock::time_point begin = Clock::now();
+    // Whatever an earlier collection, which threw, or a kernel left there.
+    launch(kernel("kma_collector_clear_kernel", cl_uint{tables.marks}, cl_uint{units_ / 128}),
+           units_ / 128);
     mark(result);
     result.mark_milliseconds = milliseconds_since(begin);
-    refuse_damage(read<kma_collection>(collection_), ref);
+    if (const auto found = read<kma_collection>(collection_); found.damaged.word != 0)
+        throw Error(say("nothing was collected: references that lead to no living object of their "
+                        "type: ",
+                        found.damaged.word,
+                        "; an object was deleted while something led to it, or a kernel wrote "
+                        "where it must not:",
+                        records_of(found)));
     const Clock::time_point marked = Clock::now();
-    launch(kernel("kma_sweep_kernel", types_, type_count_, collection_), units_ / 32);
+    launch(marking("kma_sweep_kernel", 0), heap_.bytes() / KMA_UNIT / 32);
     const kma_collection now = read<kma_collection>(collection_);
     result.sweep_milliseconds = milliseconds_since(marked);
+    if (now.damaged.word != 0)
+        throw Error(say("garbage was collected, but for objects whose types are none of the "
+                        "collector's: ",
+                        now.damaged.word, "; a kernel wrote where it must not:", records_of(now)));
     result.marked_objects = now.marked.word;
     result.marked_bytes = std::uint64_t{now.marked_units.word} * KMA_UNIT;
     result.freed_objects = now.freed.word;
@@ -325,8 +345,11 @@ Collector::Roots Collector::add_roots(const cl::Buffer &buffer, std::uint64_t co
                                       std::uint64_t first)
 {
     const std::uint64_t there = buffer.getInfo<CL_MEM_SIZE>() / sizeof(Ref);
+    if (buffer.getInfo<CL_MEM_CONTEXT>() != impl_->context())
+        throw Error("the buffer of roots is of another context than the heap; make it with the "
+                    "same kma::Device");
     if (count > there || first > there - count)
-        throw Error(say("roots ", first, " to ", first + count,
+        throw Error(say("roots ", first, " to ", first + count - 1,
                         " are not all in their buffer, which has ", there,
                         " refs; register fewer"));
     auto entry = std::make_shared<Roots::Entry>(Roots::Entry{buffer, first, count});

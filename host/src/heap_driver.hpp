@@ -83,6 +83,9 @@ public:
     /// Takes the errors of a code behind the first `kept` out of the log.
     void forget_errors(ErrorCode code, std::uint32_t kept);
 
+    /// Stands for the collector that the heap has, while it lives.
+    std::weak_ptr<void> &collector() { return collector_; }
+
 protected:
     struct Parts {
         Device device;
@@ -155,6 +158,7 @@ private:
 
     Parts parts_;
     Expected expected_;
+    std::weak_ptr<void> collector_;
 };
 
 /// What a kind has beside its drivers.

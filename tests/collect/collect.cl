@@ -125,13 +125,32 @@ kernel void fill(global kma_heap *heap, global kma_ref *refs, volatile global ui
     refs[get_global_id(0)] = kma_ref_of(heap, first);
 }
 
-// Deletes or frees what a ref leads to; for mistakes.
-kernel void drop(global kma_heap *heap, uint ref, uint is_delete)
+// In each turn half of the work-items delete what they have, and all that have nothing then make an
+// object or an array, whose number is theirs.
+kernel void replace(global kma_heap *heap, global kma_ref *refs, uint turn, volatile global uint *wrong)
 {
-    if (is_delete)
-        kma_delete(heap, kma_deref(heap, ref));
+    const uint i = (uint)get_global_id(0);
+    const uint random = kma_mix32(i + turn * 0x10001u);
+    global uint *mine = (global uint *)kma_deref(heap, refs[i]);
+    if (mine && *mine != i)
+        atomic_inc(wrong);
+    if (mine && random % 2 == 0) {
+        kma_delete(heap, mine);
+        mine = 0;
+    }
+    if (!mine)
+        mine = random % 4 < 2 ? (global uint *)Node_new(heap)
+                              : (global uint *)Numbers_new_array(heap, 1 + random / 4 % 100);
+    if (mine)
+        *mine = i;
     else
-        kma_free(heap, kma_deref(heap, ref));
+        atomic_inc(wrong);
+    refs[i] = kma_ref_of(heap, mine);
+}
+
+kernel void drop(global kma_heap *heap, uint ref)
+{
+    kma_delete(heap, kma_deref(heap, ref));
 }
 
 kernel void poke(global kma_heap *heap, uint ref, int word, uint value)

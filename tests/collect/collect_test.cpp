@@ -379,8 +379,8 @@ TEST_CASE("a heap that is full when the collection begins", "[collect]")
         before.push_back(made.read()[0]);
         end(collector, heap, used);
     }
-    CHECK(before[1] == before[0]);
-    CHECK(before[2] == before[0]);
+    CHECK(before[1] >= before[0] / 10 * 9); // a lane stops at its first NULL
+    CHECK(before[2] >= before[0] / 10 * 9);
 }
 
 TEST_CASE("damaged references are reported, and nothing is freed", "[collect]")
@@ -419,10 +419,10 @@ TEST_CASE("damaged references are reported, and nothing is freed", "[collect]")
     refused("the array at ref " + std::to_string(subject.ref(list)) + " has a length of 1000000");
     poke(subject.ref(list), -1, 100);
     collector.pin(77);
-    refused("root number 0 of a buffer is 77");
+    refused("pinned: 77");
     collector.unpin(77);
     subject.collect(collector, {first}); // all as it was; garbage is freed only now
-    launch(program, "drop", {1, 1}, heap, cl_uint{subject.ref(second)}, cl_uint{1});
+    launch(program, "drop", {1, 1}, heap, cl_uint{subject.ref(second)});
     refused("4 bytes from its begin: " + std::to_string(subject.ref(second)));
     poke(root, 1, 0);
     collector.unpin(root);
@@ -447,11 +447,13 @@ TEST_CASE("a collector's tables outlive growth, a second collector and a file, a
         heap.grow(32 << 20);
         subject.collect(collector, {first});
     }
-    kma::Collector collector(heap, types());
-    CHECK(collector.collect().freed_objects == 2);
     kma::Types others = types();
     others.add("More", {"uint x"});
-    CHECK_THROWS_WITH(kma::Collector(heap, others), Catch::Contains("a collector of other types"));
+    CHECK_THROWS_WITH(kma::Collector(heap, others),
+                      Catch::Contains("the tables of a collector of other types"));
+    kma::Collector collector(heap, types());
+    CHECK(collector.collect().freed_objects == 2);
+    CHECK_THROWS_WITH(kma::Collector(heap, types()), Catch::Contains("a collector already"));
 
     Subject kept(program, heap, graph);
     const std::string file = std::string(KMA_SCRATCH_DIR) + "/collected.kma";
@@ -471,6 +473,138 @@ TEST_CASE("a collector's tables outlive growth, a second collector and a file, a
            none, cl_uint{1});
     CHECK(none.read()[0] == 0);
     CHECK(heap.error_count(kma::ErrorCode::bad_heap) == 1);
+    heap.clear_errors();
+    kma::Collector next(heap, types()); // while the other one lives, of which nothing is left
+    CHECK_THROWS_WITH(collector.collect(), Catch::Contains("since it was reset"));
+    const std::uint64_t used = heap.stats().used;
+    Subject anew(program, heap, graph);
+    collector = std::move(next);
+    anew.collect(collector, {first});
+    end(collector, heap, used);
+}
+
+TEST_CASE("objects and arrays that kernels delete", "[collect]")
+{
+    for (const int debug : {0, 2}) {
+        const Flavour &flavour = flavours().front();
+        const kma::Program program = program_of(flavour.options, debug);
+        kma::Heap heap = make_heap(flavour, 8 << 20, debug);
+        kma::Collector collector(heap, types());
+        const std::uint64_t used = heap.stats().used;
+        const Array<kma::Ref> refs(2048, 0);
+        const Array<cl_uint> wrong(1, 0);
+        for (cl_uint turn = 0; turn < 5; turn++) // half of them delete, and make others at once
+            launch(program, "replace", in_groups(2048, 64), heap, refs, turn, wrong);
+        CHECK(wrong.read()[0] == 0);
+        {
+            const auto roots = collector.add_roots(refs.buffer(), 2048);
+            const kma::Collection result = collector.collect();
+            CHECK(result.marked_objects == 2048);
+            CHECK(result.freed_objects == 0);
+        }
+        end(collector, heap, used);
+        Graph graph;
+        const std::uint32_t object = graph.add(refs_type | array, 10);
+        Subject subject(program, heap, graph);
+        for (const cl_uint times : {1, 2}) { // a second time is a double free
+            launch(program, "drop", {1, 1}, heap, cl_uint{subject.ref(object)});
+            CHECK(heap.error_count(kma::ErrorCode::double_free) +
+                      heap.error_count(kma::ErrorCode::invalid_free) ==
+                  times - 1);
+        }
+        heap.clear_errors();
+        end(collector, heap, used);
+    }
+}
+
+TEST_CASE("what a kernel wrote over the collector's tables", "[collect]")
+{
+    const Flavour &flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::Heap heap = make_heap(flavour, 4 << 20);
+    kma::Collector collector(heap, types());
+    const std::uint64_t used = heap.stats().used;
+    std::uint32_t tables = 0;
+    device().queue().enqueueReadBuffer(heap.buffer(), CL_TRUE, 48, 4, &tables);
+    const auto write = [&](std::uint64_t at, std::vector<std::uint8_t> bytes) {
+        device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, at, bytes.size(), bytes.data());
+    };
+    const std::uint64_t table = std::uint64_t{tables + 1} * 16, marks = table + heap.bytes() / 16;
+    const std::uint64_t units = heap.bytes() / 16;
+    Graph graph;
+    const std::uint32_t first = graph.add(node), second = graph.add(node);
+    graph.lead(first, 4, second);
+    Subject subject(program, heap, graph);
+    const std::uint64_t there = subject.ref(first);
+    // Stray mark bits, of the two and of units without a type, mean nothing.
+    write(marks, std::vector<std::uint8_t>(units / 8, 0xff));
+    subject.collect(collector, {first});
+    // Types that there are not, and objects that do not end in the heap.
+    const auto refused = [&](std::uint64_t unit, std::uint8_t type) {
+        write(table + unit, {type});
+        CHECK_THROWS_WITH(collector.collect(),
+                          Catch::Contains("garbage was collected, but for objects") &&
+                              Catch::Contains("at ref " + std::to_string(unit) + ": type " +
+                                              std::to_string(type)));
+        write(table + unit, {0});
+    };
+    collector.pin(subject.ref(first));
+    for (const std::uint8_t type : {6, 127, 128, 134, 255})
+        refused(there + 100, type);
+    refused(0, array | node);
+    refused(1, node);
+    std::uint32_t limit = 0;
+    device().queue().enqueueReadBuffer(heap.buffer(), CL_TRUE, 28, 4, &limit);
+    refused(limit - 1, node);
+    collector.unpin(subject.ref(first));
+    end(collector, heap, used);
+}
+
+TEST_CASE("objects with more references than a part of an array has elements", "[collect]")
+{
+    kma::Types wide;
+    wide.add("Wide", {"Wide *to[300]", "void *any"});
+    const kma::Program program(
+        device(), {{"types.cl", wide.text()},
+                   {"wide.cl", "kernel void chain(global kma_heap *heap, global kma_ref *root)\n"
+                               "{\n"
+                               "    global Wide *all = Wide_new_array(heap, 100);\n"
+                               "    root[0] = kma_ref_of(heap, all);\n"
+                               "    for (uint i = 0; all && i < 100; i++)\n"
+                               "        for (uint r = 0; r < 300; r += 37)\n"
+                               "            all[i].to[r] = kma_ref_of(heap, Wide_new(heap));\n"
+                               "    if (all)\n"
+                               "        all[99].any = root[0];\n"
+                               "}\n"}});
+    kma::Heap heap(device(), 8 << 20);
+    kma::Collector collector(heap, wide);
+    const std::uint64_t used = heap.stats().used;
+    const Array<kma::Ref> root(1, 0);
+    launch(program, "chain", {1, 1}, heap, root);
+    {
+        const auto roots = collector.add_roots(root.buffer(), 1);
+        CHECK(collector.collect().marked_objects == 1 + 100 * 9);
+    }
+    end(collector, heap, used);
+}
+
+TEST_CASE("a heap in shared virtual memory has a collector, too", "[collect]")
+{
+    if (device().device().getInfo<CL_DEVICE_SVM_CAPABILITIES>() == 0)
+        return; // then Heap says so, which heap_test.cpp has
+    const kma::Program program = program_of("");
+    kma::HeapOptions options;
+    options.storage = kma::Storage::svm;
+    kma::Heap heap(device(), 4 << 20, options);
+    kma::Collector collector(heap, types());
+    const std::uint64_t used = heap.stats().used;
+    Graph graph;
+    const std::uint32_t first = graph.add(node), second = graph.add(node);
+    graph.add(node);
+    graph.lead(first, 8, second);
+    Subject subject(program, heap, graph);
+    subject.collect(collector, {first});
+    end(collector, heap, used);
 }
 
 TEST_CASE("a runner collects, then lets the heap grow, then says that there is no room",
@@ -518,6 +652,7 @@ TEST_CASE("a runner collects, then lets the heap grow, then says that there is n
     }) == kma::Room::none);
     CHECK(bytes.back() == 4 << 20);
     CHECK(runner.growths() == 2);
+    CHECK(heap.options().max_bytes == heap.bytes());
     CHECK(heap.error_count(kma::ErrorCode::out_of_memory) > 0); // and these stay
     CHECK(heap.check() == nothing);
     CHECK(runner.look() == kma::Room::enough); // nothing new
@@ -546,7 +681,7 @@ TEST_CASE("what a collector refuses", "[collect]")
     const Array<kma::Ref> roots(4, 0u);
     CHECK_THROWS_WITH(
         collector.add_roots(roots.buffer(), 3, 2),
-        Catch::Contains("roots 2 to 5 are not all in their buffer, which has 4 refs"));
+        Catch::Contains("roots 2 to 4 are not all in their buffer, which has 4 refs"));
 }
 
 TEST_CASE("a collection in numbers", "[collect]")
@@ -556,4 +691,7 @@ TEST_CASE("a collection in numbers", "[collect]")
                         "\"freed_bytes\": 64, \"rounds\": 16, \"repeats\": 0, "
                         "\"mark_milliseconds\": 1.5, \"sweep_milliseconds\": 0.25}");
     CHECK(kma::Collector::bytes_for(1 << 20) == 16 + 65536 + 8192);
+    // The largest heap that refs reach.
+    constexpr std::uint64_t most = (std::uint64_t{1} << 32) - 128;
+    CHECK(kma::Collector::bytes_for(((std::uint64_t{1} << 32) - 2) * 16) == 16 + most + most / 8);
 }

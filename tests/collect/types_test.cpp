@@ -9,7 +9,7 @@ TEST_CASE("types are laid out as OpenCL C lays out structs", "[types]")
 {
     kma::Types types;
     types.add("A", {"uchar a", "B *b", "ulong c", "uchar d"});
-    types.add("B", {"float3 place", "atomic A *as[3]", "void *any", "kma_atomic_u64 count"});
+    types.add("B", {"float3 place", "atomic A *as[3]", "void *any", "ulong count"});
     types.add_element("Bytes", "uchar");
     types.add_element("As", "A *");
     const auto layout = types.layout();

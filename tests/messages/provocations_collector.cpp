@@ -55,10 +55,31 @@ std::vector<Provocation> collector_provocations()
                    kma::Heap heap(device(), 1 << 20);
                    kma::Collector(heap, Types());
                }),
-        thrown("makes a collector of other types for a heap that has one",
+        thrown("makes two collectors for a heap",
                [] {
                    Collected its;
-                   kma::Collector(its.heap, types().add("More", {"uint x"}));
+                   kma::Collector(its.heap, types());
+               }),
+        thrown("makes a collector of other types for a heap that had one",
+               [] {
+                   kma::Heap heap(device(), 1 << 20);
+                   kma::Collector(heap, types());
+                   kma::Collector(heap, types().add("More", {"uint x"}));
+               }),
+        thrown("registers roots of another context",
+               [] {
+                   Collected its;
+                   const cl::Context other(device().device());
+                   (void)its.collector.add_roots(cl::Buffer(other, CL_MEM_READ_WRITE, 16), 4);
+               }),
+        thrown("writes over the type table",
+               [] {
+                   Collected its;
+                   std::uint32_t ref = 0;
+                   device().queue().enqueueReadBuffer(its.heap.buffer(), CL_TRUE, 48, sizeof ref, &ref);
+                   // The byte of the collector's own first unit, behind its 16 bytes.
+                   poke(its.heap, std::uint64_t{ref + 1} * 16 + ref / 4 * 4, 0x80808080);
+                   its.collector.collect();
                }),
         thrown("makes a collector for a heap that is full of metadata for its growth",
                [] {

@@ -44,8 +44,8 @@ typedef struct kma_reference {
 
 // ------ the queues -------------------------------------------------------------------------------
 
-// An object to visit; of an array a range of elements: 64 * 32^level of them, from
-// part % 2^27 * that number on, where level is part / 2^27.
+// What is to be visited: an object, or a part of an array. Level l of an array's parts, l =
+// part / 2^27, has parts of 64 * 32^l elements each, and `part` is number part % 2^27 of them.
 typedef struct kma_mark_item {
     uint ref;
     uint part;
@@ -73,13 +73,14 @@ static inline uint kma_mark_whole(uint length)
 
 #define KMA_MARK_ROUNDS 16u // enqueued at once
 #define KMA_DAMAGED_KEPT 8u
-#define KMA_DAMAGED_LENGTH 0xffffffffu // as offset: the number of an array's elements
+#define KMA_DAMAGED_LENGTH 0xffffffffu // as offset: `reference` is the array's number of elements
+#define KMA_DAMAGED_TYPE 0xfffffffeu   // as offset: `reference` is the type table's byte
 
 typedef struct kma_damaged_reference {
     uint object;    // ref of the object that it is in; 0: a root
-    uint offset;    // bytes from the object's begin; of a root its index
+    uint offset;    // bytes from the object's begin, modulo 2^32; of a root its index
     uint reference; // what it is
-    uint written;   // 1 once the record is complete
+    uint written;   // 1 once the record is complete; of a root 1 + the number of its buffer
 } kma_damaged_reference;
 
 // All zero when a collection begins.

@@ -45,7 +45,7 @@ static inline ulong kma_whole_units(ulong bytes)
 #define KMA_ERROR_BAD_ALIGNMENT 2u // the alignment in `size` is no power of two, or beyond what the heap gives
 #define KMA_ERROR_INVALID_FREE  3u // `ref` is no block start of this heap
 #define KMA_ERROR_DOUBLE_FREE   4u // the block at `ref` is free already
-#define KMA_ERROR_BAD_HEAP      5u // the heap is of another kind, KMA_DEBUG flavour or width of atomics
+#define KMA_ERROR_BAD_HEAP      5u // of another kind, KMA_DEBUG flavour or width of atomics, or without a collector
 #define KMA_ERROR_DAMAGED       6u // the heap's metadata contradict each other; `size` bytes were asked for
 // With KMA_DEBUG 2; `work_item` is the block's owner. With size 0 the guard in front of the block is gone, and the owner
 // with it: then it is who found that.

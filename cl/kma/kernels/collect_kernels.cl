@@ -6,8 +6,8 @@
 #include "kma/collect/typed.cl"
 #include "kma/platform/group.cl"
 
-// Takes a block for the collector's tables of `units` units, and makes it the heap's. *ref becomes
-// its ref, 0 if the heap has no memory for it. One work-item.
+// Takes a block for the collector's tables of `units` units. *ref becomes its ref, 0 if the heap
+// has no memory for it. One work-item.
 kernel void kma_collector_new_kernel(global kma_heap *heap, uint types, uint units, ulong bytes,
                                      global uint *ref)
 {
@@ -19,7 +19,12 @@ kernel void kma_collector_new_kernel(global kma_heap *heap, uint types, uint uni
     collector->units = units;
     collector->table = *ref + (uint)kma_whole_units(sizeof(kma_collector));
     collector->marks = collector->table + units / KMA_UNIT;
-    ((global kma_heap_header *)heap)->collector = *ref;
+}
+
+// Makes it the heap's, when its tables are clear. One work-item.
+kernel void kma_collector_begin_kernel(global kma_heap *heap, uint ref)
+{
+    ((global kma_heap_header *)heap)->collector = ref;
 }
 
 // Clears `units` units from `ref` on.
@@ -41,19 +46,18 @@ static inline kma_marking kma_marking_of(global kma_heap *heap, global const kma
     m.heap = heap;
     m.table = kma_type_at(heap, collector, 0);
     m.marks = (global kma_atomic_u32 *)kma_deref_in(heap, collector->marks);
-    m.units = collector->units;
+    m.begin = ((global kma_heap_header *)heap)->begin;
+    m.limit = min(((global kma_heap_header *)heap)->limit, collector->units);
     m.type_count = type_count;
     m.types = types;
     m.references = references;
     m.collection = collection;
+    m.is_few = false;
     m.queue = queue;
     m.count = &collection->counts[round];
     m.capacity = capacity;
     m.gathered = gathered;
     m.gathered_count = gathered_count;
-    if (get_local_id(0) == 0)
-        *gathered_count = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
     return m;
 }
 
@@ -77,25 +81,29 @@ static inline void kma_mark_flush(const kma_marking *m, local uint *first)
     local kma_mark_item gathered[KMA_MARK_GATHERED];                                               \
     local uint gathered_count;                                                                     \
     local uint gathered_first;                                                                     \
-    const kma_marking m = kma_marking_of(heap, types, type_count, references, collection, queue,   \
-                                         capacity, round, gathered, &gathered_count)
+    kma_marking m = kma_marking_of(heap, types, type_count, references, collection, queue,         \
+                                   capacity, round, gathered, &gathered_count);                    \
+    if (get_local_id(0) == 0)                                                                      \
+        gathered_count = 0;                                                                        \
+    barrier(CLK_LOCAL_MEM_FENCE)
 
-// Marks what `count` references lead to, from number `first` of a buffer on, and queues it for
-// round 0.
+// Marks what `count` references lead to, from number `first` of a buffer on, and queues for round
+// 0. `which` is the buffer's number, for reports.
 kernel void kma_mark_roots_kernel(global kma_heap *heap, global const kma_type *types,
                                   uint type_count, global const kma_reference *references,
                                   global kma_collection *collection, global kma_mark_item *queue,
-                                  uint capacity, global const uint *roots, ulong first, ulong count)
+                                  uint capacity, global const uint *roots, ulong first, ulong count,
+                                  uint which)
 {
     KMA_MARKING(0);
     const size_t items = get_global_size(0);
     for (size_t tile = get_group_id(0) * get_local_size(0); tile < count; tile += items) {
-        const size_t i = tile + get_local_id(0);
-        const uint reached =
-            i < count ? kma_mark_reach(&m, KMA_NULL, (uint)(first + i), roots[first + i], 0)
-                      : KMA_NULL;
+        const size_t i = first + tile + get_local_id(0);
+        const uint reached = i < first + count
+                                 ? kma_mark_reach(&m, KMA_NULL, (uint)i, roots[i], 0, 1 + which)
+                                 : KMA_NULL;
         if (reached != KMA_NULL)
-            kma_mark_push(&m, reached, KMA_MARK_UNSPLIT);
+            kma_mark_push(&m, reached);
         kma_mark_flush(&m, &gathered_first);
     }
 }
@@ -110,6 +118,7 @@ kernel void kma_mark_round_kernel(global kma_heap *heap, global const kma_type *
     if (get_group_id(0) * get_local_size(0) >= count)
         return;
     KMA_MARKING(round + 1);
+    m.is_few = count < KMA_MARK_FEW;
     const size_t items = get_global_size(0);
     for (size_t tile = get_group_id(0) * get_local_size(0); tile < count; tile += items) {
         const size_t i = tile + get_local_id(0);
@@ -119,27 +128,29 @@ kernel void kma_mark_round_kernel(global kma_heap *heap, global const kma_type *
     }
 }
 
-// Visits all marked objects, for those whose items were dropped, and queues for round 0.
+// Visits all marked objects, since some were dropped, and queues for round 0.
 kernel void kma_mark_again_kernel(global kma_heap *heap, global const kma_type *types,
                                   uint type_count, global const kma_reference *references,
                                   global kma_collection *collection, global kma_mark_item *queue,
                                   uint capacity)
 {
     KMA_MARKING(0);
-    const uint words = m.units / 32;
+    const uint words = (m.limit + 31) / 32;
     const size_t items = get_global_size(0);
     for (size_t tile = get_group_id(0) * get_local_size(0); tile < words; tile += items) {
         const size_t i = tile + get_local_id(0);
         uint left = i < words ? kma_load_u32(&m.marks[i], KMA_RELAXED) : 0;
-        for (; left != 0; left &= left - 1) {
+        for (; left != 0; left &= left - 1) { // 32 times at most
             const kma_mark_item item = {(uint)i * 32 + kma_lowest_bit(left), KMA_MARK_UNSPLIT};
-            kma_mark_visit(&m, item);
+            const uint number = kma_mark_type(&m, item.ref) & ~KMA_TYPE_ARRAY;
+            if (number != 0 && types[number - 1].references != 0)
+                kma_mark_visit(&m, item);
         }
         kma_mark_flush(&m, &gathered_first);
     }
 }
 
-// The units of 32 that have a type, a bit each.
+// A bit for each of 32 units, those that have a type.
 static inline uint kma_units_with_types(global const uchar *table)
 {
     uint units = 0;
@@ -151,42 +162,51 @@ static inline uint kma_units_with_types(global const uchar *table)
     return units;
 }
 
-// Frees all typed objects without a mark, and clears the marks. Each work-item has 32 units at a
-// time.
-kernel void kma_sweep_kernel(global kma_heap *heap, global const kma_type *types, uint type_count,
-                             global kma_collection *collection)
+// Units that a typed object takes, one more in front of an array; no more than its block has.
+static inline uint kma_typed_units(const kma_marking *m, uint ref, uint type)
 {
+    const uint bytes = m->types[(type & ~KMA_TYPE_ARRAY) - 1].bytes;
+    if (type < KMA_TYPE_ARRAY)
+        return (uint)kma_whole_units(bytes);
+    global void *const elements = kma_deref_in(m->heap, ref);
+    const ulong there = kma_usable_size(m->heap, kma_typed_block(elements, type));
+    return (uint)kma_whole_units(min(there, KMA_UNIT + (ulong)kma_array_length(elements) * bytes));
+}
+
+// Frees all typed objects without a mark, and leaves those alone whose type cannot be. Each
+// work-item has 32 units at a time.
+kernel void kma_sweep_kernel(global kma_heap *heap, global const kma_type *types, uint type_count,
+                             global const kma_reference *references,
+                             global kma_collection *collection, global kma_mark_item *queue,
+                             uint capacity)
+{
+    const kma_marking m = kma_marking_of(heap, types, type_count, references, collection, queue,
+                                         capacity, 0, 0, 0); // which queues nothing
     local uint sums[4]; // marked objects, their units; freed objects, their units
-    if (get_local_id(0) < 4)
-        sums[get_local_id(0)] = 0;
+    if (get_local_id(0) == 0)
+        for (uint i = 0; i < 4; i++)
+            sums[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    global kma_collector *const collector = kma_collector_of(heap);
-    global kma_atomic_u32 *const marks =
-        (global kma_atomic_u32 *)kma_deref_in(heap, collector->marks);
     uint mine[4] = {0, 0, 0, 0};
-    for (size_t word = get_global_id(0); word < collector->units / 32; word += get_global_size(0)) {
-        const uint marked = kma_load_u32(&marks[word], KMA_RELAXED);
-        global uchar *const table = kma_type_at(heap, collector, (uint)word * 32);
+    for (size_t word = get_global_id(0); word < (m.limit + 31) / 32; word += get_global_size(0)) {
+        const uint marked = kma_load_u32(&m.marks[word], KMA_RELAXED);
+        global uchar *const table = kma_type_at(heap, kma_collector_of(heap), (uint)word * 32);
         uint typed = kma_units_with_types(table);
-        if (marked != 0)
-            kma_store_u32(&marks[word], 0, KMA_RELAXED);
-        for (; typed != 0; typed &= typed - 1) {
+        for (; typed != 0; typed &= typed - 1) { // 32 times at most
             const uint i = kma_lowest_bit(typed);
-            const uint type = table[i];
-            if ((type & ~KMA_TYPE_ARRAY) > type_count)
-                continue; // damaged
             const kma_ref ref = (uint)word * 32 + i;
-            global void *const object = kma_deref_in(heap, ref);
-            const bool is_array = type >= KMA_TYPE_ARRAY;
-            const ulong bytes = (ulong)types[(type & ~KMA_TYPE_ARRAY) - 1].bytes *
-                                (is_array ? kma_array_length(object) : 1);
+            const uint type = kma_mark_type(&m, ref);
+            if (type == 0) {
+                kma_mark_damaged(&m, ref, KMA_DAMAGED_TYPE, table[i], 1);
+                continue;
+            }
             const uint which = (marked >> i & 1) != 0 ? 0 : 2;
             mine[which]++;
-            mine[which + 1] += (uint)kma_whole_units(bytes) + is_array;
+            mine[which + 1] += kma_typed_units(&m, ref, type);
             if (which == 0)
                 continue;
             table[i] = 0;
-            kma_free(heap, kma_typed_block(object, type));
+            kma_free(heap, kma_typed_block(kma_deref_in(heap, ref), type));
         }
     }
     for (uint i = 0; i < 4; i++)

@@ -37,11 +37,13 @@ public:
     /// look() throw.
     Room run(const std::function<void(Heap &heap, unsigned repetition)> &launch);
 
-    /// For those who launch by themselves: waits for the device's queue, reads four bytes of the
-    /// error log, and if requests were refused for want of memory since the last look, collects. If
-    /// that freed less than a sixteenth of the heap, and the heap may grow, it gets twice its bytes.
-    /// Where it may not, less than a 64th counts as none. Throws Error as Collector::collect() and
-    /// Heap::grow().
+    /// What run() does after each launch, for programs that launch by themselves. Waits for the
+    /// device's queue, reads four bytes of the error log, and collects if requests were refused for
+    /// want of memory since the last look. A heap that may grow gets twice its bytes then if less
+    /// than a sixteenth of it was freed, if more than half of it lives on, or at every eighth such
+    /// look in a row. Where it may not, less than a 64th that was freed counts as none. Where memory
+    /// was made, the log's entries of the refused requests go. Throws Error as
+    /// Collector::collect() and Heap::grow().
     Room look();
 
     /// How often garbage was collected.
@@ -65,6 +67,7 @@ private:
     unsigned growths_ = 0;
     std::uint64_t refused_ = 0;
     std::uint64_t freed_objects_ = 0;
+    unsigned in_a_row_ = 0; // looks that found requests refused
 };
 
 } // namespace kma

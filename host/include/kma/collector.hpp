@@ -16,23 +16,22 @@ namespace kma {
 /// How a collector is made.
 struct CollectorOptions {
     /// Bytes of device memory beside the heap for the objects that are known and not visited yet;
-    /// 0: a sixteenth of the heap, and 1 MiB at least. With less a collection may take longer; it
-    /// never fails for that.
+    /// 0: a sixteenth of what the heap has when the collector is made, and 1 MiB at least. With less
+    /// a collection may take longer; it never fails for that.
     std::uint64_t queue_bytes = 0;
 };
 
 /// What a collection did.
 struct Collection {
     std::uint64_t marked_objects; ///< objects and arrays that live on
-    std::uint64_t marked_bytes;   ///< of these, each rounded up to 16, arrays with 16 more
+    std::uint64_t marked_bytes;   ///< of these, each rounded up to a multiple of 16, arrays with 16 more
     std::uint64_t freed_objects;  ///< objects and arrays that were freed
     std::uint64_t freed_bytes;    ///< the same of these
     unsigned rounds;              ///< launches in which objects were visited, rounded up to 16
-    unsigned
-        repeats; ///< times that a queue was full, so that all marked objects were visited once more
-    double mark_milliseconds;  ///< from the first launch until all was marked
-    double sweep_milliseconds; ///< until all else was freed
-    std::string json() const;  ///< an object with these names
+    unsigned repeats;             ///< visits of all marked objects because a queue was full
+    double mark_milliseconds;     ///< from the first launch until all was marked
+    double sweep_milliseconds;    ///< until all else was freed
+    std::string json() const;     ///< an object with these names
 };
 
 /// Collects the garbage of a slab heap between kernels: mark and sweep, all in parallel on the
@@ -40,17 +39,18 @@ struct Collection {
 /// Memory without a type lives beside it, untouched.
 ///
 ///     kma::Collector collector(heap, types);
-///     kma::Collector::Roots roots = collector.add_roots(buffer, 1000); // 1,000 refs, read at each
-///     collection … collector.collect();
+///     kma::Collector::Roots roots = collector.add_roots(buffer, 1000); // 1,000 refs
+///
+///     collector.collect(); // reads them
 ///
 /// The collector takes 7.03 % of the most bytes that the heap may have, in the heap, for as long as
 /// the heap exists: kernels need it to make typed objects. The heap must outlive it, and keep its
 /// place.
 class Collector {
 public:
-    /// Throws Error for a heap that is no slab heap, without types, if the heap has no room for the
-    /// tables, or has a collector of other types. A heap that has one of the same types, such as a
-    /// loaded one, gets no second one.
+    /// Throws Error for a heap that is no slab heap or has a Collector, without types, and if the
+    /// heap has no free space for the tables. Tables that the heap has from an earlier Collector,
+    /// or from its file, are used again; throws Error if they are of other types.
     Collector(Heap &heap, const Types &types, const CollectorOptions &options = {});
     Collector(Collector &&) noexcept;
     Collector &operator=(Collector &&) noexcept;
@@ -81,10 +81,11 @@ public:
     /// Throws Error if the object is not pinned.
     void unpin(Ref ref);
 
-    /// Frees all objects to which no reference leads from a root, directly or through other
-    /// objects. Waits for the queue. Throws Error, and frees nothing, if a root or a reference
-    /// leads to no object of its type, as after a kma_delete too early or a write beyond a block:
-    /// the message says which. Throws Error if the heap was reset since.
+    /// Frees all objects to which no reference leads from a root, directly or through other objects.
+    /// Waits for the queue. Throws Error, and frees nothing, if a root or a reference leads to no
+    /// object of its type, as after a kma_delete too early or a write beyond a block: the message
+    /// says which. Throws Error if the heap was reset since, if the collector's tables were written
+    /// over, and, after all else was freed, if they have objects of types that there are not.
     Collection collect();
 
     /// Bytes that a collector takes of a heap that has, or may grow to have, `bytes`.

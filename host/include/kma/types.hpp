@@ -12,12 +12,12 @@ namespace kma {
 /// more.
 ///
 ///     kma::Types types;
-///     types.add("Expression", {"uint operation", "float value", "Expression *left", "Expression
-///     *right"}); types.add("Task", {"atomic Task *next", "Expression *of", "Floats *results"});
+///     types.add("Tree", {"float value", "Tree *left", "Tree *right"});
+///     types.add("Task", {"atomic Task *next", "Tree *of", "Floats *results"});
 ///     types.add_element("Floats", "float");
 ///
 /// A field is "TYPE NAME" or "TYPE NAME[COUNT]", where TYPE is a scalar or vector type of OpenCL C
-/// of at most 16 bytes, a kma_atomic_u32 or a kma_atomic_u64; or a reference, "TYPE *NAME" or "TYPE
+/// of at most 16 bytes, a kma_atomic_u32, or a kma_atomic_u64 for devices with 64-bit atomics; or a reference, "TYPE *NAME" or "TYPE
 /// *NAME[COUNT]", where TYPE is one of these types, or void for any of them; "atomic TYPE *NAME" if
 /// several work-items write it. In a kernel a type is an ordinary struct, a reference a kma_ref, an
 /// atomic one a kma_atomic_ref. A reference to an array is one to its first element.

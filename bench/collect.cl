@@ -1,0 +1,102 @@
+// What the suite `collect` runs, behind its types: object graphs for a collector.
+//
+// random   objects of 32 bytes with four references each. Those of even index live: number k of
+// them is at
+//          place(k), and leads to numbers 2k + 1 and 2k + 2, so that all are reached from number 0,
+//          and to two others by chance. Those of odd index are garbage, and lead anywhere.
+// list     each leads to the next
+// array    one array leads to all; small: the same references in objects of four, which are a
+// binary tree
+
+// The index of living number k, of which there are 2^shift.
+static inline uint place(uint k, uint shift)
+{
+    return 2 * (k * 0x9e3779b1u & ((1u << shift) - 1)); // an odd factor: each once
+}
+
+// Neighbours are made one after the other: by one work-item on a CPU, by lanes side by side else.
+kernel void make_things(global kma_heap *heap, global kma_ref *refs, uint count)
+{
+    const uint items = (uint)get_global_size(0), me = (uint)get_global_id(0);
+    const uint each = (count + items - 1) / items;
+    for (uint n = 0; n < each; n++) {
+        const uint i = KMA_IS_CPU ? me * each + n : n * items + me;
+        if (i >= count)
+            return;
+        global Thing *made = Thing_new(heap);
+        refs[i] = kma_ref_of(heap, made);
+        if (made)
+            made->number = i;
+    }
+}
+
+kernel void link_random(global kma_heap *heap, global const kma_ref *refs, uint shift)
+{
+    const uint living = 1u << shift;
+    for (uint i = (uint)get_global_id(0); i < 2 * living; i += (uint)get_global_size(0)) {
+        // Of an even index it is number k; of an odd one nobody asks.
+        const uint k = i < living ? i : i - living;
+        const uint index = i < living ? place(k, shift) : 2 * k + 1;
+        global Thing *thing = Thing_at(heap, refs[index]);
+        for (uint r = 0; r < 4; r++) {
+            const uint child = 2 * k + 1 + r;
+            const uint random = kma_mix32(i * 4 + r);
+            uint to = random % (2 * living);
+            if (i < living)
+                to = r < 2 ? (child < living ? place(child, shift) : index) : 2 * (random % living);
+            thing->to[r] = refs[to];
+        }
+    }
+}
+
+kernel void link_list(global kma_heap *heap, global const kma_ref *refs, uint count)
+{
+    for (uint i = (uint)get_global_id(0); i < count; i += (uint)get_global_size(0))
+        Thing_at(heap, refs[i])->to[0] = i + 1 < count ? refs[i + 1] : KMA_NULL;
+}
+
+// An array of all.
+kernel void make_array(global kma_heap *heap, global kma_ref *root, uint count)
+{
+    root[0] = kma_ref_of(heap, Things_new_array(heap, count));
+}
+
+kernel void fill_array(global kma_heap *heap, global const kma_ref *root,
+                       global const kma_ref *refs, uint count)
+{
+    global Things *array = Things_at(heap, root[0]);
+    for (uint i = (uint)get_global_id(0); i < count; i += (uint)get_global_size(0))
+        array[i] = refs[kma_mix32(i) % count];
+}
+
+// Holders of four of the same references each, a binary tree.
+kernel void make_holders(global kma_heap *heap, global kma_ref *holders, uint count)
+{
+    for (uint i = (uint)get_global_id(0); i < count; i += (uint)get_global_size(0))
+        holders[i] = kma_ref_of(heap, Holder_new(heap));
+}
+
+kernel void link_holders(global kma_heap *heap, global const kma_ref *holders,
+                         global const kma_ref *refs, uint count)
+{
+    for (uint i = (uint)get_global_id(0); i < count; i += (uint)get_global_size(0)) {
+        global Holder *holder = Holder_at(heap, holders[i]);
+        for (uint r = 0; r < 4; r++)
+            holder->to[r] = refs[kma_mix32(i * 4 + r) % (4 * count)];
+        for (uint c = 0; c < 2; c++)
+            holder->children[c] = 2 * i + 1 + c < count ? holders[2 * i + 1 + c] : KMA_NULL;
+    }
+}
+
+// Counts things that are gone and things that are not as they were made. Of each `step` the first
+// must live.
+kernel void look_at_things(global kma_heap *heap, global const kma_ref *refs, uint count, uint step,
+                           global kma_atomic_u32 *counts)
+{
+    for (uint i = (uint)get_global_id(0); i < count; i += (uint)get_global_size(0)) {
+        global Thing *thing = Thing_at(heap, refs[i]);
+        const bool lives = kma_type_of(heap, thing) != 0;
+        if (lives != (i % step == 0) || (lives && thing->number != i))
+            kma_fetch_add_u32(&counts[1], 1, KMA_RELAXED);
+    }
+}
