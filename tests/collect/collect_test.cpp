@@ -307,7 +307,7 @@ TEST_CASE("graphs of every shape", "[collect]")
 TEST_CASE("queues with hardly any room drop objects, and all are marked all the same", "[collect]")
 {
     std::mt19937 random(2);
-    const Flavour &flavour = flavours().front();
+    const Flavour flavour = flavours().front();
     const kma::Program program = program_of(flavour.options);
     kma::Heap heap = make_heap(flavour, 16 << 20);
     kma::CollectorOptions options;
@@ -335,7 +335,7 @@ TEST_CASE("queues with hardly any room drop objects, and all are marked all the 
 TEST_CASE("a long list is marked, whole and in part", "[collect]")
 {
     const cl_uint count = static_cast<cl_uint>(scaled(100000, 1000));
-    const Flavour &flavour = flavours().front();
+    const Flavour flavour = flavours().front();
     const kma::Program program = program_of(flavour.options);
     kma::Heap heap = make_heap(flavour, (std::uint64_t{64} << 20) + count * 48);
     kma::Collector collector(heap, types());
@@ -356,7 +356,7 @@ TEST_CASE("a long list is marked, whole and in part", "[collect]")
 
 TEST_CASE("a heap that is full when the collection begins", "[collect]")
 {
-    const Flavour &flavour = flavours().front();
+    const Flavour flavour = flavours().front();
     const kma::Program program = program_of(flavour.options);
     kma::Heap heap = make_heap(flavour, 4 << 20);
     kma::Collector collector(heap, types());
@@ -385,7 +385,7 @@ TEST_CASE("a heap that is full when the collection begins", "[collect]")
 
 TEST_CASE("damaged references are reported, and nothing is freed", "[collect]")
 {
-    const Flavour &flavour = flavours().front();
+    const Flavour flavour = flavours().front();
     const kma::Program program = program_of(flavour.options);
     kma::Heap heap = make_heap(flavour, 8 << 20);
     kma::Collector collector(heap, types());
@@ -432,7 +432,7 @@ TEST_CASE("damaged references are reported, and nothing is freed", "[collect]")
 TEST_CASE("a collector's tables outlive growth, a second collector and a file, and not a reset",
           "[collect]")
 {
-    const Flavour &flavour = flavours().front();
+    const Flavour flavour = flavours().front();
     const kma::Program program = program_of(flavour.options);
     kma::HeapOptions options;
     options.max_bytes = 32 << 20;
@@ -486,7 +486,7 @@ TEST_CASE("a collector's tables outlive growth, a second collector and a file, a
 TEST_CASE("objects and arrays that kernels delete", "[collect]")
 {
     for (const int debug : {0, 2}) {
-        const Flavour &flavour = flavours().front();
+        const Flavour flavour = flavours().front();
         const kma::Program program = program_of(flavour.options, debug);
         kma::Heap heap = make_heap(flavour, 8 << 20, debug);
         kma::Collector collector(heap, types());
@@ -519,7 +519,7 @@ TEST_CASE("objects and arrays that kernels delete", "[collect]")
 
 TEST_CASE("what a kernel wrote over the collector's tables", "[collect]")
 {
-    const Flavour &flavour = flavours().front();
+    const Flavour flavour = flavours().front();
     const kma::Program program = program_of(flavour.options);
     kma::Heap heap = make_heap(flavour, 4 << 20);
     kma::Collector collector(heap, types());
@@ -610,7 +610,7 @@ TEST_CASE("a heap in shared virtual memory has a collector, too", "[collect]")
 TEST_CASE("a runner collects, then lets the heap grow, then says that there is no room",
           "[collect]")
 {
-    const Flavour &flavour = flavours().front();
+    const Flavour flavour = flavours().front();
     const kma::Program program = program_of(flavour.options);
     kma::HeapOptions options;
     options.max_bytes = 4 << 20;

@@ -29,6 +29,7 @@ class CollectingRunner {
 public:
     /// For launches on the collector's heap; both outlive the runner. `limit` as for GrowingRunner.
     CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit = 0);
+    /// Leaves the other to be destroyed only.
     CollectingRunner(CollectingRunner &&) noexcept;
     ~CollectingRunner();
 

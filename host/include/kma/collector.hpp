@@ -52,14 +52,18 @@ public:
     /// heap has no free space for the tables. Tables that the heap has from an earlier Collector,
     /// or from its file, are used again; throws Error if they are of other types.
     Collector(Heap &heap, const Types &types, const CollectorOptions &options = {});
+    /// Leaves the other to be destroyed or assigned to only; roots stay registered.
     Collector(Collector &&) noexcept;
+    /// The same; the collector that was here ends, not its tables.
     Collector &operator=(Collector &&) noexcept;
     ~Collector();
 
     /// Roots that are registered for as long as this lives. Move-only.
     class Roots {
     public:
+        /// Leaves the other without roots.
         Roots(Roots &&) noexcept;
+        /// The same; the roots that were here are registered no more.
         Roots &operator=(Roots &&) noexcept;
         ~Roots();
 

@@ -34,6 +34,7 @@ public:
     /// more than its HeapOptions::max_bytes. 0: max_bytes, or Device::max_buffer_bytes() if that is less. A heap that
     /// was made without max_bytes is at its limit from the beginning.
     explicit GrowingRunner(Heap &heap, std::uint64_t limit = 0);
+    /// Leaves the other to be destroyed only.
     GrowingRunner(GrowingRunner &&) noexcept;
     ~GrowingRunner();
 
