@@ -1,12 +1,12 @@
 // What the suite `collect` runs, behind its types: object graphs for a collector.
 //
 // random   objects of 32 bytes with four references each. Those of even index live: number k of
-// them is at
-//          place(k), and leads to numbers 2k + 1 and 2k + 2, so that all are reached from number 0,
-//          and to two others by chance. Those of odd index are garbage, and lead anywhere.
+//          them is at place(k), and leads to numbers 2k + 1 and 2k + 2, so that all are reached
+//          from number 0, and to two others by chance. Those of odd index are garbage, and lead
+//          anywhere.
 // list     each leads to the next
-// array    one array leads to all; small: the same references in objects of four, which are a
-// binary tree
+// array    one array has as many references, by chance
+// small    as many references in objects of four, which are a binary tree
 
 // The index of living number k, of which there are 2^shift.
 static inline uint place(uint k, uint shift)
@@ -34,7 +34,7 @@ kernel void link_random(global kma_heap *heap, global const kma_ref *refs, uint 
 {
     const uint living = 1u << shift;
     for (uint i = (uint)get_global_id(0); i < 2 * living; i += (uint)get_global_size(0)) {
-        // Of an even index it is number k; of an odd one nobody asks.
+        // Living number k, or the garbage of number k.
         const uint k = i < living ? i : i - living;
         const uint index = i < living ? place(k, shift) : 2 * k + 1;
         global Thing *thing = Thing_at(heap, refs[index]);

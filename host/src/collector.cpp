@@ -243,13 +243,14 @@ void Collector::Impl::mark_roots()
 // Items of round 0 are in queue 0, as those of round KMA_MARK_ROUNDS, which is even.
 void Collector::Impl::mark(Collection &result)
 {
-    constexpr std::size_t counts_bytes = sizeof(kma_collection::counts);
-    const auto set_count = [&](cl_uint first) {
-        kma_collection zero{};
-        zero.counts[0].word = first;
+    // Begins again at round 0, with so many items; keeps what is found of damage.
+    const auto begin_again = [&](cl_uint items) {
+        kma_collection next{};
+        next.counts[0].word = items;
         device.queue().enqueueWriteBuffer(collection_, CL_TRUE, 0,
-                                          counts_bytes + sizeof zero.dropped, &zero);
+                                          sizeof next.counts + sizeof next.dropped, &next);
     };
+    bool has_dropped = false;
     mark_roots();
     for (;;) { // each time an item is visited, or was dropped
         for (cl_uint round = 0; round < KMA_MARK_ROUNDS; round++)
@@ -258,15 +259,13 @@ void Collector::Impl::mark(Collection &result)
         result.rounds += KMA_MARK_ROUNDS;
         const kma_collection now = read<kma_collection>(collection_);
         const cl_uint left = std::min(now.counts[KMA_MARK_ROUNDS].word, capacity_);
-        if (left == 0 && now.dropped.word == 0)
+        has_dropped |= now.dropped.word != 0;
+        if (left == 0 && !has_dropped)
             return;
-        if (left != 0) {
-            kma_collection next{};
-            next.counts[0].word = left;
-            device.queue().enqueueWriteBuffer(collection_, CL_TRUE, 0, counts_bytes, &next);
+        begin_again(left);
+        if (left != 0)
             continue;
-        }
-        set_count(0);
+        has_dropped = false;
         launch(marking("kma_mark_again_kernel", 0), units_ / 32);
         result.repeats++;
     }

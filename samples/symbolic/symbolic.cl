@@ -8,7 +8,8 @@
 #define PRODUCT 4u
 
 #define LEAVES 8u // of a new expression
-// Of the deepest expression: 3 levels, and a derivative has two more at most.
+// Levels of the deepest expression, and more: a new one has 4, and each of four derivatives adds
+// two at most.
 #define DEPTH 16u
 
 static inline kma_ref number(global kma_heap *heap, uint value)

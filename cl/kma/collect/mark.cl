@@ -3,10 +3,9 @@
 // 1. A round visits the items of one queue: objects, and parts of arrays. The work-item whose
 //    fetch_or sets an object's mark bit sees to it that the object is visited.
 // 2. A work-item keeps some objects that it reached on a stack of its own, and visits those next,
-// up
-//    to KMA_MARK_STEPS objects, so that a list costs no round for each element. What is left then
-//    it queues for the next round, as well as what the stack has no place for. While a round has
-//    few items, it queues sooner, so that others get something to do.
+//    KMA_MARK_STEPS at most, so that a list costs no round for each element. It queues what is left
+//    then, and what the stack has no place for, for the next round. While a round has few items it
+//    queues sooner, so that other work-items get something to do.
 // 3. A work-group gathers what it queues in local memory, and reserves places in the queue for all
 //    of that by one atomic. What local memory has no place for is queued one by one.
 // 4. A part of more than 64 elements is split into 32 smaller ones. (Elements with many references
@@ -20,6 +19,7 @@
 //
 // All atomics are relaxed: a round reads what kernels before it wrote, and a mark bit that another
 // work-item set only tells that there is nothing left to do. While nothing else runs on the heap.
+// Work-items wait for those of their own group alone, at barriers.
 #ifndef KMA_COLLECT_MARK_CL
 #define KMA_COLLECT_MARK_CL
 

@@ -68,7 +68,9 @@ static inline global void *kma_typed_block(global void *ptr, uint type)
 static inline void kma_delete(global kma_heap *heap, global void *ptr)
 {
     const uint type = kma_type_of(heap, ptr);
-    if (type != 0) // before the free: the memory's next owner may begin there, too
+    // Before the free, which releases: pairs with the malloc of the memory's next owner, which may
+    // store its own type there.
+    if (type != 0)
         *kma_type_at(heap, kma_collector_of(heap), kma_ref_of(heap, ptr)) = 0;
     kma_free(heap, kma_typed_block(ptr, type));
 }
