@@ -65,7 +65,7 @@ kernel void fill_array(global kma_heap *heap, global const kma_ref *root,
                        global const kma_ref *refs, uint count)
 {
     global Things *array = Things_at(heap, root[0]);
-    for (uint i = (uint)get_global_id(0); i < count; i += (uint)get_global_size(0))
+    for (uint i = (uint)get_global_id(0); array && i < count; i += (uint)get_global_size(0))
         array[i] = refs[kma_mix32(i) % count];
 }
 

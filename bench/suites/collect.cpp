@@ -88,8 +88,8 @@ public:
     void array()
     {
         line("array", count_, 0, [&] {
+            run("make_array", root_, count_); // first: while so much is free side by side
             run("make_things", refs_, count_);
-            run("make_array", root_, count_);
             run("fill_array", root_, refs_, count_);
         });
         line("small", count_, 0, [&] {

@@ -2,6 +2,7 @@
 #include "kma/collector.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <list>
 
@@ -118,6 +119,7 @@ private:
     Ref sound_tables() const;
     void mark_roots();
     void mark(Collection &result);
+    void follow_lists(cl_uint items, cl_uint field);
 
     Heap &heap_;
     const Device device;
@@ -126,6 +128,8 @@ private:
     cl_uint units_, type_count_, capacity_;
     std::uint64_t most_items_;
     cl::Buffer types_, references_, collection_, queues_[2];
+    cl::Buffer splitters_, reached_, next_[2]; // of tiles; made when they are needed
+    cl_uint fields_ = 0;                       // the most references of an object
     std::shared_ptr<void> token_ = std::make_shared<int>(); // the heap's only one
 };
 
@@ -142,6 +146,7 @@ Collector::Impl::Impl(Heap &heap, const Types &types, const CollectorOptions &op
     for (const Types::Type &type : types.layout()) {
         all.push_back({type.bytes, static_cast<std::uint32_t>(type.references.size()),
                        static_cast<std::uint32_t>(references.size())});
+        fields_ = std::max(fields_, static_cast<cl_uint>(type.references.size()));
         for (const Types::Reference &reference : type.references)
             references.push_back({reference.offset, reference.target});
     }
@@ -250,6 +255,8 @@ void Collector::Impl::mark(Collection &result)
         device.queue().enqueueWriteBuffer(collection_, CL_TRUE, 0,
                                           sizeof next.counts + sizeof next.dropped, &next);
     };
+    const bool is_gpu = device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU;
+    const cl_uint few = is_gpu ? 16384 : 64; // work-items with something to visit
     bool has_dropped = false;
     mark_roots();
     for (;;) { // each time an item is visited, or was dropped
@@ -263,12 +270,38 @@ void Collector::Impl::mark(Collection &result)
         if (left == 0 && !has_dropped)
             return;
         begin_again(left);
-        if (left != 0)
+        if (left != 0) {
+            if (left < few)
+                follow_lists(left, result.list_passes++ % fields_);
             continue;
+        }
         has_dropped = false;
         launch(marking("kma_mark_again_kernel", 0), units_ / 32);
         result.repeats++;
     }
+}
+
+// Finds more items for the queue of round 0, which has so many, along lists by reference number
+// `field` (collect/lists.cl).
+void Collector::Impl::follow_lists(cl_uint items, cl_uint field)
+{
+    const cl_uint limit = heap_.driver().header().limit;
+    const cl_uint tiles = (std::min(limit, units_) >> KMA_LIST_TILE_SHIFT) + 1;
+    if (splitters_() == nullptr || splitters_.getInfo<CL_MEM_SIZE>() < tiles * sizeof(Ref))
+        for (cl::Buffer *const buffer : {&splitters_, &reached_, &next_[0], &next_[1]})
+            *buffer = cl::Buffer(device.context(), CL_MEM_READ_WRITE, tiles * sizeof(Ref));
+    launch(marking("kma_list_choose_kernel", 0, splitters_, reached_, tiles, field), tiles);
+    launch(marking("kma_list_walk_kernel", 0, splitters_, reached_, tiles, field, next_[0], items),
+           std::uint64_t{items} + tiles);
+    cl::Kernel twice = program_.kernel("kma_list_double_kernel");
+    for (int step = 0; step <= std::bit_width(tiles); step++) {
+        twice.setArg(0, reached_);
+        twice.setArg(1, tiles);
+        twice.setArg(2, next_[step % 2]);
+        twice.setArg(3, next_[1 - step % 2]);
+        launch(twice, tiles);
+    }
+    launch(marking("kma_list_queue_kernel", 0, splitters_, reached_, tiles), tiles);
 }
 
 Collection Collector::Impl::collect()
@@ -310,7 +343,7 @@ std::string Collection::json() const
 {
     return say("{\"marked_objects\": ", marked_objects, ", \"marked_bytes\": ", marked_bytes,
                ", \"freed_objects\": ", freed_objects, ", \"freed_bytes\": ", freed_bytes,
-               ", \"rounds\": ", rounds, ", \"repeats\": ", repeats,
+               ", \"rounds\": ", rounds, ", \"repeats\": ", repeats, ", \"list_passes\": ", list_passes,
                ", \"mark_milliseconds\": ", mark_milliseconds,
                ", \"sweep_milliseconds\": ", sweep_milliseconds, "}");
 }

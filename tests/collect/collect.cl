@@ -110,6 +110,25 @@ kernel void link_list(global kma_heap *heap, global const kma_ref *refs, uint co
         Node_at(heap, refs[i])->left = i + 1 < count ? refs[i + 1] : KMA_NULL;
 }
 
+// Lists of all nodes in an order by chance, of which `by` says by which of their references: step *
+// position is the number of the node at a position. The nodes behind the first `count` / 2 positions
+// are a list of their own, which leads to the first half's middle at its end.
+kernel void link_by_chance(global kma_heap *heap, global const kma_ref *refs, uint count, uint step, uint by)
+{
+    const uint i = (uint)get_global_id(0), half_count = count / 2;
+    if (i >= count)
+        return;
+    global Node *const node = Node_at(heap, refs[(uint)((ulong)i * step % count)]);
+    const uint next = i + 1 == count ? half_count / 2 : i + 1 == half_count ? count : i + 1;
+    const kma_ref to = next == count ? KMA_NULL : refs[(uint)((ulong)next * step % count)];
+    const uint before = i == 0 || i == half_count ? count : i - 1;
+    const kma_ref from = before == count ? KMA_NULL : refs[(uint)((ulong)before * step % count)];
+    node->left = by == 0 ? to : by == 2 ? from : KMA_NULL; // 2: a list in both directions
+    node->right = by == 2 ? to : KMA_NULL;
+    if (by == 1)
+        kma_ref_init(&node->next, to);
+}
+
 // Fills the heap with nodes, up to 600 in a list for each work-item; notes the lists' first nodes.
 kernel void fill(global kma_heap *heap, global kma_ref *refs, volatile global uint *made)
 {

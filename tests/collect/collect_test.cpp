@@ -354,6 +354,33 @@ TEST_CASE("a long list is marked, whole and in part", "[collect]")
     end(collector, heap, used);
 }
 
+TEST_CASE("a long list in any order is marked from many of its objects at once", "[collect]")
+{
+    const Flavour flavour = flavours().front();
+    Flavour impatient = flavour; // a work-item visits four objects at a time
+    impatient.options += " -DKMA_MARK_STEPS=4u";
+    const kma::Program program = program_of(flavour.options);
+    kma::Heap heap = make_heap(impatient, 16 << 20);
+    kma::Collector collector(heap, types());
+    const std::uint64_t used = heap.stats().used;
+    constexpr cl_uint count = 50000;
+    for (const cl_uint by : {0, 1, 2}) {
+        INFO("by " << by);
+        const Array<kma::Ref> refs(count, 0);
+        launch(program, "make_list", in_groups(count, 64), heap, refs, count);
+        launch(program, "link_by_chance", in_groups(count, 64), heap, refs, count, cl_uint{7919},
+               by);
+        collector.pin(refs.read()[0]);
+        const kma::Collection result = collector.collect(); // the second half is garbage
+        CHECK(result.marked_objects == count / 2);
+        CHECK(result.freed_objects == count / 2);
+        CHECK(result.list_passes > 0);
+        CHECK(result.rounds < 1000); // one by one: 25,000 / 4 of them
+        collector.unpin(refs.read()[0]);
+        end(collector, heap, used);
+    }
+}
+
 TEST_CASE("a heap that is full when the collection begins", "[collect]")
 {
     const Flavour flavour = flavours().front();
@@ -686,10 +713,10 @@ TEST_CASE("what a collector refuses", "[collect]")
 
 TEST_CASE("a collection in numbers", "[collect]")
 {
-    const kma::Collection one{3, 96, 2, 64, 16, 0, 1.5, 0.25};
+    const kma::Collection one{3, 96, 2, 64, 16, 0, 1, 1.5, 0.25};
     CHECK(one.json() == "{\"marked_objects\": 3, \"marked_bytes\": 96, \"freed_objects\": 2, "
                         "\"freed_bytes\": 64, \"rounds\": 16, \"repeats\": 0, "
-                        "\"mark_milliseconds\": 1.5, \"sweep_milliseconds\": 0.25}");
+                        "\"list_passes\": 1, \"mark_milliseconds\": 1.5, \"sweep_milliseconds\": 0.25}");
     CHECK(kma::Collector::bytes_for(1 << 20) == 16 + 65536 + 8192);
     // The largest heap that refs reach.
     constexpr std::uint64_t most = (std::uint64_t{1} << 32) - 128;

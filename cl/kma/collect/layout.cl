@@ -69,6 +69,8 @@ static inline uint kma_mark_whole(uint length)
     return level << KMA_MARK_LEVEL_SHIFT;
 }
 
+#define KMA_LIST_TILE_SHIFT 8u // log2 of the units of a tile, which has one splitter (lists.cl)
+
 // ------ a collection -----------------------------------------------------------------------------
 
 #define KMA_MARK_ROUNDS 16u // enqueued at once

@@ -2,6 +2,7 @@
 #ifndef KMA_KERNELS_COLLECT_KERNELS_CL
 #define KMA_KERNELS_COLLECT_KERNELS_CL
 
+#include "kma/collect/lists.cl"
 #include "kma/collect/mark.cl"
 #include "kma/collect/typed.cl"
 #include "kma/platform/group.cl"
@@ -146,6 +147,78 @@ kernel void kma_mark_again_kernel(global kma_heap *heap, global const kma_type *
             if (number != 0 && types[number - 1].references != 0)
                 kma_mark_visit(&m, item);
         }
+        kma_mark_flush(&m, &gathered_first);
+    }
+}
+
+// Step 1 of a pass over lists (lists.cl): chooses the splitters of all tiles. None is reached yet.
+kernel void kma_list_choose_kernel(global kma_heap *heap, global const kma_type *types,
+                                   uint type_count, global const kma_reference *references,
+                                   global kma_collection *collection, global kma_mark_item *queue,
+                                   uint capacity, global uint *splitters, global uint *reached,
+                                   uint tiles, uint field)
+{
+    const kma_marking m = kma_marking_of(heap, types, type_count, references, collection, queue,
+                                         capacity, 0, 0, 0); // which queues nothing
+    for (size_t tile = get_global_id(0); tile < tiles; tile += get_global_size(0)) {
+        splitters[tile] = kma_list_choose(&m, (uint)tile, field);
+        reached[tile] = 0;
+    }
+}
+
+// Step 2: next[t] becomes the tile that tile t's splitter leads to. What the first `items` items of
+// the queue lead to is reached.
+kernel void kma_list_walk_kernel(global kma_heap *heap, global const kma_type *types,
+                                 uint type_count, global const kma_reference *references,
+                                 global kma_collection *collection, global kma_mark_item *queue,
+                                 uint capacity, global const uint *splitters, global uint *reached,
+                                 uint tiles, uint field, global uint *next, uint items)
+{
+    const kma_marking m = kma_marking_of(heap, types, type_count, references, collection, queue,
+                                         capacity, 0, 0, 0); // which queues nothing
+    const size_t all = (size_t)items + tiles;
+    for (size_t i = get_global_id(0); i < all; i += get_global_size(0)) {
+        if (i >= items) {
+            const uint tile = (uint)(i - items), ref = splitters[tile];
+            next[tile] =
+                ref != KMA_NULL ? kma_list_walk(&m, splitters, ref, field) : KMA_LIST_NONE;
+            continue;
+        }
+        const uint type = m.table[queue[i].ref]; // an item is a typed object
+        if (type >= KMA_TYPE_ARRAY || types[type - 1].references <= field)
+            continue;
+        const uint tile = kma_list_walk(&m, splitters, queue[i].ref, field);
+        if (tile != KMA_LIST_NONE)
+            kma_store_u32((global kma_atomic_u32 *)&reached[tile], 1, KMA_RELAXED);
+    }
+}
+
+// Step 3, as often as log2 of the tiles and once more: `beyond` is the `next` of the next time.
+kernel void kma_list_double_kernel(global kma_atomic_u32 *reached, uint tiles,
+                                   global const uint *next, global uint *beyond)
+{
+    for (size_t tile = get_global_id(0); tile < tiles; tile += get_global_size(0)) {
+        const uint to = next[tile];
+        beyond[tile] = to != KMA_LIST_NONE ? next[to] : KMA_LIST_NONE;
+        if (to != KMA_LIST_NONE && kma_load_u32(&reached[tile], KMA_RELAXED) != 0)
+            kma_store_u32(&reached[to], 1, KMA_RELAXED);
+    }
+}
+
+// Step 4: marks and queues what is reached, for round 0, behind what is there.
+kernel void kma_list_queue_kernel(global kma_heap *heap, global const kma_type *types,
+                                  uint type_count, global const kma_reference *references,
+                                  global kma_collection *collection, global kma_mark_item *queue,
+                                  uint capacity, global const uint *splitters,
+                                  global const uint *reached, uint tiles)
+{
+    KMA_MARKING(0);
+    const size_t items = get_global_size(0);
+    for (size_t first = get_group_id(0) * get_local_size(0); first < tiles; first += items) {
+        const size_t tile = first + get_local_id(0);
+        if (tile < tiles && reached[tile] != 0 &&
+            kma_mark_reach(&m, splitters[tile], 0, splitters[tile], 0, 1) != KMA_NULL)
+            kma_mark_push(&m, splitters[tile]);
         kma_mark_flush(&m, &gathered_first);
     }
 }

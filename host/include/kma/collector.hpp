@@ -29,6 +29,7 @@ struct Collection {
     std::uint64_t freed_bytes;    ///< the same of these
     unsigned rounds;              ///< launches in which objects were visited, rounded up to 16
     unsigned repeats;             ///< visits of all marked objects because a queue was full
+    unsigned list_passes;         ///< searches for more places on long lists at which to visit
     double mark_milliseconds;     ///< from the first launch until all was marked
     double sweep_milliseconds;    ///< until all else was freed
     std::string json() const;     ///< an object with these names
