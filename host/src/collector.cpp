@@ -1,37 +1,15 @@
-// Launches a collection's kernels (kernels/collect_kernels.cl), and says what they found.
-#include "kma/collector.hpp"
-
-#include <algorithm>
+// A collector's tables in the heap, its buffers beside it, roots and pins.
 #include <bit>
-#include <chrono>
-#include <list>
 
-#include "container_kernels.hpp"
-#include "heap_driver.hpp"
+#include "collector_impl.hpp"
 #include "kma/error.hpp"
-#include "layout.hpp"
 #include "say.hpp"
 
 namespace kma {
 
-using layout::kma_collection;
 using layout::kma_collector;
 
-struct Collector::Roots::Entry {
-    cl::Buffer buffer;
-    std::uint64_t first, count;
-};
-
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-constexpr std::uint64_t group = 64;
-
-double milliseconds_since(Clock::time_point begin)
-{
-    return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
 
 std::uint64_t units_for(std::uint64_t bytes)
 {
@@ -40,106 +18,36 @@ std::uint64_t units_for(std::uint64_t bytes)
     return std::min((bytes / KMA_UNIT + 127) / 128 * 128, most);
 }
 
-// The records of damage, a line each.
-std::string records_of(const kma_collection &found)
+// The options, if they can be.
+const CollectorOptions &checked(const CollectorOptions &options)
 {
-    std::string first;
-    for (const layout::kma_damaged_reference &record : found.first) {
-        if (record.written == 0)
-            continue;
-        if (record.offset == KMA_DAMAGED_LENGTH)
-            first += say("\n  the array at ref ", record.object, " has a length of ",
-                         record.reference, ", for which it has no room");
-        else if (record.offset == KMA_DAMAGED_TYPE)
-            first += say("\n  at ref ", record.object, ": type ", record.reference);
-        else if (record.object == 0 && record.written == 1)
-            first += say("\n  pinned: ", record.reference);
-        else if (record.object == 0)
-            first += say("\n  root number ", record.offset, " of registered buffer number ",
-                         record.written - 1, ": ", record.reference);
-        else
-            first += say("\n  in the object at ref ", record.object, ", ", record.offset,
-                         " bytes from its begin: ", record.reference);
-    }
-    return first;
+    constexpr std::uint64_t least = KMA_SLAB_FRAME_UNITS * KMA_UNIT, most = std::uint64_t{1} << 30;
+    if (!std::has_single_bit(options.region_bytes) || options.region_bytes < least ||
+        options.region_bytes > most)
+        throw Error(say("regions of ", options.region_bytes,
+                        " bytes cannot be; give CollectorOptions::region_bytes a power of two from ",
+                        least, " to ", most));
+    for (const double part : {options.share, options.fullest})
+        if (!(part > 0 && part <= 1)) // or no number
+            throw Error(say("CollectorOptions::share and fullest are parts of a whole, and ", part,
+                            " is none; give them more than 0 and at most 1"));
+    return options;
 }
 
 } // namespace
 
-class Collector::Impl {
-public:
-    Impl(Heap &heap, const Types &types, const CollectorOptions &options);
-
-    Collection collect();
-    std::list<std::weak_ptr<Roots::Entry>> roots;
-    std::map<Ref, std::uint32_t> pins;
-    const cl::Context &context() const { return device.context(); }
-
-private:
-    // A kernel with the heap as its first argument and these behind it.
-    template <class... Arguments>
-    cl::Kernel kernel(const char *name, const Arguments &...arguments) const
-    {
-        cl::Kernel made = program_.kernel(name);
-        heap_.set_arg(made, 0);
-        cl_uint index = 1;
-        (made.setArg(index++, arguments), ...);
-        return made;
-    }
-    template <class... Arguments>
-    cl::Kernel marking(const char *name, int queue, const Arguments &...arguments) const
-    {
-        return kernel(name, types_, type_count_, references_, collection_, queues_[queue],
-                      capacity_, arguments...);
-    }
-    void launch(const cl::Kernel &kernel, std::uint64_t work_items) const
-    {
-        const std::uint64_t items =
-            std::clamp<std::uint64_t>((work_items + group - 1) / group * group, group, most_items_);
-        device.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items),
-                                            cl::NDRange(group));
-    }
-    template <class T> T read(const cl::Buffer &buffer) const
-    {
-        return container_kernels::read_one<T>(device, buffer);
-    }
-    template <class T> cl::Buffer copy_of(const std::vector<T> &values) const
-    {
-        cl::Buffer made(device.context(), CL_MEM_READ_ONLY,
-                        std::max<std::size_t>(values.size(), 1) * sizeof(T));
-        if (!values.empty())
-            device.queue().enqueueWriteBuffer(made, CL_TRUE, 0, values.size() * sizeof(T),
-                                              values.data());
-        return made;
-    }
-
-    kma_collector expected(Ref ref) const;
-    kma_collector read_tables(Ref ref) const;
-    void make_tables();
-    Ref sound_tables() const;
-    void mark_roots();
-    void mark(Collection &result);
-    void follow_lists(cl_uint items, cl_uint field);
-
-    Heap &heap_;
-    const Device device;
-    Program program_;
-    std::uint32_t hash_;
-    cl_uint units_, type_count_, capacity_;
-    std::uint64_t most_items_;
-    cl::Buffer types_, references_, collection_, queues_[2];
-    cl::Buffer splitters_, reached_, next_[2]; // of tiles; made when they are needed
-    cl_uint fields_ = 0;                       // the most references of an object
-    std::shared_ptr<void> token_ = std::make_shared<int>(); // the heap's only one
-};
-
 Collector::Impl::Impl(Heap &heap, const Types &types, const CollectorOptions &options)
-    : heap_(heap), device(heap.driver().device()),
+    : heap_(heap), device(heap.driver().device()), options_(checked(options)),
       program_(container_kernels::build(device, heap, "(kernels of the collector)",
                                         "collect_kernels.cl")),
       hash_(types.hash()),
       units_(static_cast<cl_uint>(units_for(std::max(heap.bytes(), heap.options().max_bytes)))),
-      most_items_(std::uint64_t{device.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>()} * 2048)
+      region_shift_(
+          static_cast<cl_uint>(std::countr_zero(options.region_bytes / KMA_UNIT))),
+      zone_shift_(static_cast<cl_uint>(std::bit_width((units_ >> region_shift_) / 32))),
+      most_items_(options.work_items != 0
+                      ? options.work_items
+                      : std::uint64_t{device.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>()} * 2048)
 {
     std::vector<layout::kma_type> all;
     std::vector<layout::kma_reference> references;
@@ -153,7 +61,9 @@ Collector::Impl::Impl(Heap &heap, const Types &types, const CollectorOptions &op
     type_count_ = static_cast<cl_uint>(all.size());
     types_ = copy_of(all);
     references_ = copy_of(references);
-    collection_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE, sizeof(kma_collection));
+    collection_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE, sizeof(layout::kma_collection));
+    zones_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE,
+                        ((units_ >> region_shift_) + 1) * sizeof(cl_uint));
     const std::uint64_t bytes = options.queue_bytes != 0
                                     ? options.queue_bytes
                                     : std::max<std::uint64_t>(heap.bytes() / 16, 1 << 20);
@@ -227,127 +137,6 @@ Ref Collector::Impl::sound_tables() const
     return ref;
 }
 
-void Collector::Impl::mark_roots()
-{
-    roots.remove_if([](const auto &entry) { return entry.expired(); });
-    cl_uint number = 0; // pinned objects are number 0
-    const auto mark = [&](const cl::Buffer &buffer, cl_ulong first, cl_ulong count) {
-        if (count != 0)
-            launch(marking("kma_mark_roots_kernel", 0, buffer, first, count, number), count);
-        number++;
-    };
-    std::vector<cl_uint> pinned;
-    for (const auto &[ref, count] : pins)
-        pinned.push_back(ref);
-    mark(copy_of(pinned), 0, pinned.size());
-    for (const auto &weak : roots)
-        if (const auto entry = weak.lock())
-            mark(entry->buffer, entry->first, entry->count);
-}
-
-// Items of round 0 are in queue 0, as those of round KMA_MARK_ROUNDS, which is even.
-void Collector::Impl::mark(Collection &result)
-{
-    // Begins again at round 0, with so many items; keeps what is found of damage.
-    const auto begin_again = [&](cl_uint items) {
-        kma_collection next{};
-        next.counts[0].word = items;
-        device.queue().enqueueWriteBuffer(collection_, CL_TRUE, 0,
-                                          sizeof next.counts + sizeof next.dropped, &next);
-    };
-    const bool is_gpu = device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU;
-    const cl_uint few = is_gpu ? 16384 : 64; // work-items with something to visit
-    bool has_dropped = false;
-    mark_roots();
-    for (;;) { // each time an item is visited, or was dropped
-        for (cl_uint round = 0; round < KMA_MARK_ROUNDS; round++)
-            launch(marking("kma_mark_round_kernel", (round + 1) % 2, queues_[round % 2], round),
-                   most_items_);
-        result.rounds += KMA_MARK_ROUNDS;
-        const kma_collection now = read<kma_collection>(collection_);
-        const cl_uint left = std::min(now.counts[KMA_MARK_ROUNDS].word, capacity_);
-        has_dropped |= now.dropped.word != 0;
-        if (left == 0 && !has_dropped)
-            return;
-        begin_again(left);
-        if (left != 0) {
-            if (left < few)
-                follow_lists(left, result.list_passes++ % fields_);
-            continue;
-        }
-        has_dropped = false;
-        launch(marking("kma_mark_again_kernel", 0), units_ / 32);
-        result.repeats++;
-    }
-}
-
-// Finds more items for the queue of round 0, which has so many, along lists by reference number
-// `field` (collect/lists.cl).
-void Collector::Impl::follow_lists(cl_uint items, cl_uint field)
-{
-    const cl_uint limit = heap_.driver().header().limit;
-    const cl_uint tiles = (std::min(limit, units_) >> KMA_LIST_TILE_SHIFT) + 1;
-    if (splitters_() == nullptr || splitters_.getInfo<CL_MEM_SIZE>() < tiles * sizeof(Ref))
-        for (cl::Buffer *const buffer : {&splitters_, &reached_, &next_[0], &next_[1]})
-            *buffer = cl::Buffer(device.context(), CL_MEM_READ_WRITE, tiles * sizeof(Ref));
-    launch(marking("kma_list_choose_kernel", 0, splitters_, reached_, tiles, field), tiles);
-    launch(marking("kma_list_walk_kernel", 0, splitters_, reached_, tiles, field, next_[0], items),
-           std::uint64_t{items} + tiles);
-    cl::Kernel twice = program_.kernel("kma_list_double_kernel");
-    for (int step = 0; step <= std::bit_width(tiles); step++) {
-        twice.setArg(0, reached_);
-        twice.setArg(1, tiles);
-        twice.setArg(2, next_[step % 2]);
-        twice.setArg(3, next_[1 - step % 2]);
-        launch(twice, tiles);
-    }
-    launch(marking("kma_list_queue_kernel", 0, splitters_, reached_, tiles), tiles);
-}
-
-Collection Collector::Impl::collect()
-{
-    const kma_collector tables = expected(sound_tables());
-    const kma_collection zero{};
-    device.queue().enqueueWriteBuffer(collection_, CL_TRUE, 0, sizeof zero, &zero);
-    device.queue().finish();
-    Collection result{};
-    const Clock::time_point begin = Clock::now();
-    // Whatever an earlier collection, which threw, or a kernel left there.
-    launch(kernel("kma_collector_clear_kernel", cl_uint{tables.marks}, cl_uint{units_ / 128}),
-           units_ / 128);
-    mark(result);
-    result.mark_milliseconds = milliseconds_since(begin);
-    if (const auto found = read<kma_collection>(collection_); found.damaged.word != 0)
-        throw Error(say("nothing was collected: references that lead to no living object of their "
-                        "type: ",
-                        found.damaged.word,
-                        "; an object was deleted while something led to it, or a kernel wrote "
-                        "where it must not:",
-                        records_of(found)));
-    const Clock::time_point marked = Clock::now();
-    launch(marking("kma_sweep_kernel", 0), heap_.bytes() / KMA_UNIT / 32);
-    const kma_collection now = read<kma_collection>(collection_);
-    result.sweep_milliseconds = milliseconds_since(marked);
-    if (now.damaged.word != 0)
-        throw Error(say("garbage was collected, but for objects whose types are none of the "
-                        "collector's: ",
-                        now.damaged.word, "; a kernel wrote where it must not:", records_of(now)));
-    result.marked_objects = now.marked.word;
-    result.marked_bytes = std::uint64_t{now.marked_units.word} * KMA_UNIT;
-    result.freed_objects = now.freed.word;
-    result.freed_bytes = std::uint64_t{now.freed_units.word} * KMA_UNIT;
-    return result;
-}
-
-std::string Collection::json() const
-{
-    return say("{\"marked_objects\": ", marked_objects, ", \"marked_bytes\": ", marked_bytes,
-               ", \"freed_objects\": ", freed_objects, ", \"freed_bytes\": ", freed_bytes,
-               ", \"rounds\": ", rounds, ", \"repeats\": ", repeats, ", \"list_passes\": ", list_passes,
-               ", \"mark_milliseconds\": ", mark_milliseconds,
-               ", \"sweep_milliseconds\": ", sweep_milliseconds, "}");
-}
-
 std::uint64_t Collector::bytes_for(std::uint64_t bytes)
 {
     const std::uint64_t units = units_for(bytes);
@@ -407,6 +196,16 @@ void Collector::unpin(Ref ref)
 Collection Collector::collect()
 {
     return impl_->collect();
+}
+
+Compaction Collector::compact(std::uint64_t bytes)
+{
+    return impl_->compact(bytes);
+}
+
+bool Collector::make_room(std::uint64_t bytes)
+{
+    return impl_->make_room(bytes);
 }
 
 } // namespace kma

@@ -176,3 +176,15 @@ kernel void poke(global kma_heap *heap, uint ref, int word, uint value)
 {
     ((global uint *)kma_deref(heap, ref))[word] = value;
 }
+
+// Counts nodes of a list whose number is not `step` times their place, or that lead elsewhere than
+// to the next.
+kernel void compare_list(global kma_heap *heap, global const kma_ref *refs, uint count, uint step, volatile global uint *wrong)
+{
+    const uint i = (uint)get_global_id(0);
+    if (i >= count)
+        return;
+    global Node *const node = Node_at(heap, refs[i]);
+    if (kma_type_of(heap, node) != NODE || node->key != i * step || node->left != (i + 1 < count ? refs[i + 1] : KMA_NULL))
+        atomic_inc(wrong);
+}

@@ -85,7 +85,7 @@ typedef struct kma_damaged_reference {
     uint written;   // 1 once the record is complete; of a root 1 + the number of its buffer
 } kma_damaged_reference;
 
-// All zero when a collection begins.
+// All zero when a collection begins, but for the shifts.
 typedef struct kma_collection {
     kma_atomic_u32 counts[KMA_MARK_ROUNDS + 1]; // of items in each round's queue
     kma_atomic_u32 dropped;                     // items that found a queue full
@@ -94,8 +94,35 @@ typedef struct kma_collection {
     kma_atomic_u32 freed; // objects
     kma_atomic_u32 freed_units;
     kma_atomic_u32 damaged; // references
+    uint region_shift;      // log2 of the units of a region
+    uint zone_shift;        // log2 of the regions of a zone
     uint pad;
     kma_damaged_reference first[KMA_DAMAGED_KEPT];
 } kma_collection;
+
+// ------ a compaction (compact.cl) ----------------------------------------------------------------
+
+// What is in a region.
+typedef struct kma_region {
+    kma_atomic_u32 objects; // that are typed
+    kma_atomic_u32 units;   // of slots that are taken
+    kma_atomic_u32 holes;   // units of free slots
+    kma_atomic_u32 fixed;   // 0 if all that is there can move
+} kma_region;
+
+#define KMA_REGION_FIXED 0x10000u // in `fixed`, beside a number below that
+
+// All zero when objects begin to move.
+#define KMA_COMPACT_CLASSES 64u // of size, or more than there are
+typedef struct kma_compaction {
+    kma_atomic_u32 wanted[KMA_COMPACT_CLASSES]; // objects in sources, at least those that can move
+    kma_atomic_u32 listed[KMA_COMPACT_CLASSES]; // slots of targets that were met
+    kma_atomic_u32 taken[KMA_COMPACT_CLASSES];  // objects that asked for one
+    uint first[KMA_COMPACT_CLASSES];            // of a class's slots in the list of all
+    kma_atomic_u32 moved;                       // objects
+    kma_atomic_u32 moved_units;
+    kma_atomic_u32 rewritten; // regions
+    uint pad;
+} kma_compaction;
 
 #endif

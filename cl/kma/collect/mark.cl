@@ -17,6 +17,9 @@
 //
 // A reference that leads to no typed object within the heap is noted and not followed.
 //
+// The heap is 32 zones of a power of two of regions each. For each region is noted to which zones
+// its objects have references, for compaction (compact.cl).
+//
 // All atomics are relaxed: a round reads what kernels before it wrote, and a mark bit that another
 // work-item set only tells that there is nothing left to do. While nothing else runs on the heap.
 // Work-items wait for those of their own group alone, at barriers.
@@ -34,6 +37,12 @@
 #define KMA_MARK_GATHERED 512u                   // items that a work-group gathers
 #define KMA_MARK_UNSPLIT 0xffffffffu
 
+// What the kernels of a collection have in common.
+#define KMA_MARKING_PARAMETERS                                                                     \
+    global kma_heap *heap, global const kma_type *types, uint type_count,                          \
+        global const kma_reference *references, global kma_collection *collection,                 \
+        global kma_atomic_u32 *zones, global kma_mark_item *queue, uint capacity
+
 // What a kernel gives to the functions here.
 typedef struct kma_marking {
     global kma_heap *heap;
@@ -45,6 +54,8 @@ typedef struct kma_marking {
     global const kma_type *types;
     global const kma_reference *references;
     global kma_collection *collection;
+    global kma_atomic_u32 *zones; // of each region
+    uint region_shift, zone_shift;
     bool is_few;                 // items in this round
     global kma_mark_item *queue; // of the next round
     global kma_atomic_u32 *count;
@@ -121,6 +132,19 @@ static inline uint kma_mark_reach(const kma_marking *m, uint object, uint offset
     return m->types[type - 1].references != 0 ? reference : KMA_NULL;
 }
 
+static inline uint kma_mark_region(const kma_marking *m, uint ref)
+{
+    return (ref - m->begin) >> m->region_shift;
+}
+
+// Notes that objects in the region of one have references into these zones.
+static inline void kma_mark_note_zones(const kma_marking *m, uint ref, uint zones)
+{
+    global kma_atomic_u32 *const noted = &m->zones[kma_mark_region(m, ref)];
+    if ((zones & ~kma_load_u32(noted, KMA_RELAXED)) != 0)
+        kma_fetch_or_u32(noted, zones, KMA_RELAXED);
+}
+
 // Objects that a work-item must visit.
 typedef struct kma_mark_stack {
     uint count;
@@ -132,12 +156,16 @@ static inline void kma_mark_elements(const kma_marking *m, kma_mark_stack *stack
                                      const kma_type *type, uint begin, uint end)
 {
     global const uchar *const object = (global const uchar *)kma_deref_in(m->heap, ref);
+    uint zones = 0;
     for (uint i = begin; i < end; i++) {
         for (uint r = 0; r < type->references; r++) {
             const kma_reference reference = m->references[type->first + r];
             const size_t offset = (size_t)i * type->bytes + reference.offset;
-            const uint reached = kma_mark_reach(
-                m, ref, (uint)offset, *(global const uint *)(object + offset), reference.target, 1);
+            const uint value = *(global const uint *)(object + offset);
+            if (value != KMA_NULL) // of damage some zone, which is never asked for
+                zones |= 1u << (kma_mark_region(m, value) >> m->zone_shift) % 32;
+            const uint reached =
+                kma_mark_reach(m, ref, (uint)offset, value, reference.target, 1);
             if (reached == KMA_NULL)
                 continue;
             if (stack->count < KMA_MARK_STACK)
@@ -146,6 +174,7 @@ static inline void kma_mark_elements(const kma_marking *m, kma_mark_stack *stack
                 kma_mark_push(m, reached);
         }
     }
+    kma_mark_note_zones(m, ref, zones);
 }
 
 // Queues the smaller parts of a part above level 0, of an array of `length` elements, and visits
@@ -214,5 +243,63 @@ static inline void kma_mark_visit(const kma_marking *m, kma_mark_item item)
     for (uint i = 0; i < stack.count; i++)
         kma_mark_push(m, stack.refs[i]);
 }
+
+// ------ in kernels -------------------------------------------------------------------------------
+
+// Of a kernel that queues for round number `round`.
+#define KMA_MARKING_OF(round, gathered, gathered_count)                                            \
+    kma_marking_of(heap, types, type_count, references, collection, zones, queue, capacity, round, \
+                   gathered, gathered_count)
+
+static inline kma_marking kma_marking_of(KMA_MARKING_PARAMETERS, uint round,
+                                         local kma_mark_item *gathered, local uint *gathered_count)
+{
+    global kma_collector *const collector = kma_collector_of(heap);
+    kma_marking m;
+    m.heap = heap;
+    m.table = kma_type_at(heap, collector, 0);
+    m.marks = (global kma_atomic_u32 *)kma_deref_in(heap, collector->marks);
+    m.begin = ((global kma_heap_header *)heap)->begin;
+    m.limit = min(((global kma_heap_header *)heap)->limit, collector->units);
+    m.type_count = type_count;
+    m.types = types;
+    m.references = references;
+    m.collection = collection;
+    m.zones = zones;
+    m.region_shift = collection->region_shift;
+    m.zone_shift = collection->zone_shift;
+    m.is_few = false;
+    m.queue = queue;
+    m.count = &collection->counts[round];
+    m.capacity = capacity;
+    m.gathered = gathered;
+    m.gathered_count = gathered_count;
+    return m;
+}
+
+// By the whole work-group: moves what it gathered to the queue.
+static inline void kma_mark_flush(const kma_marking *m, local uint *first)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint count = min(*m->gathered_count, KMA_MARK_GATHERED);
+    if (get_local_id(0) == 0 && count != 0)
+        *first = kma_fetch_add_u32(m->count, count, KMA_RELAXED);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = (uint)get_local_id(0); i < count; i += (uint)get_local_size(0))
+        kma_mark_store(m, *first + i, m->gathered[i]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        *m->gathered_count = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+#define KMA_MARKING(round)                                                                         \
+    local kma_mark_item gathered[KMA_MARK_GATHERED];                                               \
+    local uint gathered_count;                                                                     \
+    local uint gathered_first;                                                                     \
+    kma_marking m = KMA_MARKING_OF(round, gathered, &gathered_count);                              \
+    if (get_local_id(0) == 0)                                                                      \
+        gathered_count = 0;                                                                        \
+    barrier(CLK_LOCAL_MEM_FENCE)
 
 #endif

@@ -3,9 +3,7 @@
 #define KMA_KERNELS_COLLECT_KERNELS_CL
 
 #include "kma/collect/lists.cl"
-#include "kma/collect/mark.cl"
-#include "kma/collect/typed.cl"
-#include "kma/platform/group.cl"
+#include "kma/collect/sweep.cl"
 
 // Takes a block for the collector's tables of `units` units. *ref becomes its ref, 0 if the heap
 // has no memory for it. One work-item.
@@ -28,6 +26,14 @@ kernel void kma_collector_begin_kernel(global kma_heap *heap, uint ref)
     ((global kma_heap_header *)heap)->collector = ref;
 }
 
+// *has becomes whether the heap has a block of so many bytes. One work-item.
+kernel void kma_collector_try_kernel(global kma_heap *heap, ulong bytes, global uint *has)
+{
+    global void *const block = kma_malloc(heap, (size_t)bytes);
+    *has = block != 0;
+    kma_free(heap, block);
+}
+
 // Clears `units` units from `ref` on.
 kernel void kma_collector_clear_kernel(global kma_heap *heap, uint ref, uint units)
 {
@@ -36,64 +42,9 @@ kernel void kma_collector_clear_kernel(global kma_heap *heap, uint ref, uint uni
         first[i] = (uint4)(0u);
 }
 
-static inline kma_marking kma_marking_of(global kma_heap *heap, global const kma_type *types,
-                                         uint type_count, global const kma_reference *references,
-                                         global kma_collection *collection,
-                                         global kma_mark_item *queue, uint capacity, uint round,
-                                         local kma_mark_item *gathered, local uint *gathered_count)
-{
-    global kma_collector *const collector = kma_collector_of(heap);
-    kma_marking m;
-    m.heap = heap;
-    m.table = kma_type_at(heap, collector, 0);
-    m.marks = (global kma_atomic_u32 *)kma_deref_in(heap, collector->marks);
-    m.begin = ((global kma_heap_header *)heap)->begin;
-    m.limit = min(((global kma_heap_header *)heap)->limit, collector->units);
-    m.type_count = type_count;
-    m.types = types;
-    m.references = references;
-    m.collection = collection;
-    m.is_few = false;
-    m.queue = queue;
-    m.count = &collection->counts[round];
-    m.capacity = capacity;
-    m.gathered = gathered;
-    m.gathered_count = gathered_count;
-    return m;
-}
-
-// By the whole work-group: moves what it gathered to the queue.
-static inline void kma_mark_flush(const kma_marking *m, local uint *first)
-{
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const uint count = min(*m->gathered_count, KMA_MARK_GATHERED);
-    if (get_local_id(0) == 0 && count != 0)
-        *first = kma_fetch_add_u32(m->count, count, KMA_RELAXED);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = (uint)get_local_id(0); i < count; i += (uint)get_local_size(0))
-        kma_mark_store(m, *first + i, m->gathered[i]);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0)
-        *m->gathered_count = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-#define KMA_MARKING(round)                                                                         \
-    local kma_mark_item gathered[KMA_MARK_GATHERED];                                               \
-    local uint gathered_count;                                                                     \
-    local uint gathered_first;                                                                     \
-    kma_marking m = kma_marking_of(heap, types, type_count, references, collection, queue,         \
-                                   capacity, round, gathered, &gathered_count);                    \
-    if (get_local_id(0) == 0)                                                                      \
-        gathered_count = 0;                                                                        \
-    barrier(CLK_LOCAL_MEM_FENCE)
-
 // Marks what `count` references lead to, from number `first` of a buffer on, and queues for round
 // 0. `which` is the buffer's number, for reports.
-kernel void kma_mark_roots_kernel(global kma_heap *heap, global const kma_type *types,
-                                  uint type_count, global const kma_reference *references,
-                                  global kma_collection *collection, global kma_mark_item *queue,
-                                  uint capacity, global const uint *roots, ulong first, ulong count,
+kernel void kma_mark_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *roots, ulong first, ulong count,
                                   uint which)
 {
     KMA_MARKING(0);
@@ -110,10 +61,7 @@ kernel void kma_mark_roots_kernel(global kma_heap *heap, global const kma_type *
 }
 
 // A round: visits the items of queue `from`, and queues what it reaches for the next one.
-kernel void kma_mark_round_kernel(global kma_heap *heap, global const kma_type *types,
-                                  uint type_count, global const kma_reference *references,
-                                  global kma_collection *collection, global kma_mark_item *queue,
-                                  uint capacity, global const kma_mark_item *from, uint round)
+kernel void kma_mark_round_kernel(KMA_MARKING_PARAMETERS, global const kma_mark_item *from, uint round)
 {
     const uint count = min(kma_load_u32(&collection->counts[round], KMA_RELAXED), capacity);
     if (get_group_id(0) * get_local_size(0) >= count)
@@ -130,10 +78,7 @@ kernel void kma_mark_round_kernel(global kma_heap *heap, global const kma_type *
 }
 
 // Visits all marked objects, since some were dropped, and queues for round 0.
-kernel void kma_mark_again_kernel(global kma_heap *heap, global const kma_type *types,
-                                  uint type_count, global const kma_reference *references,
-                                  global kma_collection *collection, global kma_mark_item *queue,
-                                  uint capacity)
+kernel void kma_mark_again_kernel(KMA_MARKING_PARAMETERS)
 {
     KMA_MARKING(0);
     const uint words = (m.limit + 31) / 32;
@@ -152,14 +97,10 @@ kernel void kma_mark_again_kernel(global kma_heap *heap, global const kma_type *
 }
 
 // Step 1 of a pass over lists (lists.cl): chooses the splitters of all tiles. None is reached yet.
-kernel void kma_list_choose_kernel(global kma_heap *heap, global const kma_type *types,
-                                   uint type_count, global const kma_reference *references,
-                                   global kma_collection *collection, global kma_mark_item *queue,
-                                   uint capacity, global uint *splitters, global uint *reached,
+kernel void kma_list_choose_kernel(KMA_MARKING_PARAMETERS, global uint *splitters, global uint *reached,
                                    uint tiles, uint field)
 {
-    const kma_marking m = kma_marking_of(heap, types, type_count, references, collection, queue,
-                                         capacity, 0, 0, 0); // which queues nothing
+    const kma_marking m = KMA_MARKING_OF(0, 0, 0); // which queues nothing
     for (size_t tile = get_global_id(0); tile < tiles; tile += get_global_size(0)) {
         splitters[tile] = kma_list_choose(&m, (uint)tile, field);
         reached[tile] = 0;
@@ -168,14 +109,10 @@ kernel void kma_list_choose_kernel(global kma_heap *heap, global const kma_type 
 
 // Step 2: next[t] becomes the tile that tile t's splitter leads to. What the first `items` items of
 // the queue lead to is reached.
-kernel void kma_list_walk_kernel(global kma_heap *heap, global const kma_type *types,
-                                 uint type_count, global const kma_reference *references,
-                                 global kma_collection *collection, global kma_mark_item *queue,
-                                 uint capacity, global const uint *splitters, global uint *reached,
+kernel void kma_list_walk_kernel(KMA_MARKING_PARAMETERS, global const uint *splitters, global uint *reached,
                                  uint tiles, uint field, global uint *next, uint items)
 {
-    const kma_marking m = kma_marking_of(heap, types, type_count, references, collection, queue,
-                                         capacity, 0, 0, 0); // which queues nothing
+    const kma_marking m = KMA_MARKING_OF(0, 0, 0); // which queues nothing
     const size_t all = (size_t)items + tiles;
     for (size_t i = get_global_id(0); i < all; i += get_global_size(0)) {
         if (i >= items) {
@@ -206,10 +143,7 @@ kernel void kma_list_double_kernel(global kma_atomic_u32 *reached, uint tiles,
 }
 
 // Step 4: marks and queues what is reached, for round 0, behind what is there.
-kernel void kma_list_queue_kernel(global kma_heap *heap, global const kma_type *types,
-                                  uint type_count, global const kma_reference *references,
-                                  global kma_collection *collection, global kma_mark_item *queue,
-                                  uint capacity, global const uint *splitters,
+kernel void kma_list_queue_kernel(KMA_MARKING_PARAMETERS, global const uint *splitters,
                                   global const uint *reached, uint tiles)
 {
     KMA_MARKING(0);
@@ -223,65 +157,19 @@ kernel void kma_list_queue_kernel(global kma_heap *heap, global const kma_type *
     }
 }
 
-// A bit for each of 32 units, those that have a type.
-static inline uint kma_units_with_types(global const uchar *table)
-{
-    uint units = 0;
-    for (uint i = 0; i < 8; i++) {
-        const uint four = ((global const uint *)table)[i];
-        for (uint byte = 0; four != 0 && byte < 4; byte++)
-            units |= (uint)((four >> 8 * byte & 255) != 0) << (4 * i + byte);
-    }
-    return units;
-}
-
-// Units that a typed object takes, one more in front of an array; no more than its block has.
-static inline uint kma_typed_units(const kma_marking *m, uint ref, uint type)
-{
-    const uint bytes = m->types[(type & ~KMA_TYPE_ARRAY) - 1].bytes;
-    if (type < KMA_TYPE_ARRAY)
-        return (uint)kma_whole_units(bytes);
-    global void *const elements = kma_deref_in(m->heap, ref);
-    const ulong there = kma_usable_size(m->heap, kma_typed_block(elements, type));
-    return (uint)kma_whole_units(min(there, KMA_UNIT + (ulong)kma_array_length(elements) * bytes));
-}
-
 // Frees all typed objects without a mark, and leaves those alone whose type cannot be. Each
 // work-item has 32 units at a time.
-kernel void kma_sweep_kernel(global kma_heap *heap, global const kma_type *types, uint type_count,
-                             global const kma_reference *references,
-                             global kma_collection *collection, global kma_mark_item *queue,
-                             uint capacity)
+kernel void kma_sweep_kernel(KMA_MARKING_PARAMETERS)
 {
-    const kma_marking m = kma_marking_of(heap, types, type_count, references, collection, queue,
-                                         capacity, 0, 0, 0); // which queues nothing
+    const kma_marking m = KMA_MARKING_OF(0, 0, 0); // which queues nothing
     local uint sums[4]; // marked objects, their units; freed objects, their units
     if (get_local_id(0) == 0)
         for (uint i = 0; i < 4; i++)
             sums[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     uint mine[4] = {0, 0, 0, 0};
-    for (size_t word = get_global_id(0); word < (m.limit + 31) / 32; word += get_global_size(0)) {
-        const uint marked = kma_load_u32(&m.marks[word], KMA_RELAXED);
-        global uchar *const table = kma_type_at(heap, kma_collector_of(heap), (uint)word * 32);
-        uint typed = kma_units_with_types(table);
-        for (; typed != 0; typed &= typed - 1) { // 32 times at most
-            const uint i = kma_lowest_bit(typed);
-            const kma_ref ref = (uint)word * 32 + i;
-            const uint type = kma_mark_type(&m, ref);
-            if (type == 0) {
-                kma_mark_damaged(&m, ref, KMA_DAMAGED_TYPE, table[i], 1);
-                continue;
-            }
-            const uint which = (marked >> i & 1) != 0 ? 0 : 2;
-            mine[which]++;
-            mine[which + 1] += kma_typed_units(&m, ref, type);
-            if (which == 0)
-                continue;
-            table[i] = 0;
-            kma_free(heap, kma_typed_block(kma_deref_in(heap, ref), type));
-        }
-    }
+    for (size_t word = get_global_id(0); word < (m.limit + 31) / 32; word += get_global_size(0))
+        kma_sweep_word(&m, (uint)word, mine);
     for (uint i = 0; i < 4; i++)
         if (mine[i] != 0)
             kma_group_add(&sums[i], mine[i]);

@@ -19,6 +19,17 @@ struct CollectorOptions {
     /// 0: a sixteenth of what the heap has when the collector is made, and 1 MiB at least. With less
     /// a collection may take longer; it never fails for that.
     std::uint64_t queue_bytes = 0;
+    /// Bytes of a region, of which compact() empties some: a power of two, 8 KiB to 1 GiB.
+    std::uint64_t region_bytes = 512 << 10;
+    /// The part of the heap that compact() empties at most: more than 0, at most 1.
+    double share = 0.1;
+    /// Regions that are fuller than this stay as they are: more than 0, at most 1.
+    double fullest = 0.75;
+    /// Objects in blocks of more bytes are not moved. A work-item moves one.
+    std::uint32_t largest_moved = 1024;
+    /// Work-items that a step has at most, to measure what more of them bring; 0: as many as are of
+    /// use.
+    std::uint32_t work_items = 0;
 };
 
 /// What a collection did.
@@ -33,6 +44,23 @@ struct Collection {
     double mark_milliseconds;     ///< from the first launch until all was marked
     double sweep_milliseconds;    ///< until all else was freed
     std::string json() const;     ///< an object with these names
+};
+
+/// What a compaction did.
+struct Compaction {
+    Collection collection;         ///< the collection before it
+    std::uint64_t moved_objects;   ///< objects and arrays that have another place now
+    std::uint64_t moved_bytes;     ///< of their blocks
+    std::uint64_t stayed_objects;  ///< those in sources for which no target had a slot
+    unsigned regions;              ///< of the heap
+    unsigned sources;              ///< regions that were to be emptied
+    unsigned targets;              ///< regions with slots for what was there
+    unsigned rewritten;            ///< regions whose references were looked at
+    double census_milliseconds;    ///< to count what is in all regions, and choose some
+    double move_milliseconds;      ///< to find slots and move the objects
+    double rewrite_milliseconds;   ///< to rewrite references
+    double free_milliseconds;      ///< to free the originals
+    std::string json() const;      ///< an object with these names
 };
 
 /// Collects the garbage of a slab heap between kernels: mark and sweep, all in parallel on the
@@ -92,6 +120,25 @@ public:
     /// says which. Throws Error if the heap was reset since, if the collector's tables were written
     /// over, and, after all else was freed, if they have objects of types that there are not.
     Collection collect();
+
+    /// Collects, then moves objects out of thinned-out regions of the heap into free slots of others
+    /// and rewrites all references to them: in objects and in registered roots. What else holds a
+    /// ref of an object must not be used any more. Memory without a type, pinned objects and
+    /// those above CollectorOptions::largest_moved stay, and no region with one of them is emptied.
+    ///
+    /// With `bytes` it empties as many regions side by side as a block of so many bytes needs, those
+    /// with the least to move; with 0 regions from the top of the heap, into those at its bottom,
+    /// CollectorOptions::share of the heap at most. In heaps of KMA_DEBUG 2 and 3 it only collects:
+    /// guarded blocks keep their places. Throws Error as collect(); then nothing was moved.
+    ///
+    /// Veldema and Philippsen, Parallel memory defragmentation on a GPU (MSPC 2012), compact regions
+    /// of 512 KiB likewise, and keep a table of which have references into which.
+    Compaction compact(std::uint64_t bytes = 0);
+
+    /// Makes room for a block of so many bytes: collects; then, if that was not enough, compacts
+    /// for it; then lets a heap that may do so grow. Returns whether there is a block now. Throws
+    /// Error as collect() and Heap::grow().
+    bool make_room(std::uint64_t bytes);
 
     /// Bytes that a collector takes of a heap that has, or may grow to have, `bytes`.
     static std::uint64_t bytes_for(std::uint64_t bytes);

@@ -1,0 +1,173 @@
+// Compaction: moves the objects of some thinned-out regions, the sources, into free slots of
+// others, the targets, so that memory side by side becomes free. Behind a collection, so that the
+// mark bits are those of the living objects. The steps (kernels/compact_kernels.cl):
+//
+// 1. census   Counts what is in each region. The host decides which are sources and targets
+//             (host/src/compaction_plan.cpp).
+// 2. count    Counts the objects of sources by the size class of their slots.
+// 3. list     Lists free slots of targets, for each class as many as are wanted.
+// 4. move     An object takes a slot of the list. Its copy has its type and its mark; the mark of
+//             the original goes, and its first word becomes the copy's ref. An object for which
+//             there is no slot stays.
+// 5. rewrite  Looks at all references of the regions that have any into the sources' zones, and of
+//             roots. A reference to an object in a source that has no mark becomes what stands
+//             there. The parts of large arrays of references are looked at by a group each.
+// 6. free     Sweeps the sources, and ends their pages without blocks.
+//
+// A free of the last block of lines makes them free lines, and the trees tell of them at once: there
+// is nothing left to merge.
+//
+// Nothing else runs on the heap. Slots of targets are claimed by the move alone, so no slot is
+// claimed that is not needed. In a list entry a slot is a line and a bit of its word.
+#ifndef KMA_COLLECT_COMPACT_CL
+#define KMA_COLLECT_COMPACT_CL
+
+#include "kma/collect/sweep.cl"
+
+#define KMA_COMPACT_PART_SHIFT 12u // log2 of the elements of an array's part
+
+// The slots that a line word has.
+typedef struct kma_compact_line {
+    uint slots; // a bit each
+    uint taken; // of these
+    uint first; // unit of slot 0, from frame 0's begin on
+    uint units; // of each; 0: of a mixed slab
+    uint step;  // units from one slot to the next
+    kma_slab_planes planes;
+} kma_compact_line;
+
+static inline kma_compact_line kma_compact_line_of(global kma_slab *heap, uint line)
+{
+    const uint word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
+    kma_compact_line is;
+    is.slots = 0;
+    is.first = line << KMA_SLAB_LINE_SHIFT;
+    is.units = 0;
+    is.step = 0;
+    if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE) {
+        const uint index = line % KMA_SLAB_FRAME_LINES;
+        is.units = kma_slab_units(kma_slab_page_class(word));
+        const uint shift = kma_slab_page_shift(is.units);
+        is.slots = index < 1u << shift ? kma_slab_page_slots(word) : 0;
+        is.first = ((line - index) << KMA_SLAB_LINE_SHIFT) + index * is.units;
+        is.step = is.units << shift;
+    } else if (kma_slab_is_equal(word)) {
+        is.slots = kma_slab_slots(word);
+        is.units = is.step = kma_slab_units(kma_slab_equal_class(word));
+    } else if (kma_slab_is_mixed(word)) {
+        is.slots = kma_slab_slots(word);
+        is.planes = kma_slab_load_planes(heap, line, word);
+    }
+    is.taken = word & is.slots;
+    return is;
+}
+
+static inline uint kma_compact_slot_units(const kma_compact_line *line, uint slot)
+{
+    return line->units != 0 ? line->units : kma_slab_mixed_units(&line->planes, slot);
+}
+
+// The slot's first unit, from frame 0's begin on.
+static inline uint kma_compact_slot_at(const kma_compact_line *line, uint slot)
+{
+    return line->first + (line->units != 0 ? slot * line->step
+                                           : kma_slab_mixed_offset(&line->planes, slot));
+}
+
+// Units of some of the slots together.
+static inline uint kma_compact_units_of(const kma_compact_line *line, uint slots)
+{
+    if (line->units != 0)
+        return (uint)popcount(slots) * line->units;
+    uint units = 0;
+    for (uint left = slots; left != 0; left &= left - 1)
+        units += kma_slab_mixed_units(&line->planes, kma_lowest_bit(left));
+    return units;
+}
+
+// The first unit of a living object in the block at `ref`, of so many units; KMA_NULL if there is
+// none. In front of an array's elements is one unit.
+static inline kma_ref kma_compact_object(const kma_marking *m, kma_ref ref, uint units)
+{
+    const uint type = m->table[ref];
+    if (type == 0 || type >= KMA_TYPE_ARRAY) {
+        if (units == 1 || m->table[ref + 1] < KMA_TYPE_ARRAY)
+            return KMA_NULL;
+        ref++;
+    }
+    return (kma_load_u32(&m->marks[ref / 32], KMA_RELAXED) >> ref % 32 & 1) != 0 ? ref : KMA_NULL;
+}
+
+// Moves the block at `from`, of so many units, which has the object at `object`, into a listed
+// slot.
+static inline void kma_compact_move(const kma_marking *m, kma_ref from, kma_ref object, uint units,
+                                    uint entry)
+{
+    global kma_slab *const heap = (global kma_slab *)m->heap;
+    const uint at = entry >> KMA_SLAB_TEAM_SHIFT, slot = entry & (KMA_SLAB_TEAM - 1);
+    const kma_compact_line line = kma_compact_line_of(heap, at);
+    const kma_ref to = heap->plan.begin + kma_compact_slot_at(&line, slot);
+    const kma_ref copied = to + (object - from);
+    kma_fetch_or_u32(kma_slab_word(heap, at), 1u << slot, KMA_RELAXED);
+    kma_copy_block(kma_deref_in(heap, to), kma_deref_in(heap, from), (ulong)units * KMA_UNIT);
+    *kma_type_at(m->heap, kma_collector_of(m->heap), copied) = m->table[object];
+    kma_fetch_or_u32(&m->marks[copied / 32], 1u << copied % 32, KMA_RELAXED);
+    kma_fetch_and_u32(&m->marks[object / 32], ~(1u << object % 32), KMA_RELAXED);
+    *(global kma_ref *)kma_deref_in(heap, object) = copied;
+    kma_mark_note_zones(m, copied,
+                        kma_load_u32(&m->zones[kma_mark_region(m, object)], KMA_RELAXED));
+}
+
+// Where the object is that a reference led to.
+static inline kma_ref kma_compact_follow(const kma_marking *m, global const uint *is_source,
+                                         kma_ref reference)
+{
+    if (reference == KMA_NULL || is_source[kma_mark_region(m, reference)] == 0 ||
+        (kma_load_u32(&m->marks[reference / 32], KMA_RELAXED) >> reference % 32 & 1) != 0)
+        return reference;
+    return *(global const kma_ref *)kma_deref_in(m->heap, reference);
+}
+
+// Rewrites the references in elements begin, begin + step, … of an object, those below `end`.
+static inline void kma_compact_rewrite(const kma_marking *m, global const uint *is_source, kma_ref ref,
+                                       const kma_type *type, uint begin, uint end, uint step)
+{
+    global uchar *const object = (global uchar *)kma_deref_in(m->heap, ref);
+    for (uint i = begin; i < end; i += step) {
+        for (uint r = 0; r < type->references; r++) {
+            global kma_ref *const field =
+                (global kma_ref *)(object + (size_t)i * type->bytes +
+                                   m->references[type->first + r].offset);
+            const kma_ref was = *field, is = kma_compact_follow(m, is_source, was);
+            if (is != was)
+                *field = is;
+        }
+    }
+}
+
+// Rewrites the references of an object, or of a large array lists the parts for groups: as items of
+// the queue.
+static inline void kma_compact_rewrite_object(const kma_marking *m, global const uint *is_source,
+                                              kma_ref ref)
+{
+    const uint number = m->table[ref];
+    const kma_type type = m->types[(number & ~KMA_TYPE_ARRAY) - 1];
+    if (type.references == 0)
+        return;
+    const uint length =
+        number < KMA_TYPE_ARRAY ? 1 : kma_array_length(kma_deref_in(m->heap, ref));
+    const uint parts = length == 0 ? 0 : ((length - 1) >> KMA_COMPACT_PART_SHIFT) + 1;
+    if (length > 1u << KMA_MARK_LEAF_SHIFT) {
+        const uint first = kma_fetch_add_u32(m->count, parts, KMA_RELAXED);
+        const bool has_room = first < m->capacity && parts <= m->capacity - first;
+        for (uint i = 0; i < parts && first + i < m->capacity; i++) {
+            const kma_mark_item item = {has_room ? ref : KMA_NULL, i};
+            m->queue[first + i] = item;
+        }
+        if (has_room)
+            return;
+    }
+    kma_compact_rewrite(m, is_source, ref, &type, 0, length, 1);
+}
+
+#endif

@@ -1,0 +1,316 @@
+// The kernels of a compaction (collect/compact.cl). While nothing else runs on the heap; one
+// dimension. A work-group takes a region at a time, but where the kernel says otherwise.
+#ifndef KMA_KERNELS_COMPACT_KERNELS_CL
+#define KMA_KERNELS_COMPACT_KERNELS_CL
+
+#include "kma/collect/compact.cl"
+
+#define KMA_COMPACTING                                                                             \
+    const kma_marking m = KMA_MARKING_OF(0, 0, 0);                                                 \
+    global kma_slab *const slab = (global kma_slab *)heap;                                         \
+    const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0)
+
+// Lines of a region, from *first on; fewer in the last one.
+static inline uint kma_compact_lines(const kma_marking *m, uint region, uint *first)
+{
+    const uint shift = m->region_shift - KMA_SLAB_LINE_SHIFT;
+    const uint all = ((global kma_slab *)m->heap)->plan.frames << KMA_SLAB_FRAME_SHIFT;
+    *first = region << shift;
+    return min(all - *first, 1u << shift);
+}
+
+// Mark words of a region, from *first on.
+static inline uint kma_compact_mark_words(const kma_marking *m, uint region, uint *first)
+{
+    uint line;
+    const uint lines = kma_compact_lines(m, region, &line);
+    *first = (m->begin + (line << KMA_SLAB_LINE_SHIFT)) / 32;
+    return (lines << KMA_SLAB_LINE_SHIFT) / 32;
+}
+
+// Step 1: what is in each region. Slots of more than `largest` units are fixed, as are runs.
+kernel void kma_compact_census_kernel(KMA_MARKING_PARAMETERS, global kma_region *regions,
+                                      uint region_count, uint largest)
+{
+    KMA_COMPACTING;
+    local uint sums[4]; // objects, units, holes; fixed and slots without a marked object
+    for (uint region = (uint)get_group_id(0); region < region_count;
+         region += (uint)get_num_groups(0)) {
+        for (uint i = me; i < 4; i += items)
+            sums[i] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint first, objects = 0, units = 0, holes = 0, fixed = 0;
+        const uint words = kma_compact_mark_words(&m, region, &first);
+        for (uint i = me; i < words; i += items)
+            objects += (uint)popcount(kma_load_u32(&m.marks[first + i], KMA_RELAXED));
+        const uint lines = kma_compact_lines(&m, region, &first);
+        for (uint i = me; i < lines; i += items) {
+            const kma_compact_line line = kma_compact_line_of(slab, first + i);
+            units += kma_compact_units_of(&line, line.taken);
+            holes += kma_compact_units_of(&line, line.slots & ~line.taken);
+            fixed += (uint)popcount(line.taken);
+            if (line.units > largest)
+                fixed += line.taken != 0 ? KMA_REGION_FIXED : 0;
+            const uint word = kma_load_u32(kma_slab_word(slab, first + i), KMA_RELAXED);
+            if ((word & (KMA_SLAB_FORM | KMA_SLAB_RUN)) != KMA_SLAB_RUN)
+                continue;
+            const uint shift = m.region_shift - KMA_SLAB_LINE_SHIFT; // a run, of one region or more
+            const uint last = (first + i + (word & KMA_SLAB_RUN_LINES) - 1) >> shift;
+            for (uint r = region; r <= last && r < region_count; r++)
+                kma_fetch_add_u32(&regions[r].fixed, KMA_REGION_FIXED, KMA_RELAXED);
+        }
+        kma_group_add(&sums[0], objects);
+        kma_group_add(&sums[1], units);
+        kma_group_add(&sums[2], holes);
+        kma_group_add(&sums[3], fixed - objects);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (me == 0) {
+            kma_store_u32(&regions[region].objects, sums[0], KMA_RELAXED);
+            kma_store_u32(&regions[region].units, sums[1], KMA_RELAXED);
+            kma_store_u32(&regions[region].holes, sums[2], KMA_RELAXED);
+            kma_fetch_add_u32(&regions[region].fixed, sums[3], KMA_RELAXED);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+// Adds to a local count of each size class the slots of a line that `slots` has. Those of a mixed
+// slab that have no class's exact size, or more than `largest` units, count as none if `is_exact`.
+static inline void kma_compact_count(local uint *counts, const kma_compact_line *line, uint slots,
+                                     bool is_exact, uint largest)
+{
+    if (line->units != 0) {
+        if (slots != 0 && line->units <= largest)
+            kma_group_add(&counts[kma_slab_class_of(line->units)], (uint)popcount(slots));
+        return;
+    }
+    for (; slots != 0; slots &= slots - 1) {
+        const uint units = kma_compact_slot_units(line, kma_lowest_bit(slots));
+        const uint size_class = kma_slab_class_of(units);
+        if (units <= largest && (!is_exact || kma_slab_units(size_class) == units))
+            kma_group_add(&counts[size_class], 1);
+    }
+}
+
+// Step 2: counts the slots that are taken in sources, by class.
+kernel void kma_compact_count_kernel(KMA_MARKING_PARAMETERS, global const uint *sources,
+                                     uint source_count, global kma_compaction *compaction,
+                                     uint largest)
+{
+    KMA_COMPACTING;
+    local uint counts[KMA_COMPACT_CLASSES];
+    for (uint i = me; i < KMA_COMPACT_CLASSES; i += items)
+        counts[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint s = (uint)get_group_id(0); s < source_count; s += (uint)get_num_groups(0)) {
+        uint first;
+        const uint lines = kma_compact_lines(&m, sources[s], &first);
+        for (uint i = me; i < lines; i += items) {
+            const kma_compact_line line = kma_compact_line_of(slab, first + i);
+            kma_compact_count(counts, &line, line.taken, false, largest);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = me; i < KMA_COMPACT_CLASSES; i += items)
+        if (counts[i] != 0)
+            kma_fetch_add_u32(&compaction->wanted[i], counts[i], KMA_RELAXED);
+}
+
+// The places of the classes in the list of `places`, side by side. One work-item.
+kernel void kma_compact_place_kernel(global kma_compaction *compaction, uint places)
+{
+    uint next = 0;
+    for (uint i = 0; i < KMA_COMPACT_CLASSES; i++) {
+        const uint fit = min(kma_load_u32(&compaction->wanted[i], KMA_RELAXED), places - next);
+        compaction->first[i] = next;
+        kma_store_u32(&compaction->wanted[i], fit, KMA_RELAXED);
+        next += fit;
+    }
+}
+
+// By the whole work-group: reserves so many places of each class by adding to `totals`. Leaves in
+// `next` the first of them, in `counts` 0.
+static inline void kma_compact_reserve(local uint *counts, local uint *next,
+                                       global kma_atomic_u32 *totals, uint me, uint items)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = me; i < KMA_COMPACT_CLASSES; i += items) {
+        next[i] = counts[i] != 0 ? kma_fetch_add_u32(&totals[i], counts[i], KMA_RELAXED) : 0;
+        counts[i] = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// Step 3: lists free slots of targets.
+kernel void kma_compact_list_kernel(KMA_MARKING_PARAMETERS, global const uint *targets,
+                                    uint target_count, global kma_compaction *compaction,
+                                    global uint *list, uint largest)
+{
+    KMA_COMPACTING;
+    local uint counts[KMA_COMPACT_CLASSES], next[KMA_COMPACT_CLASSES];
+    for (uint i = me; i < KMA_COMPACT_CLASSES; i += items)
+        counts[i] = 0;
+    for (uint t = (uint)get_group_id(0); t < target_count; t += (uint)get_num_groups(0)) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint first;
+        const uint lines = kma_compact_lines(&m, targets[t], &first);
+        for (uint i = me; i < lines; i += items) {
+            const kma_compact_line line = kma_compact_line_of(slab, first + i);
+            kma_compact_count(counts, &line, line.slots & ~line.taken, true, largest);
+        }
+        kma_compact_reserve(counts, next, compaction->listed, me, items);
+        for (uint i = me; i < lines; i += items) {
+            const kma_compact_line line = kma_compact_line_of(slab, first + i);
+            for (uint left = line.slots & ~line.taken; left != 0; left &= left - 1) {
+                const uint slot = kma_lowest_bit(left);
+                const uint units = kma_compact_slot_units(&line, slot);
+                const uint size_class = kma_slab_class_of(units);
+                if (units > largest || kma_slab_units(size_class) != units)
+                    continue;
+                const uint place = kma_group_add(&next[size_class], 1);
+                if (place < kma_load_u32(&compaction->wanted[size_class], KMA_RELAXED))
+                    list[compaction->first[size_class] + place] =
+                        (first + i) << KMA_SLAB_TEAM_SHIFT | slot;
+            }
+        }
+    }
+}
+
+// Step 4: moves the objects of sources.
+kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *sources,
+                                    uint source_count, global kma_compaction *compaction,
+                                    global const uint *list, uint largest)
+{
+    KMA_COMPACTING;
+    local uint counts[KMA_COMPACT_CLASSES], next[KMA_COMPACT_CLASSES];
+    uint moved = 0, moved_units = 0;
+    for (uint i = me; i < KMA_COMPACT_CLASSES; i += items)
+        counts[i] = 0;
+    for (uint s = (uint)get_group_id(0); s < source_count; s += (uint)get_num_groups(0)) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        uint first;
+        const uint lines = kma_compact_lines(&m, sources[s], &first);
+        for (uint i = me; i < lines; i += items) {
+            const kma_compact_line line = kma_compact_line_of(slab, first + i);
+            kma_compact_count(counts, &line, line.taken, false, largest);
+        }
+        kma_compact_reserve(counts, next, compaction->taken, me, items);
+        for (uint i = me; i < lines; i += items) {
+            const kma_compact_line line = kma_compact_line_of(slab, first + i);
+            for (uint left = line.taken; left != 0; left &= left - 1) {
+                const uint slot = kma_lowest_bit(left);
+                const uint units = kma_compact_slot_units(&line, slot);
+                const kma_ref from = slab->plan.begin + kma_compact_slot_at(&line, slot);
+                const kma_ref object = kma_compact_object(&m, from, units);
+                if (units > largest || object == KMA_NULL ||
+                    kma_mark_region(&m, from) != sources[s] ||
+                    kma_mark_region(&m, object) != sources[s])
+                    continue; // slabs lie across regions' ends, too
+                const uint size_class = kma_slab_class_of(units);
+                const uint place = kma_group_add(&next[size_class], 1);
+                if (place >= min(kma_load_u32(&compaction->wanted[size_class], KMA_RELAXED),
+                                 kma_load_u32(&compaction->listed[size_class], KMA_RELAXED)))
+                    continue;
+                kma_compact_move(&m, from, object, units,
+                                 list[compaction->first[size_class] + place]);
+                moved++;
+                moved_units += units;
+            }
+        }
+    }
+    if (moved != 0) {
+        kma_fetch_add_u32(&compaction->moved, moved, KMA_RELAXED);
+        kma_fetch_add_u32(&compaction->moved_units, moved_units, KMA_RELAXED);
+    }
+}
+
+// Step 5: rewrites references in objects of regions with any into `zones_of_sources`. Lists the
+// parts of large arrays in the queue.
+kernel void kma_compact_rewrite_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
+                                       uint region_count, uint zones_of_sources,
+                                       global kma_compaction *compaction)
+{
+    KMA_COMPACTING;
+    for (uint region = (uint)get_group_id(0); region < region_count;
+         region += (uint)get_num_groups(0)) {
+        if ((kma_load_u32(&zones[region], KMA_RELAXED) & zones_of_sources) == 0)
+            continue;
+        if (me == 0)
+            kma_fetch_add_u32(&compaction->rewritten, 1, KMA_RELAXED);
+        uint first;
+        const uint words = kma_compact_mark_words(&m, region, &first);
+        for (uint i = me; i < words; i += items) {
+            uint left = kma_load_u32(&m.marks[first + i], KMA_RELAXED);
+            for (; left != 0; left &= left - 1) // 32 times at most
+                kma_compact_rewrite_object(&m, is_source, (first + i) * 32 + kma_lowest_bit(left));
+        }
+    }
+    (void)slab;
+}
+
+// The parts that are listed, a group each.
+kernel void kma_compact_rewrite_parts_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source)
+{
+    KMA_COMPACTING;
+    const uint count = min(kma_load_u32(m.count, KMA_RELAXED), capacity);
+    for (uint i = (uint)get_group_id(0); i < count; i += (uint)get_num_groups(0)) {
+        const kma_mark_item item = queue[i];
+        if (item.ref == KMA_NULL)
+            continue;
+        const kma_type type = types[(m.table[item.ref] & ~KMA_TYPE_ARRAY) - 1];
+        const uint length = kma_array_length(kma_deref_in(heap, item.ref));
+        const uint begin = item.part << KMA_COMPACT_PART_SHIFT;
+        const uint end = min(length - begin, 1u << KMA_COMPACT_PART_SHIFT) + begin;
+        kma_compact_rewrite(&m, is_source, item.ref, &type, begin + me, end, items);
+    }
+    (void)slab;
+}
+
+// Those of `count` roots, from number `first` of a buffer on. A work-item takes one at a time.
+kernel void kma_compact_rewrite_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
+                                             global uint *roots, ulong first, ulong count)
+{
+    KMA_COMPACTING;
+    for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
+        const kma_ref was = roots[first + i], is = kma_compact_follow(&m, is_source, was);
+        if (is != was)
+            roots[first + i] = is;
+    }
+    (void)slab;
+    (void)me;
+    (void)items;
+}
+
+// Step 6: sweeps the sources.
+kernel void kma_compact_free_kernel(KMA_MARKING_PARAMETERS, global const uint *sources,
+                                    uint source_count)
+{
+    KMA_COMPACTING;
+    uint sums[4] = {0, 0, 0, 0};
+    for (uint s = (uint)get_group_id(0); s < source_count; s += (uint)get_num_groups(0)) {
+        uint first;
+        const uint words = kma_compact_mark_words(&m, sources[s], &first);
+        for (uint i = me; i < words; i += items)
+            kma_sweep_word(&m, first + i, sums);
+    }
+    (void)slab;
+}
+
+// Ends the sources' pages that have no blocks. A work-item takes a frame at a time.
+kernel void kma_compact_end_pages_kernel(KMA_MARKING_PARAMETERS, global const uint *sources,
+                                         uint source_count)
+{
+    KMA_COMPACTING;
+    for (uint s = (uint)get_group_id(0); s < source_count; s += (uint)get_num_groups(0)) {
+        uint first;
+        const uint lines = kma_compact_lines(&m, sources[s], &first);
+        for (uint i = me * KMA_SLAB_FRAME_LINES; i < lines; i += items * KMA_SLAB_FRAME_LINES) {
+            const uint word = kma_load_u32(kma_slab_word(slab, first + i), KMA_RELAXED);
+            if ((word & KMA_SLAB_FORM) == KMA_SLAB_PAGE)
+                kma_slab_end_page(slab, (first + i) >> KMA_SLAB_FRAME_SHIFT,
+                                  kma_slab_page_class(word));
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,178 @@
+// A compaction: launches its kernels (kernels/compact_kernels.cl). What they do has
+// cl/kma/collect/compact.cl.
+#include "collector_impl.hpp"
+#include "say.hpp"
+
+namespace kma {
+
+using layout::kma_compaction;
+using layout::kma_region;
+
+namespace {
+
+std::uint64_t pieces(std::uint64_t all, std::uint64_t one)
+{
+    return all / one + (all % one != 0 ? 1 : 0);
+}
+
+} // namespace
+
+CompactionPlan Collector::Impl::plan(std::uint64_t bytes, const cl::Buffer &regions,
+                                     cl_uint count) const
+{
+    std::vector<kma_region> is(count);
+    device.queue().enqueueReadBuffer(regions, CL_TRUE, 0, count * sizeof is[0], is.data());
+    const layout::kma_heap_header header = heap_.driver().header();
+    for (const auto &[ref, times] : pins)
+        if (const std::uint64_t region = (ref - header.begin) >> region_shift_; region < count)
+            is[region].fixed.word |= KMA_REGION_FIXED;
+    const auto fullest =
+        static_cast<std::uint32_t>(options_.fullest * double(std::uint64_t{1} << region_shift_));
+    if (bytes != 0) {
+        const std::uint64_t region = std::uint64_t{1} << region_shift_;
+        const std::uint64_t wanted = pieces(pieces(bytes, KMA_UNIT), region);
+        return plan_window(is, static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~0u)),
+                           fullest, (header.limit - header.begin) % region == 0);
+    }
+    const auto most = static_cast<std::uint32_t>(options_.share * count);
+    return plan_compaction(is, std::max(most, 1u), fullest);
+}
+
+// Behind a collection. Adds to what is known of that.
+void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
+{
+    if (heap_.driver().options().debug >= 2)
+        return;
+    if (!compact_program_)
+        compact_program_ = container_kernels::build(
+            device, heap_, "(kernels of compaction)", "compact_kernels.cl");
+    const layout::kma_heap_header header = heap_.driver().header();
+    const auto count = static_cast<cl_uint>(
+        pieces(header.limit - header.begin, std::uint64_t{1} << region_shift_));
+    const cl_uint largest = options_.largest_moved / KMA_UNIT;
+    const cl::CommandQueue &queue = device.queue();
+    const auto zeroed = [&](std::size_t size) {
+        cl::Buffer made(device.context(), CL_MEM_READ_WRITE, size);
+        queue.enqueueFillBuffer(made, cl_uint{0}, 0, size);
+        return made;
+    };
+    result.regions = count;
+    Clock::time_point begin = Clock::now();
+    const auto lap = [&] {
+        queue.finish();
+        const double passed = milliseconds_since(begin);
+        begin = Clock::now();
+        return passed;
+    };
+
+    const cl::Buffer regions = zeroed(count * sizeof(kma_region));
+    launch(compacting("kma_compact_census_kernel", regions, count, largest), count * group_items);
+    const CompactionPlan chosen = plan(bytes, regions, count);
+    result.census_milliseconds = lap();
+    result.sources = static_cast<unsigned>(chosen.sources.size());
+    result.targets = static_cast<unsigned>(chosen.targets.size());
+    if (chosen.sources.empty())
+        return;
+
+    const auto sources = static_cast<cl_uint>(chosen.sources.size());
+    const auto targets = static_cast<cl_uint>(chosen.targets.size());
+    const cl::Buffer its_sources = copy_of(chosen.sources), its_targets = copy_of(chosen.targets),
+                     is_source = copy_of(chosen.is_source);
+    const cl::Buffer compaction = zeroed(sizeof(kma_compaction));
+    const cl::Buffer &list = queues_[1]; // empty, as no collection is under way
+    launch(compacting("kma_compact_count_kernel", its_sources, sources, compaction, largest),
+           sources * group_items);
+    cl::Kernel place = compact_program_->kernel("kma_compact_place_kernel");
+    place.setArg(0, compaction);
+    place.setArg(1, cl_uint(std::min<std::uint64_t>(std::uint64_t{capacity_} * 2, ~0u)));
+    queue.enqueueNDRangeKernel(place, cl::NullRange, cl::NDRange(1), cl::NDRange(1));
+    launch(compacting("kma_compact_list_kernel", its_targets, targets, compaction, list, largest),
+           targets * group_items);
+    launch(compacting("kma_compact_move_kernel", its_sources, sources, compaction, list, largest),
+           sources * group_items);
+    result.move_milliseconds = lap();
+
+    rewrite(chosen, is_source, compaction);
+    result.rewrite_milliseconds = lap();
+
+    launch(compacting("kma_compact_free_kernel", its_sources, sources), sources * group_items);
+    launch(compacting("kma_compact_end_pages_kernel", its_sources, sources), sources * group_items);
+    const auto done = read<kma_compaction>(compaction);
+    result.free_milliseconds = lap();
+    result.moved_objects = done.moved.word;
+    result.moved_bytes = std::uint64_t{done.moved_units.word} * KMA_UNIT;
+    result.rewritten = done.rewritten.word;
+    for (std::size_t i = 0; i < KMA_COMPACT_CLASSES; i++)
+        result.stayed_objects += done.taken[i].word;
+    result.stayed_objects -= std::min(result.stayed_objects, result.moved_objects);
+}
+
+void Collector::Impl::rewrite(const CompactionPlan &plan, const cl::Buffer &is_source,
+                              const cl::Buffer &compaction)
+{
+    cl_uint zones = 0;
+    for (const std::uint32_t source : plan.sources)
+        zones |= 1u << (source >> zone_shift_);
+    const auto count = static_cast<cl_uint>(plan.is_source.size());
+    device.queue().enqueueFillBuffer(collection_, cl_uint{0}, 0, sizeof(cl_uint)); // items
+    launch(compacting("kma_compact_rewrite_kernel", is_source, count, zones, compaction),
+           count * group_items);
+    launch(compacting("kma_compact_rewrite_parts_kernel", is_source), most_items_);
+    for (const auto &weak : roots)
+        if (const auto entry = weak.lock(); entry && entry->count != 0)
+            launch(compacting("kma_compact_rewrite_roots_kernel", is_source, entry->buffer,
+                              cl_ulong{entry->first}, cl_ulong{entry->count}),
+                   entry->count);
+}
+
+Compaction Collector::Impl::compact(std::uint64_t bytes)
+{
+    Compaction result{};
+    result.collection = collect();
+    move_objects(bytes, result);
+    return result;
+}
+
+// Whether a block of so many bytes is free: takes it, and gives it back.
+bool Collector::Impl::has_room(std::uint64_t bytes) const
+{
+    const std::uint32_t refused = heap_.driver().error_count(ErrorCode::out_of_memory);
+    const std::uint32_t too_large = heap_.driver().error_count(ErrorCode::too_large);
+    const cl::Buffer has(device.context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
+    container_kernels::run(device, kernel("kma_collector_try_kernel", cl_ulong{bytes}, has), 1);
+    if (read<cl_uint>(has) != 0)
+        return true;
+    heap_.driver().forget_errors(ErrorCode::out_of_memory, refused); // no kernel's
+    heap_.driver().forget_errors(ErrorCode::too_large, too_large);
+    return false;
+}
+
+bool Collector::Impl::make_room(std::uint64_t bytes)
+{
+    collect();
+    if (has_room(bytes))
+        return true;
+    Compaction compaction{};
+    move_objects(bytes, compaction);
+    if (has_room(bytes))
+        return true;
+    while (heap_.bytes() < heap_.options().max_bytes) {
+        heap_.grow(std::min(2 * heap_.bytes(), heap_.options().max_bytes));
+        if (has_room(bytes))
+            return true;
+    }
+    return false;
+}
+
+std::string Compaction::json() const
+{
+    return say("{\"collection\": ", collection.json(), ", \"moved_objects\": ", moved_objects,
+               ", \"moved_bytes\": ", moved_bytes, ", \"stayed_objects\": ", stayed_objects,
+               ", \"regions\": ", regions, ", \"sources\": ", sources, ", \"targets\": ", targets,
+               ", \"rewritten\": ", rewritten, ", \"census_milliseconds\": ", census_milliseconds,
+               ", \"move_milliseconds\": ", move_milliseconds,
+               ", \"rewrite_milliseconds\": ", rewrite_milliseconds,
+               ", \"free_milliseconds\": ", free_milliseconds, "}");
+}
+
+} // namespace kma

@@ -1,0 +1,263 @@
+// kma::Collector::compact and make_room: objects move, all references lead to them, and memory side
+// by side becomes free.
+#include <algorithm>
+#include <random>
+
+#include "graphs.hpp"
+
+using namespace collecting;
+
+namespace {
+
+// A collector that empties single frames, as many as can be.
+kma::CollectorOptions small_regions()
+{
+    kma::CollectorOptions options;
+    options.region_bytes = 8192;
+    options.share = 1;
+    options.fullest = 1;
+    return options;
+}
+
+// A list of all nodes of which one of `step` survives, with roots in a buffer of its own.
+class Thinned {
+public:
+    Thinned(const kma::Program &program, kma::Heap &heap, kma::Collector &collector, cl_uint count,
+            cl_uint step)
+        : program_(program), heap_(heap), left_(count / step, 0)
+    {
+        const Array<kma::Ref> all(count, 0);
+        launch(program, "make_list", in_groups(count, 64), heap, all, count);
+        const std::vector<kma::Ref> refs = all.read();
+        REQUIRE(std::ranges::count(refs, 0u) == 0);
+        std::vector<kma::Ref> kept;
+        for (std::size_t i = 0; i < left_.size(); i++)
+            kept.push_back(refs[i * step]);
+        device().queue().enqueueWriteBuffer(left_.buffer(), CL_TRUE, 0, kept.size() * 4,
+                                            kept.data());
+        launch(program, "link_list", in_groups(kept.size(), 64), heap, left_,
+               cl_uint(kept.size())); // and so a list
+        roots.emplace(collector.add_roots(left_.buffer(), kept.size()));
+        step_ = step;
+    }
+    // Nodes that are not what they were, or do not lead to the next one.
+    cl_uint wrong() const
+    {
+        const Array<cl_uint> count(1, 0);
+        launch(program_, "compare_list", in_groups(left_.size(), 64), heap_, left_,
+               cl_uint(left_.size()), step_, count);
+        return count.read()[0];
+    }
+    std::vector<kma::Ref> refs() const { return left_.read(); }
+    std::optional<kma::Collector::Roots> roots;
+
+private:
+    const kma::Program &program_;
+    kma::Heap &heap_;
+    Array<kma::Ref> left_;
+    cl_uint step_;
+};
+
+} // namespace
+
+TEST_CASE("after a compaction every reference leads to its object", "[compact]")
+{
+    std::mt19937 random(3);
+    for (const Flavour &flavour : ways()) {
+        INFO(flavour.name);
+        const kma::Program program = program_of(flavour.options);
+        kma::Heap heap = make_heap(flavour, 8 << 20);
+        kma::Collector collector(heap, types(), small_regions());
+        const std::uint64_t used = heap.stats().used;
+        Plain plain(program, heap, 512);
+        std::uint64_t moved = 0;
+        for (std::size_t i = 0; i < scaled(300, 20); i++) {
+            const bool is_large = i % 20 == 0;
+            Graph graph = random_graph(random, is_large ? 2000 : 40);
+            const std::vector<std::uint32_t> roots = random_roots(random, graph);
+            INFO("graph " << i << " of " << graph.types.size() << " objects");
+            Subject subject(program, heap, std::move(graph));
+            moved += subject.compact(collector, roots).moved_objects;
+            if (is_large) {
+                CHECK(heap.check() == nothing);
+                subject.compact(collector, roots, 1 << 20); // those that are left, once more
+                CHECK(heap.check() == nothing);
+            }
+            collector.collect(); // without roots
+        }
+        CHECK(moved > 1000);
+        plain.compare_and_free();
+        end(collector, heap, used);
+    }
+}
+
+TEST_CASE("regions of objects that are thinned out become free side by side", "[compact]")
+{
+    for (const Flavour &flavour : ways()) {
+        INFO(flavour.name);
+        const kma::Program program = program_of(flavour.options);
+        kma::Heap heap = make_heap(flavour, 16 << 20);
+        kma::CollectorOptions options = small_regions();
+        options.region_bytes = 64 << 10;
+        kma::Collector collector(heap, types(), options);
+        const std::uint64_t used = heap.stats().used;
+        const cl_uint count = 400000; // 12.2 of 14.6 MiB
+        {
+            Thinned list(program, heap, collector, count, 8);
+            collector.collect();
+            CHECK(list.wrong() == 0);
+            const kma::Compaction done = collector.compact();
+            INFO(done.json());
+            CHECK(list.wrong() == 0);
+            CHECK(done.collection.marked_objects == count / 8);
+            CHECK(done.moved_objects > count / 16);
+            CHECK(done.stayed_objects == 0);
+            CHECK(done.sources > done.regions / 2);
+            CHECK(heap.check() == nothing);
+            CHECK(heap.stats().used == used + std::uint64_t{count} / 8 * 32);
+            // All sources are one block, but for the heap's last region, which is a part of one.
+            CHECK(collector.make_room(std::uint64_t{done.sources - 1} * options.region_bytes));
+            CHECK(list.wrong() == 0);
+        }
+        end(collector, heap, used);
+    }
+}
+
+TEST_CASE("room for one block is made by the fewest moves, or there is none", "[compact]")
+{
+    const Flavour flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::Heap heap = make_heap(flavour, 16 << 20);
+    kma::CollectorOptions options = small_regions();
+    options.region_bytes = 64 << 10;
+    kma::Collector collector(heap, types(), options);
+    const std::uint64_t used = heap.stats().used;
+    const cl_uint count = 400000;
+    {
+        Thinned list(program, heap, collector, count, 8);
+        const kma::Compaction done = collector.compact(1 << 20);
+        INFO(done.json());
+        CHECK(done.sources == 16);
+        CHECK(done.stayed_objects == 0);
+        CHECK(done.moved_objects <= std::uint64_t{1 << 20} / 32);
+        CHECK(list.wrong() == 0);
+        CHECK(collector.make_room(1 << 20));
+        CHECK(collector.make_room(8 << 20)); // for which more must move
+        CHECK(list.wrong() == 0);
+        CHECK(!collector.make_room(16 << 20));
+        CHECK(heap.error_text().empty());
+        CHECK(list.wrong() == 0);
+        CHECK(heap.check() == nothing);
+    }
+    end(collector, heap, used);
+}
+
+TEST_CASE("a heap that may grow does so where compaction does not make room", "[compact]")
+{
+    const Flavour flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::HeapOptions growing;
+    growing.max_bytes = 16 << 20;
+    kma::Heap heap(device(), 4 << 20, growing);
+    kma::Collector collector(heap, types(), small_regions());
+    {
+        Thinned list(program, heap, collector, 60000, 1); // all survive
+        CHECK(!collector.make_room(15 << 20));
+        CHECK(heap.bytes() == 16 << 20);
+        CHECK(collector.make_room(8 << 20));
+        CHECK(list.wrong() == 0);
+        CHECK(heap.check() == nothing);
+    }
+}
+
+TEST_CASE("what is pinned or has no type stays, and so does the region around it", "[compact]")
+{
+    const Flavour flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::Heap heap = make_heap(flavour, 8 << 20);
+    kma::Collector collector(heap, types(), small_regions());
+    const std::uint64_t used = heap.stats().used;
+    {
+        Thinned list(program, heap, collector, 100000, 16);
+        Plain plain(program, heap, 64);
+        const std::vector<kma::Ref> refs = list.refs();
+        for (std::size_t i = 0; i < refs.size(); i += 100)
+            collector.pin(refs[i]);
+        const kma::Compaction done = collector.compact();
+        CHECK(done.moved_objects > 1000);
+        CHECK(list.wrong() == 0);
+        const std::vector<kma::Ref> now = list.refs();
+        for (std::size_t i = 0; i < refs.size(); i += 100) {
+            CHECK(now[i] == refs[i]);
+            collector.unpin(refs[i]);
+        }
+        plain.compare_and_free();
+        CHECK(heap.check() == nothing);
+    }
+    end(collector, heap, used);
+}
+
+TEST_CASE("references in large arrays are rewritten, with queues of any length", "[compact]")
+{
+    const Flavour flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    for (const std::uint64_t queue_bytes : {0, 16 * 100}) {
+        INFO("queues of " << queue_bytes);
+        kma::Heap heap = make_heap(flavour, 16 << 20);
+        kma::CollectorOptions options = small_regions();
+        options.queue_bytes = queue_bytes;
+        kma::Collector collector(heap, types(), options);
+        const std::uint64_t used = heap.stats().used;
+        Graph graph;
+        const std::uint32_t wide = graph.add(refs_type | array, 300000);
+        for (std::uint32_t i = 0; i < 20000; i++) {
+            const std::uint32_t one = graph.add(node);
+            if (i % 5 == 0)
+                graph.lead(wide, 4 * (i * 15 + i % 15), one);
+        }
+        Subject subject(program, heap, std::move(graph));
+        const kma::Compaction done = subject.compact(collector, {wide});
+        INFO(done.json());
+        CHECK(done.moved_objects > (queue_bytes == 0 ? 1000 : 100));
+        end(collector, heap, used);
+    }
+}
+
+TEST_CASE("guarded blocks keep their places", "[compact]")
+{
+    const Flavour flavour = flavours().front();
+    for (const int debug : {1, 2, 3}) {
+        const kma::Program program = program_of(flavour.options, debug);
+        kma::Heap heap = make_heap(flavour, 16 << 20, debug);
+        kma::Collector collector(heap, types(), small_regions());
+        const std::uint64_t used = heap.stats().used;
+        {
+            Thinned list(program, heap, collector, 50000, 8);
+            CHECK((collector.compact().moved_objects == 0) == (debug >= 2));
+            CHECK(list.wrong() == 0);
+        }
+        end(collector, heap, used);
+    }
+}
+
+TEST_CASE("options of compaction that cannot be", "[compact]")
+{
+    kma::Heap heap(device(), 4 << 20);
+    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{4096}, std::uint64_t{12288},
+                                      std::uint64_t{1} << 31}) {
+        kma::CollectorOptions options;
+        options.region_bytes = bytes;
+        CHECK_THROWS_WITH(kma::Collector(heap, types(), options),
+                          Catch::Contains("a power of two from 8192 to 1073741824"));
+    }
+    for (const double part : {0.0, -1.0, 1.5}) {
+        kma::CollectorOptions options;
+        options.share = part;
+        CHECK_THROWS_WITH(kma::Collector(heap, types(), options),
+                          Catch::Contains("give them more than 0 and at most 1"));
+        options.share = 0.1;
+        options.fullest = part;
+        CHECK_THROWS_WITH(kma::Collector(heap, types(), options),
+                          Catch::Contains("give them more than 0 and at most 1"));
+    }
+}
