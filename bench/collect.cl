@@ -100,3 +100,56 @@ kernel void look_at_things(global kma_heap *heap, global const kma_ref *refs, ui
             kma_fetch_add_u32(&counts[1], 1, KMA_RELAXED);
     }
 }
+
+// ------ compaction -------------------------------------------------------------------------------
+//
+// Things of even index live. In a tile of 4,096 things, which a work-group makes, they are a binary
+// tree, which is reached from an array of all tiles, and each leads to one more: of its tile, or of
+// all if `is_far`.
+
+kernel void make_tiles(global kma_heap *heap, global kma_ref *refs, uint count)
+{
+    const uint items = (uint)get_local_size(0);
+    for (uint tile = (uint)get_group_id(0); tile < count / 4096; tile += (uint)get_num_groups(0)) {
+        for (uint n = (uint)get_local_id(0); n < 4096; n += items) {
+            global Thing *made = Thing_new(heap);
+            refs[tile * 4096 + n] = kma_ref_of(heap, made);
+            if (made)
+                made->number = tile * 4096 + n;
+        }
+    }
+}
+
+kernel void link_tiles(global kma_heap *heap, global const kma_ref *root, global const kma_ref *refs,
+                       uint count, uint is_far)
+{
+    global Things *tiles = Things_at(heap, root[0]);
+    for (uint i = (uint)get_global_id(0); tiles && i < count / 2; i += (uint)get_global_size(0)) {
+        const uint tile = i / 2048, k = i % 2048, living = min(count / 2 - tile * 2048, 2048u);
+        global Thing *thing = Thing_at(heap, refs[2 * i]);
+        if (k == 0)
+            tiles[tile] = refs[2 * i];
+        for (uint r = 0; r < 2; r++)
+            thing->to[r] = 2 * k + 1 + r < living ? refs[2 * (tile * 2048 + 2 * k + 1 + r)] : KMA_NULL;
+        const uint random = kma_mix32(i);
+        thing->to[2] = refs[2 * (is_far ? random % (count / 2) : tile * 2048 + random % living)];
+    }
+}
+
+// Counts things that are not as link_tiles made them, wherever they are.
+kernel void look_at_tiles(global kma_heap *heap, global const kma_ref *root, uint count, uint is_far,
+                          global kma_atomic_u32 *counts)
+{
+    global Things *tiles = Things_at(heap, root[0]);
+    for (uint i = (uint)get_global_id(0); i < count / 2; i += (uint)get_global_size(0)) {
+        const uint tile = i / 2048, k = i % 2048, living = min(count / 2 - tile * 2048, 2048u);
+        global Thing *thing = Thing_at(heap, tiles[tile]);
+        for (uint bit = k == 0 ? 0 : kma_highest_bit(k + 1); bit-- != 0;) // from the tree's root
+            thing = Thing_at(heap, thing->to[(k + 1) >> bit & 1]);
+        const uint random = kma_mix32(i);
+        global Thing *other = Thing_at(heap, thing->to[2]);
+        if (kma_type_of(heap, thing) == 0 || thing->number != 2 * i || kma_type_of(heap, other) == 0 ||
+            other->number != 2 * (is_far ? random % (count / 2) : tile * 2048 + random % living))
+            kma_fetch_add_u32(&counts[1], 1, KMA_RELAXED);
+    }
+}

@@ -21,6 +21,7 @@ void lists(Bench &bench);
 void objects(Bench &bench); ///< the object store, in a world of its own; no heap takes part
 void defragment(Bench &bench); ///< the same
 void collect(Bench &bench);    ///< a collector, in a heap of its own
+void compact(Bench &bench);    ///< its compaction
 void init(Bench &bench);
 void registers(Bench &bench);
 void compile(Bench &bench);
@@ -37,7 +38,7 @@ constexpr Suite all_suites[] = {
     {"fill", fill},       {"steady", steady},       {"sparse", sparse},   {"large", large},     {"access", access},
     {"workgen", workgen}, {"adjacency", adjacency}, {"lists", lists},     {"init", init},
     {"registers", registers}, {"compile", compile}, {"objects", objects, true}, {"defragment", defragment, true},
-    {"collect", collect, true}, {"host", host, true},
+    {"collect", collect, true}, {"compact", compact, true}, {"host", host, true},
 };
 
 } // namespace bench

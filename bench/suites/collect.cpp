@@ -5,16 +5,12 @@
 #include <iterator>
 
 #include "boehm.hpp"
-#include "suites.hpp"
+#include "graphs.hpp"
 #include "support.hpp"
 
 namespace bench {
 
-const std::vector<kma::Source> &kernels();
-
 namespace {
-
-constexpr std::uint64_t thing_bytes = 32;
 
 double milliseconds(const std::function<void()> &work)
 {
@@ -33,10 +29,27 @@ kma::Types types()
     return types;
 }
 
-void add_row(Bench &bench, const std::string &heap, const Parameters &parameters,
+std::vector<kma::Source> sources()
+{
+    std::vector<kma::Source> all{{"types.cl", types().text()}};
+    std::ranges::copy_if(kernels(), std::back_inserter(all),
+                         [](const kma::Source &source) { return source.name == "collect.cl"; });
+    return all;
+}
+
+} // namespace
+
+Graphs::Graphs(Bench &bench, std::uint64_t heap_bytes, const kma::CollectorOptions &options)
+    : bench_(bench), heap_(bench.device(), heap_bytes), collector_(heap_, types(), options),
+      program_(bench.device(), sources()), root_(bench.array("room", 1)),
+      roots_(collector_.add_roots(root_, 1))
+{
+}
+
+void add_row(Bench &bench, const char *suite, const std::string &heap, const Parameters &parameters,
              const char *metric, const Rounds &rounds, std::size_t which, bool is_right)
 {
-    bench.add({.suite = "collect",
+    bench.add({.suite = suite,
                .heap = heap,
                .parameters = parameters,
                .metric = metric,
@@ -47,14 +60,13 @@ void add_row(Bench &bench, const std::string &heap, const Parameters &parameters
               rounds, which);
 }
 
-class Collect {
+namespace {
+
+class Collect : public Graphs {
 public:
     Collect(Bench &bench, std::uint32_t shift)
-        : bench_(bench), shift_(shift), count_(2u << shift),
-          heap_(bench.device(), bytes_for(shift)), collector_(heap_, types()),
-          program_(bench.device(), sources()), refs_(bench.array("refs", count_)),
-          others_(bench.array("sizes", count_ / 4)), root_(bench.array("room", 1)),
-          roots_(collector_.add_roots(root_, 1))
+        : Graphs(bench, bytes_for(shift)), shift_(shift), count_(2u << shift),
+          refs_(bench.array("refs", count_)), others_(bench.array("sizes", count_ / 4))
     {
     }
 
@@ -101,27 +113,6 @@ public:
     }
 
 private:
-    static std::vector<kma::Source> sources()
-    {
-        std::vector<kma::Source> all{{"types.cl", types().text()}};
-        std::ranges::copy_if(kernels(), std::back_inserter(all),
-                             [](const kma::Source &source) { return source.name == "collect.cl"; });
-        return all;
-    }
-
-    template <class... Arguments> void run(const char *name, const Arguments &...arguments)
-    {
-        cl::Kernel kernel = program_.kernel(name);
-        heap_.set_arg(kernel, 0);
-        cl_uint index = 1;
-        (kernel.setArg(index++, arguments), ...);
-        const bool is_alone = std::string(name) == "make_array";
-        const std::size_t items = is_alone ? 1 : bench_.gpu() ? 1u << 20 : 1u << 12;
-        bench_.device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items),
-                                                     cl::NDRange(is_alone ? 1 : work_group));
-        bench_.device().queue().finish();
-    }
-
     void copy(const cl::Buffer &from, const cl::Buffer &to)
     {
         bench_.device().queue().enqueueCopyBuffer(from, to, 0, 0, sizeof(kma::Ref));
@@ -150,19 +141,14 @@ private:
             return std::vector{done.mark_milliseconds, done.sweep_milliseconds,
                                done.mark_milliseconds + done.sweep_milliseconds};
         });
-        add_row(bench_, "slab", parameters, "mark", rounds, 0, is_right);
-        add_row(bench_, "slab", parameters, "sweep", rounds, 1, is_right);
-        add_row(bench_, "slab", parameters, "collection", rounds, 2, is_right);
+        add_row(bench_, "collect", "slab", parameters, "mark", rounds, 0, is_right);
+        add_row(bench_, "collect", "slab", parameters, "sweep", rounds, 1, is_right);
+        add_row(bench_, "collect", "slab", parameters, "collection", rounds, 2, is_right);
     }
 
-    Bench &bench_;
     std::uint32_t shift_;
     cl_uint count_;
-    kma::Heap heap_;
-    kma::Collector collector_;
-    kma::Program program_;
-    cl::Buffer refs_, others_, root_;
-    kma::Collector::Roots roots_;
+    cl::Buffer refs_, others_;
 };
 
 // The same graphs of pointers.
@@ -233,7 +219,8 @@ private:
                 is_right = is_right && things_[i]->number == i;
             return std::vector{ms};
         });
-        add_row(bench_, "Boehm " + boehm_.version, parameters, "collection", rounds, 0, is_right);
+        add_row(bench_, "collect", "Boehm " + boehm_.version, parameters, "collection", rounds, 0,
+                is_right);
     }
 
     Bench &bench_;

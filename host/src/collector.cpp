@@ -24,9 +24,10 @@ const CollectorOptions &checked(const CollectorOptions &options)
     constexpr std::uint64_t least = KMA_SLAB_FRAME_UNITS * KMA_UNIT, most = std::uint64_t{1} << 30;
     if (!std::has_single_bit(options.region_bytes) || options.region_bytes < least ||
         options.region_bytes > most)
-        throw Error(say("regions of ", options.region_bytes,
-                        " bytes cannot be; give CollectorOptions::region_bytes a power of two from ",
-                        least, " to ", most));
+        throw Error(
+            say("regions of ", options.region_bytes,
+                " bytes cannot be; give CollectorOptions::region_bytes a power of two from ", least,
+                " to ", most));
     for (const double part : {options.share, options.fullest})
         if (!(part > 0 && part <= 1)) // or no number
             throw Error(say("CollectorOptions::share and fullest are parts of a whole, and ", part,
@@ -42,12 +43,12 @@ Collector::Impl::Impl(Heap &heap, const Types &types, const CollectorOptions &op
                                         "collect_kernels.cl")),
       hash_(types.hash()),
       units_(static_cast<cl_uint>(units_for(std::max(heap.bytes(), heap.options().max_bytes)))),
-      region_shift_(
-          static_cast<cl_uint>(std::countr_zero(options.region_bytes / KMA_UNIT))),
+      region_shift_(static_cast<cl_uint>(std::countr_zero(options.region_bytes / KMA_UNIT))),
       zone_shift_(static_cast<cl_uint>(std::bit_width((units_ >> region_shift_) / 32))),
       most_items_(options.work_items != 0
                       ? options.work_items
-                      : std::uint64_t{device.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>()} * 2048)
+                      : std::uint64_t{device.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>()} *
+                            2048)
 {
     std::vector<layout::kma_type> all;
     std::vector<layout::kma_reference> references;

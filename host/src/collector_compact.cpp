@@ -17,6 +17,15 @@ std::uint64_t pieces(std::uint64_t all, std::uint64_t one)
 
 } // namespace
 
+// A work-item does one thing after the other: more of them for a region take less time.
+void Collector::Impl::launch_groups(const cl::Kernel &kernel, std::uint64_t groups) const
+{
+    const auto most = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device.device());
+    const std::uint64_t group =
+        std::min<std::uint64_t>(is_gpu() ? 256 : group_items, most); // KMA_COMPACT_ITEMS at most
+    launch(kernel, groups * group, group);
+}
+
 CompactionPlan Collector::Impl::plan(std::uint64_t bytes, const cl::Buffer &regions,
                                      cl_uint count) const
 {
@@ -44,8 +53,8 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     if (heap_.driver().options().debug >= 2)
         return;
     if (!compact_program_)
-        compact_program_ = container_kernels::build(
-            device, heap_, "(kernels of compaction)", "compact_kernels.cl");
+        compact_program_ = container_kernels::build(device, heap_, "(kernels of compaction)",
+                                                    "compact_kernels.cl");
     const layout::kma_heap_header header = heap_.driver().header();
     const auto count = static_cast<cl_uint>(
         pieces(header.limit - header.begin, std::uint64_t{1} << region_shift_));
@@ -66,7 +75,7 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     };
 
     const cl::Buffer regions = zeroed(count * sizeof(kma_region));
-    launch(compacting("kma_compact_census_kernel", regions, count, largest), count * group_items);
+    launch_groups(compacting("kma_compact_census_kernel", regions, count, largest), count);
     const CompactionPlan chosen = plan(bytes, regions, count);
     result.census_milliseconds = lap();
     result.sources = static_cast<unsigned>(chosen.sources.size());
@@ -80,26 +89,30 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
                      is_source = copy_of(chosen.is_source);
     const cl::Buffer compaction = zeroed(sizeof(kma_compaction));
     const cl::Buffer &list = queues_[1]; // empty, as no collection is under way
-    launch(compacting("kma_compact_count_kernel", its_sources, sources, compaction, largest),
-           sources * group_items);
+    launch_groups(compacting("kma_compact_count_kernel", its_sources, sources, compaction, largest),
+                  sources);
     cl::Kernel place = compact_program_->kernel("kma_compact_place_kernel");
     place.setArg(0, compaction);
     place.setArg(1, cl_uint(std::min<std::uint64_t>(std::uint64_t{capacity_} * 2, ~0u)));
     queue.enqueueNDRangeKernel(place, cl::NullRange, cl::NDRange(1), cl::NDRange(1));
-    launch(compacting("kma_compact_list_kernel", its_targets, targets, compaction, list, largest),
-           targets * group_items);
-    launch(compacting("kma_compact_move_kernel", its_sources, sources, compaction, list, largest),
-           sources * group_items);
+    launch_groups(
+        compacting("kma_compact_list_kernel", its_targets, targets, compaction, list, largest),
+        targets);
+    launch(compacting("kma_compact_pages_kernel", is_source, compaction, list),
+           std::uint64_t{count} << region_shift_ >> (KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT));
+    launch_groups(
+        compacting("kma_compact_move_kernel", its_sources, sources, compaction, list, largest),
+        sources);
     result.move_milliseconds = lap();
 
     rewrite(chosen, is_source, compaction);
     result.rewrite_milliseconds = lap();
 
-    launch(compacting("kma_compact_free_kernel", its_sources, sources), sources * group_items);
-    launch(compacting("kma_compact_end_pages_kernel", its_sources, sources), sources * group_items);
+    launch_groups(compacting("kma_compact_free_kernel", its_sources, sources), sources);
+    launch_groups(compacting("kma_compact_end_pages_kernel", its_sources, sources), sources);
     const auto done = read<kma_compaction>(compaction);
     result.free_milliseconds = lap();
-    result.moved_objects = done.moved.word;
+    result.moved_objects = done.moved_objects.word;
     result.moved_bytes = std::uint64_t{done.moved_units.word} * KMA_UNIT;
     result.rewritten = done.rewritten.word;
     for (std::size_t i = 0; i < KMA_COMPACT_CLASSES; i++)
@@ -115,9 +128,10 @@ void Collector::Impl::rewrite(const CompactionPlan &plan, const cl::Buffer &is_s
         zones |= 1u << (source >> zone_shift_);
     const auto count = static_cast<cl_uint>(plan.is_source.size());
     device.queue().enqueueFillBuffer(collection_, cl_uint{0}, 0, sizeof(cl_uint)); // items
-    launch(compacting("kma_compact_rewrite_kernel", is_source, count, zones, compaction),
-           count * group_items);
-    launch(compacting("kma_compact_rewrite_parts_kernel", is_source), most_items_);
+    const cl::Buffer chosen(device.context(), CL_MEM_READ_WRITE, count * sizeof(cl_uint));
+    launch(compacting("kma_compact_choose_kernel", count, zones, compaction, chosen), count);
+    launch_groups(compacting("kma_compact_rewrite_kernel", is_source, compaction, chosen), count);
+    launch_groups(compacting("kma_compact_rewrite_parts_kernel", is_source), most_items_);
     for (const auto &weak : roots)
         if (const auto entry = weak.lock(); entry && entry->count != 0)
             launch(compacting("kma_compact_rewrite_roots_kernel", is_source, entry->buffer,

@@ -65,12 +65,12 @@ private:
         return kernel_of(*compact_program_, name, types_, type_count_, references_, collection_,
                          zones_, queues_[0], capacity_, arguments...);
     }
-    void launch(const cl::Kernel &kernel, std::uint64_t work_items) const
+    void launch(const cl::Kernel &kernel, std::uint64_t work_items,
+                std::uint64_t wanted_group = group_items) const
     {
-        const std::uint64_t group = std::min<std::uint64_t>(group_items, most_items_);
-        const std::uint64_t items =
-            std::clamp<std::uint64_t>((work_items + group - 1) / group * group, group,
-                                      most_items_ / group * group);
+        const std::uint64_t group = std::min<std::uint64_t>(wanted_group, most_items_);
+        const std::uint64_t items = std::clamp<std::uint64_t>(
+            (work_items + group - 1) / group * group, group, most_items_ / group * group);
         device.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(items),
                                             cl::NDRange(group));
     }
@@ -95,10 +95,16 @@ private:
     void mark_roots();
     void mark(Collection &result);
     void follow_lists(cl_uint items, cl_uint field);
+    void launch_groups(const cl::Kernel &kernel, std::uint64_t groups) const;
+    bool is_gpu() const
+    {
+        return (device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU) != 0;
+    }
     bool has_room(std::uint64_t bytes) const;
     void move_objects(std::uint64_t bytes, Compaction &result);
     CompactionPlan plan(std::uint64_t bytes, const cl::Buffer &regions, cl_uint count) const;
-    void rewrite(const CompactionPlan &plan, const cl::Buffer &is_source, const cl::Buffer &compaction);
+    void rewrite(const CompactionPlan &plan, const cl::Buffer &is_source,
+                 const cl::Buffer &compaction);
 
     static constexpr std::uint64_t group_items = 64;
 
@@ -112,8 +118,8 @@ private:
     cl_uint region_shift_, zone_shift_; // log2: units of a region, regions of a zone
     std::uint64_t most_items_;
     cl::Buffer types_, references_, collection_, zones_, queues_[2];
-    cl::Buffer splitters_, reached_, next_[2]; // of tiles; made when they are needed
-    cl_uint fields_ = 0;                       // the most references of an object
+    cl::Buffer splitters_, reached_, next_[2];              // of tiles; made when they are needed
+    cl_uint fields_ = 0;                                    // the most references of an object
     std::shared_ptr<void> token_ = std::make_shared<int>(); // the heap's only one
 };
 

@@ -66,8 +66,7 @@ void Collector::Impl::mark(Collection &result)
         device.queue().enqueueWriteBuffer(collection_, CL_TRUE, 0,
                                           sizeof next.counts + sizeof next.dropped, &next);
     };
-    const bool is_gpu = device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU;
-    const cl_uint few = is_gpu ? 16384 : 64; // work-items with something to visit
+    const cl_uint few = is_gpu() ? 16384 : 64; // work-items with something to visit
     bool has_dropped = false;
     mark_roots();
     for (;;) { // each time an item is visited, or was dropped
@@ -157,8 +156,8 @@ std::string Collection::json() const
 {
     return say("{\"marked_objects\": ", marked_objects, ", \"marked_bytes\": ", marked_bytes,
                ", \"freed_objects\": ", freed_objects, ", \"freed_bytes\": ", freed_bytes,
-               ", \"rounds\": ", rounds, ", \"repeats\": ", repeats, ", \"list_passes\": ", list_passes,
-               ", \"mark_milliseconds\": ", mark_milliseconds,
+               ", \"rounds\": ", rounds, ", \"repeats\": ", repeats,
+               ", \"list_passes\": ", list_passes, ", \"mark_milliseconds\": ", mark_milliseconds,
                ", \"sweep_milliseconds\": ", sweep_milliseconds, "}");
 }
 

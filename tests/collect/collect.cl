@@ -2,10 +2,12 @@
 // of collect_test.cpp.
 
 // Object number i: its type's number, with KMA_TYPE_ARRAY beside it for an array of lengths[i].
-kernel void make(global kma_heap *heap, global const uint *types, global const uint *lengths, global kma_ref *refs, uint count)
+// Either those of more than 1,000 elements, or the others.
+kernel void make(global kma_heap *heap, global const uint *types, global const uint *lengths, global kma_ref *refs, uint count,
+                 uint large)
 {
     const uint i = (uint)get_global_id(0);
-    if (i >= count)
+    if (i >= count || lengths[i] > 1000 != large)
         return;
     global void *made = 0;
     const uint n = lengths[i];

@@ -293,7 +293,7 @@ TEST_CASE("a collector's tables outlive growth, a second collector and a file, a
     CHECK_THROWS_WITH(collector.collect(), Catch::Contains("since it was reset"));
     const Array<cl_uint> none(1, 0);
     launch(program, "make", {1, 1}, heap, Array<cl_uint>(1, cl_uint{node}), Array<cl_uint>(1, 1u),
-           none, cl_uint{1});
+           none, cl_uint{1}, cl_uint{0});
     CHECK(none.read()[0] == 0);
     CHECK(heap.error_count(kma::ErrorCode::bad_heap) == 1);
     heap.clear_errors();
@@ -510,10 +510,18 @@ TEST_CASE("what a collector refuses", "[collect]")
 TEST_CASE("a collection in numbers", "[collect]")
 {
     const kma::Collection one{3, 96, 2, 64, 16, 0, 1, 1.5, 0.25};
-    CHECK(one.json() == "{\"marked_objects\": 3, \"marked_bytes\": 96, \"freed_objects\": 2, "
-                        "\"freed_bytes\": 64, \"rounds\": 16, \"repeats\": 0, "
-                        "\"list_passes\": 1, \"mark_milliseconds\": 1.5, \"sweep_milliseconds\": 0.25}");
+    CHECK(one.json() ==
+          "{\"marked_objects\": 3, \"marked_bytes\": 96, \"freed_objects\": 2, "
+          "\"freed_bytes\": 64, \"rounds\": 16, \"repeats\": 0, "
+          "\"list_passes\": 1, \"mark_milliseconds\": 1.5, \"sweep_milliseconds\": 0.25}");
     CHECK(kma::Collector::bytes_for(1 << 20) == 16 + 65536 + 8192);
+    const kma::Compaction other{one, 4, 128, 1, 10, 2, 3, 5, 0.5, 1, 2, 0.25};
+    CHECK(other.json() ==
+          "{\"collection\": " + one.json() +
+              ", \"moved_objects\": 4, \"moved_bytes\": 128, \"stayed_objects\": 1, "
+              "\"regions\": 10, \"sources\": 2, \"targets\": 3, \"rewritten\": 5, "
+              "\"census_milliseconds\": 0.5, \"move_milliseconds\": 1, "
+              "\"rewrite_milliseconds\": 2, \"free_milliseconds\": 0.25}");
     // The largest heap that refs reach.
     constexpr std::uint64_t most = (std::uint64_t{1} << 32) - 128;
     CHECK(kma::Collector::bytes_for(((std::uint64_t{1} << 32) - 2) * 16) == 16 + most + most / 8);

@@ -152,6 +152,35 @@ TEST_CASE("room for one block is made by the fewest moves, or there is none", "[
     end(collector, heap, used);
 }
 
+TEST_CASE("objects of sizes that no target has a slot for get new pages", "[compact]")
+{
+    const Flavour flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    kma::Heap heap = make_heap(flavour, 16 << 20);
+    kma::CollectorOptions options = small_regions();
+    options.region_bytes = 64 << 10;
+    kma::Collector collector(heap, types(), options);
+    const std::uint64_t used = heap.stats().used;
+    {
+        Graph graph; // nodes all over the heap, and arrays of many lengths in it
+        std::vector<std::uint32_t> roots;
+        for (std::uint32_t i = 0; i < 100000; i++) {
+            const std::uint32_t one = graph.add(node);
+            if (i % 8 == 0)
+                roots.push_back(one);
+        }
+        for (std::uint32_t length = 1; length < 200; length++)
+            roots.push_back(graph.add(numbers | array, length));
+        Subject subject(program, heap, std::move(graph));
+        const kma::Compaction done = subject.compact(collector, roots, 8 << 20);
+        INFO(done.json());
+        CHECK(done.sources == 128);
+        CHECK(done.stayed_objects == 0);
+        CHECK(heap.check() == nothing);
+    }
+    end(collector, heap, used);
+}
+
 TEST_CASE("a heap that may grow does so where compaction does not make room", "[compact]")
 {
     const Flavour flavour = flavours().front();
@@ -203,7 +232,7 @@ TEST_CASE("references in large arrays are rewritten, with queues of any length",
     const kma::Program program = program_of(flavour.options);
     for (const std::uint64_t queue_bytes : {0, 16 * 100}) {
         INFO("queues of " << queue_bytes);
-        kma::Heap heap = make_heap(flavour, 16 << 20);
+        kma::Heap heap = make_heap(flavour, 64 << 20);
         kma::CollectorOptions options = small_regions();
         options.queue_bytes = queue_bytes;
         kma::Collector collector(heap, types(), options);
@@ -243,8 +272,8 @@ TEST_CASE("guarded blocks keep their places", "[compact]")
 TEST_CASE("options of compaction that cannot be", "[compact]")
 {
     kma::Heap heap(device(), 4 << 20);
-    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{4096}, std::uint64_t{12288},
-                                      std::uint64_t{1} << 31}) {
+    for (const std::uint64_t bytes :
+         {std::uint64_t{0}, std::uint64_t{4096}, std::uint64_t{12288}, std::uint64_t{1} << 31}) {
         kma::CollectorOptions options;
         options.region_bytes = bytes;
         CHECK_THROWS_WITH(kma::Collector(heap, types(), options),

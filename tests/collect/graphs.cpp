@@ -104,7 +104,10 @@ Subject::Subject(const kma::Program &program, kma::Heap &heap, Graph graph)
       count_(static_cast<cl_uint>(graph_.types.size())), types_(graph_.types),
       lengths_(graph_.lengths), refs_(count_, 0)
 {
-    launch(program_, "make", in_groups(count_, 64), heap_, types_, lengths_, refs_, count_);
+    for (const cl_uint large : {1, 0}) // first: while so much is free side by side
+        launch(program_, "make", in_groups(count_, 64), heap_, types_, lengths_, refs_, count_,
+               large);
+    REQUIRE(std::ranges::count(refs_.read(), 0u) == 0);
     if (!graph_.edges.empty())
         launch(program_, "set", in_groups(graph_.edges.size(), 64), heap_, refs_,
                Array(graph_.edges), cl_uint(graph_.edges.size()));

@@ -5,7 +5,9 @@
 // 1. census   Counts what is in each region. The host decides which are sources and targets
 //             (host/src/compaction_plan.cpp).
 // 2. count    Counts the objects of sources by the size class of their slots.
-// 3. list     Lists free slots of targets, for each class as many as are wanted.
+// 3. list     Lists free slots of targets, for each class as many as are wanted. Where those are
+// too
+//             few, free frames outside of sources become pages, from the heap's bottom on.
 // 4. move     An object takes a slot of the list. Its copy has its type and its mark; the mark of
 //             the original goes, and its first word becomes the copy's ref. An object for which
 //             there is no slot stays.
@@ -14,8 +16,8 @@
 //             there. The parts of large arrays of references are looked at by a group each.
 // 6. free     Sweeps the sources, and ends their pages without blocks.
 //
-// A free of the last block of lines makes them free lines, and the trees tell of them at once: there
-// is nothing left to merge.
+// A free of the last block of lines makes them free lines, and the trees tell of them at once:
+// there is nothing left to merge.
 //
 // Nothing else runs on the heap. Slots of targets are claimed by the move alone, so no slot is
 // claimed that is not needed. In a list entry a slot is a line and a bit of its word.
@@ -70,8 +72,8 @@ static inline uint kma_compact_slot_units(const kma_compact_line *line, uint slo
 // The slot's first unit, from frame 0's begin on.
 static inline uint kma_compact_slot_at(const kma_compact_line *line, uint slot)
 {
-    return line->first + (line->units != 0 ? slot * line->step
-                                           : kma_slab_mixed_offset(&line->planes, slot));
+    return line->first +
+           (line->units != 0 ? slot * line->step : kma_slab_mixed_offset(&line->planes, slot));
 }
 
 // Units of some of the slots together.
@@ -98,6 +100,33 @@ static inline kma_ref kma_compact_object(const kma_marking *m, kma_ref ref, uint
     return (kma_load_u32(&m->marks[ref / 32], KMA_RELAXED) >> ref % 32 & 1) != 0 ? ref : KMA_NULL;
 }
 
+// Makes a page of a frame that is free and in no source, and returns it; KMA_SLAB_NONE if there is
+// none. The page is listed as one that may have no blocks, which it has not yet.
+static inline uint kma_compact_new_page(const kma_marking *m, global const uint *is_source,
+                                        global kma_compaction *compaction, uint size_class)
+{
+    global kma_slab *const heap = (global kma_slab *)m->heap;
+    const uint slotted = 1u << kma_slab_page_shift(kma_slab_units(size_class)); // words with slots
+    for (;;) { // each time another frame
+        const uint frame = kma_fetch_add_u32(&compaction->next_frame, 1, KMA_RELAXED);
+        if (frame >= heap->plan.frames)
+            return KMA_SLAB_NONE;
+        const uint unit = heap->plan.begin + frame * KMA_SLAB_FRAME_UNITS;
+        const uint line = frame << KMA_SLAB_FRAME_SHIFT;
+        if (is_source[kma_mark_region(m, unit)] != 0 ||
+            kma_slab_claim_lines(heap, frame, KMA_SLAB_FRAME_LINES, 1) == KMA_SLAB_NONE)
+            continue;
+        kma_slab_relist(heap, KMA_SLAB_FRAME_LINES, frame);
+        for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++)
+            kma_store_u32(kma_slab_word(heap, line + i),
+                          kma_slab_page_word(size_class, i) | (i < slotted ? KMA_SLAB_LISTED : 0),
+                          KMA_RELAXED);
+        kma_slab_put(heap, size_class, frame);
+        kma_slab_put(heap, KMA_SLAB_EMPTY_TREE, frame);
+        return frame;
+    }
+}
+
 // Moves the block at `from`, of so many units, which has the object at `object`, into a listed
 // slot.
 static inline void kma_compact_move(const kma_marking *m, kma_ref from, kma_ref object, uint units,
@@ -118,29 +147,48 @@ static inline void kma_compact_move(const kma_marking *m, kma_ref from, kma_ref 
                         kma_load_u32(&m->zones[kma_mark_region(m, object)], KMA_RELAXED));
 }
 
-// Where the object is that a reference led to.
-static inline kma_ref kma_compact_follow(const kma_marking *m, global const uint *is_source,
-                                         kma_ref reference)
+// Whether a reference leads to an object that is, or was, in a source.
+static inline uint kma_compact_leads_to_source(const kma_marking *m, global const uint *is_source,
+                                               kma_ref reference)
 {
-    if (reference == KMA_NULL || is_source[kma_mark_region(m, reference)] == 0 ||
-        (kma_load_u32(&m->marks[reference / 32], KMA_RELAXED) >> reference % 32 & 1) != 0)
-        return reference;
-    return *(global const kma_ref *)kma_deref_in(m->heap, reference);
+    return reference != KMA_NULL ? is_source[kma_mark_region(m, reference)] : 0;
 }
 
+// Where that object is now.
+static inline kma_ref kma_compact_follow(const kma_marking *m, kma_ref reference)
+{
+    const uint marks = kma_load_u32(&m->marks[reference / 32], KMA_RELAXED);
+    return (marks >> reference % 32 & 1) != 0
+               ? reference
+               : *(global const kma_ref *)kma_deref_in(m->heap, reference);
+}
+
+#define KMA_COMPACT_AT_ONCE 4u // references in flight
+
 // Rewrites the references in elements begin, begin + step, … of an object, those below `end`.
-static inline void kma_compact_rewrite(const kma_marking *m, global const uint *is_source, kma_ref ref,
-                                       const kma_type *type, uint begin, uint end, uint step)
+static inline void kma_compact_rewrite(const kma_marking *m, global const uint *is_source,
+                                       kma_ref ref, const kma_type *type, uint begin, uint end,
+                                       uint step)
 {
     global uchar *const object = (global uchar *)kma_deref_in(m->heap, ref);
     for (uint i = begin; i < end; i += step) {
-        for (uint r = 0; r < type->references; r++) {
-            global kma_ref *const field =
-                (global kma_ref *)(object + (size_t)i * type->bytes +
-                                   m->references[type->first + r].offset);
-            const kma_ref was = *field, is = kma_compact_follow(m, is_source, was);
-            if (is != was)
-                *field = is;
+        global uchar *const element = object + (size_t)i * type->bytes;
+        for (uint r = 0; r < type->references; r += KMA_COMPACT_AT_ONCE) {
+            uint offsets[KMA_COMPACT_AT_ONCE], values[KMA_COMPACT_AT_ONCE];
+            KMA_UNROLL(4)
+            for (uint k = 0; k < KMA_COMPACT_AT_ONCE; k++) {
+                const uint number = type->first + min(r + k, type->references - 1);
+                offsets[k] = m->references[number].offset;
+                values[k] = *(global const kma_ref *)(element + offsets[k]);
+            }
+            uint left = 0; // references into sources, a bit each
+            KMA_UNROLL(4)
+            for (uint k = 0; k < KMA_COMPACT_AT_ONCE; k++)
+                left |= kma_compact_leads_to_source(m, is_source, values[k]) << k;
+            KMA_UNROLL(4)
+            for (uint k = 0; k < KMA_COMPACT_AT_ONCE; k++)
+                if ((left >> k & 1) != 0)
+                    *(global kma_ref *)(element + offsets[k]) = kma_compact_follow(m, values[k]);
         }
     }
 }
@@ -154,8 +202,7 @@ static inline void kma_compact_rewrite_object(const kma_marking *m, global const
     const kma_type type = m->types[(number & ~KMA_TYPE_ARRAY) - 1];
     if (type.references == 0)
         return;
-    const uint length =
-        number < KMA_TYPE_ARRAY ? 1 : kma_array_length(kma_deref_in(m->heap, ref));
+    const uint length = number < KMA_TYPE_ARRAY ? 1 : kma_array_length(kma_deref_in(m->heap, ref));
     const uint parts = length == 0 ? 0 : ((length - 1) >> KMA_COMPACT_PART_SHIFT) + 1;
     if (length > 1u << KMA_MARK_LEAF_SHIFT) {
         const uint first = kma_fetch_add_u32(m->count, parts, KMA_RELAXED);

@@ -119,10 +119,10 @@ typedef struct kma_compaction {
     kma_atomic_u32 listed[KMA_COMPACT_CLASSES]; // slots of targets that were met
     kma_atomic_u32 taken[KMA_COMPACT_CLASSES];  // objects that asked for one
     uint first[KMA_COMPACT_CLASSES];            // of a class's slots in the list of all
-    kma_atomic_u32 moved;                       // objects
+    kma_atomic_u32 moved_objects;
     kma_atomic_u32 moved_units;
-    kma_atomic_u32 rewritten; // regions
-    uint pad;
+    kma_atomic_u32 rewritten;  // regions
+    kma_atomic_u32 next_frame; // all below were looked at for new pages
 } kma_compaction;
 
 #endif

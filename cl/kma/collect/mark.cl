@@ -164,8 +164,7 @@ static inline void kma_mark_elements(const kma_marking *m, kma_mark_stack *stack
             const uint value = *(global const uint *)(object + offset);
             if (value != KMA_NULL) // of damage some zone, which is never asked for
                 zones |= 1u << (kma_mark_region(m, value) >> m->zone_shift) % 32;
-            const uint reached =
-                kma_mark_reach(m, ref, (uint)offset, value, reference.target, 1);
+            const uint reached = kma_mark_reach(m, ref, (uint)offset, value, reference.target, 1);
             if (reached == KMA_NULL)
                 continue;
             if (stack->count < KMA_MARK_STACK)

@@ -44,8 +44,8 @@ kernel void kma_collector_clear_kernel(global kma_heap *heap, uint ref, uint uni
 
 // Marks what `count` references lead to, from number `first` of a buffer on, and queues for round
 // 0. `which` is the buffer's number, for reports.
-kernel void kma_mark_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *roots, ulong first, ulong count,
-                                  uint which)
+kernel void kma_mark_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *roots, ulong first,
+                                  ulong count, uint which)
 {
     KMA_MARKING(0);
     const size_t items = get_global_size(0);
@@ -61,7 +61,8 @@ kernel void kma_mark_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *roo
 }
 
 // A round: visits the items of queue `from`, and queues what it reaches for the next one.
-kernel void kma_mark_round_kernel(KMA_MARKING_PARAMETERS, global const kma_mark_item *from, uint round)
+kernel void kma_mark_round_kernel(KMA_MARKING_PARAMETERS, global const kma_mark_item *from,
+                                  uint round)
 {
     const uint count = min(kma_load_u32(&collection->counts[round], KMA_RELAXED), capacity);
     if (get_group_id(0) * get_local_size(0) >= count)
@@ -97,8 +98,8 @@ kernel void kma_mark_again_kernel(KMA_MARKING_PARAMETERS)
 }
 
 // Step 1 of a pass over lists (lists.cl): chooses the splitters of all tiles. None is reached yet.
-kernel void kma_list_choose_kernel(KMA_MARKING_PARAMETERS, global uint *splitters, global uint *reached,
-                                   uint tiles, uint field)
+kernel void kma_list_choose_kernel(KMA_MARKING_PARAMETERS, global uint *splitters,
+                                   global uint *reached, uint tiles, uint field)
 {
     const kma_marking m = KMA_MARKING_OF(0, 0, 0); // which queues nothing
     for (size_t tile = get_global_id(0); tile < tiles; tile += get_global_size(0)) {
@@ -109,16 +110,16 @@ kernel void kma_list_choose_kernel(KMA_MARKING_PARAMETERS, global uint *splitter
 
 // Step 2: next[t] becomes the tile that tile t's splitter leads to. What the first `items` items of
 // the queue lead to is reached.
-kernel void kma_list_walk_kernel(KMA_MARKING_PARAMETERS, global const uint *splitters, global uint *reached,
-                                 uint tiles, uint field, global uint *next, uint items)
+kernel void kma_list_walk_kernel(KMA_MARKING_PARAMETERS, global const uint *splitters,
+                                 global uint *reached, uint tiles, uint field, global uint *next,
+                                 uint items)
 {
     const kma_marking m = KMA_MARKING_OF(0, 0, 0); // which queues nothing
-    const size_t all = (size_t)items + tiles;
-    for (size_t i = get_global_id(0); i < all; i += get_global_size(0)) {
+    const size_t walks = (size_t)items + tiles;
+    for (size_t i = get_global_id(0); i < walks; i += get_global_size(0)) {
         if (i >= items) {
             const uint tile = (uint)(i - items), ref = splitters[tile];
-            next[tile] =
-                ref != KMA_NULL ? kma_list_walk(&m, splitters, ref, field) : KMA_LIST_NONE;
+            next[tile] = ref != KMA_NULL ? kma_list_walk(&m, splitters, ref, field) : KMA_LIST_NONE;
             continue;
         }
         const uint type = m.table[queue[i].ref]; // an item is a typed object

@@ -14,9 +14,9 @@
 static inline uint kma_compact_lines(const kma_marking *m, uint region, uint *first)
 {
     const uint shift = m->region_shift - KMA_SLAB_LINE_SHIFT;
-    const uint all = ((global kma_slab *)m->heap)->plan.frames << KMA_SLAB_FRAME_SHIFT;
+    const uint lines = ((global kma_slab *)m->heap)->plan.frames << KMA_SLAB_FRAME_SHIFT;
     *first = region << shift;
-    return min(all - *first, 1u << shift);
+    return min(lines - *first, 1u << shift);
 }
 
 // Mark words of a region, from *first on.
@@ -158,7 +158,7 @@ kernel void kma_compact_list_kernel(KMA_MARKING_PARAMETERS, global const uint *t
             const kma_compact_line line = kma_compact_line_of(slab, first + i);
             kma_compact_count(counts, &line, line.slots & ~line.taken, true, largest);
         }
-        kma_compact_reserve(counts, next, compaction->listed, me, items);
+        kma_compact_reserve(counts, next, &compaction->listed[0], me, items);
         for (uint i = me; i < lines; i += items) {
             const kma_compact_line line = kma_compact_line_of(slab, first + i);
             for (uint left = line.slots & ~line.taken; left != 0; left &= left - 1) {
@@ -174,6 +174,37 @@ kernel void kma_compact_list_kernel(KMA_MARKING_PARAMETERS, global const uint *t
             }
         }
     }
+}
+
+// Lists the slots of new pages of the classes for which there are too few. A work-item makes a page
+// at a time.
+kernel void kma_compact_pages_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
+                                     global kma_compaction *compaction, global uint *list)
+{
+    KMA_COMPACTING;
+    for (uint size_class = 0; size_class < KMA_SLAB_PAGE_CLASSES; size_class++) {
+        const uint wanted = kma_load_u32(&compaction->wanted[size_class], KMA_RELAXED);
+        const uint slots = KMA_SLAB_FRAME_UNITS / kma_slab_units(size_class);
+        const uint shift = kma_slab_page_shift(kma_slab_units(size_class));
+        // Until there are enough, each time a page more.
+        while (kma_load_u32(&compaction->listed[size_class], KMA_RELAXED) < wanted) {
+            const uint first =
+                kma_fetch_add_u32(&compaction->listed[size_class], slots, KMA_RELAXED);
+            if (first >= wanted)
+                break;
+            const uint frame = kma_compact_new_page(&m, is_source, compaction, size_class);
+            for (uint i = 0; i < slots && first + i < wanted; i++) {
+                const uint line =
+                    (frame << KMA_SLAB_FRAME_SHIFT) + (i & ((1u << shift) - 1)); // slot i's word
+                list[compaction->first[size_class] + first + i] =
+                    frame != KMA_SLAB_NONE ? line << KMA_SLAB_TEAM_SHIFT | i >> shift
+                                           : KMA_SLAB_NONE;
+            }
+        }
+    }
+    (void)slab;
+    (void)me;
+    (void)items;
 }
 
 // Step 4: moves the objects of sources.
@@ -194,7 +225,7 @@ kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *s
             const kma_compact_line line = kma_compact_line_of(slab, first + i);
             kma_compact_count(counts, &line, line.taken, false, largest);
         }
-        kma_compact_reserve(counts, next, compaction->taken, me, items);
+        kma_compact_reserve(counts, next, &compaction->taken[0], me, items);
         for (uint i = me; i < lines; i += items) {
             const kma_compact_line line = kma_compact_line_of(slab, first + i);
             for (uint left = line.taken; left != 0; left &= left - 1) {
@@ -211,38 +242,61 @@ kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *s
                 if (place >= min(kma_load_u32(&compaction->wanted[size_class], KMA_RELAXED),
                                  kma_load_u32(&compaction->listed[size_class], KMA_RELAXED)))
                     continue;
-                kma_compact_move(&m, from, object, units,
-                                 list[compaction->first[size_class] + place]);
+                const uint entry = list[compaction->first[size_class] + place];
+                if (entry == KMA_SLAB_NONE)
+                    continue;
+                kma_compact_move(&m, from, object, units, entry);
                 moved++;
                 moved_units += units;
             }
         }
     }
     if (moved != 0) {
-        kma_fetch_add_u32(&compaction->moved, moved, KMA_RELAXED);
+        kma_fetch_add_u32(&compaction->moved_objects, moved, KMA_RELAXED);
         kma_fetch_add_u32(&compaction->moved_units, moved_units, KMA_RELAXED);
     }
 }
 
-// Step 5: rewrites references in objects of regions with any into `zones_of_sources`. Lists the
-// parts of large arrays in the queue.
+// Lists the regions with references into `zones_of_sources`. A work-item looks at one region at a
+// time. (PoCL 3.1 repeats iterations of a loop that skips some in front of barriers: no loop here
+// does.)
+kernel void kma_compact_choose_kernel(KMA_MARKING_PARAMETERS, uint region_count,
+                                      uint zones_of_sources, global kma_compaction *compaction,
+                                      global uint *chosen)
+{
+    for (size_t region = get_global_id(0); region < region_count; region += get_global_size(0))
+        if ((kma_load_u32(&zones[region], KMA_RELAXED) & zones_of_sources) != 0)
+            chosen[kma_fetch_add_u32(&compaction->rewritten, 1, KMA_RELAXED)] = (uint)region;
+}
+
+#define KMA_COMPACT_ITEMS 256u // of a group at most
+
+// Step 5: rewrites references in objects of these regions. Lists the parts of large arrays in the
+// queue. A group gathers the objects of a mark word for each of its work-items, so that those side
+// by side in memory are rewritten side by side.
 kernel void kma_compact_rewrite_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
-                                       uint region_count, uint zones_of_sources,
-                                       global kma_compaction *compaction)
+                                       global kma_compaction *compaction, global const uint *chosen)
 {
     KMA_COMPACTING;
-    for (uint region = (uint)get_group_id(0); region < region_count;
-         region += (uint)get_num_groups(0)) {
-        if ((kma_load_u32(&zones[region], KMA_RELAXED) & zones_of_sources) == 0)
-            continue;
-        if (me == 0)
-            kma_fetch_add_u32(&compaction->rewritten, 1, KMA_RELAXED);
+    local ushort gathered[KMA_COMPACT_ITEMS * 32]; // units, from the first word's on
+    local uint count;
+    const uint regions = kma_load_u32(&compaction->rewritten, KMA_RELAXED);
+    for (uint r = (uint)get_group_id(0); r < regions; r += (uint)get_num_groups(0)) {
         uint first;
-        const uint words = kma_compact_mark_words(&m, region, &first);
-        for (uint i = me; i < words; i += items) {
-            uint left = kma_load_u32(&m.marks[first + i], KMA_RELAXED);
+        const uint words = kma_compact_mark_words(&m, chosen[r], &first);
+        for (uint done = 0; done < words; done += items) {
+            if (me == 0)
+                count = 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            uint left =
+                done + me < words ? kma_load_u32(&m.marks[first + done + me], KMA_RELAXED) : 0;
+            uint place = kma_group_add(&count, (uint)popcount(left));
             for (; left != 0; left &= left - 1) // 32 times at most
-                kma_compact_rewrite_object(&m, is_source, (first + i) * 32 + kma_lowest_bit(left));
+                gathered[place++] = (ushort)(me * 32 + kma_lowest_bit(left));
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint i = me; i < count; i += items)
+                kma_compact_rewrite_object(&m, is_source, (first + done) * 32 + gathered[i]);
+            barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
     (void)slab;
@@ -272,9 +326,9 @@ kernel void kma_compact_rewrite_roots_kernel(KMA_MARKING_PARAMETERS, global cons
 {
     KMA_COMPACTING;
     for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
-        const kma_ref was = roots[first + i], is = kma_compact_follow(&m, is_source, was);
-        if (is != was)
-            roots[first + i] = is;
+        const kma_ref root = roots[first + i];
+        if (kma_compact_leads_to_source(&m, is_source, root) != 0)
+            roots[first + i] = kma_compact_follow(&m, root);
     }
     (void)slab;
     (void)me;
