@@ -342,6 +342,27 @@ def objects(results, folder):
     return [("objects.svg", "time of an object of 64 bytes, by how many each of the work-items creates (paper, figures 12(d) and 13(a))")]
 
 
+def compact(results, folder):
+    """How many times as fast steps are with more work-items as with one."""
+    rows = [row for row in results if row["suite"] == "compact" and row.get("work_items", 0) > 0 and "references" in row]
+    steps = list(dict.fromkeys(row["metric"] for row in rows))
+    alone = {row["metric"]: row["median"] for row in rows if row["work_items"] == 1}
+    if not alone:
+        return []
+    figure, axes = panels(1, 1, 5.2, 3.2)
+    axis = axes[0][0]
+    for at, step in enumerate(steps):
+        points = sorted((row["work_items"], alone[step] / row["median"]) for row in rows if row["metric"] == step)
+        axis.plot(*zip(*points), label=step, color=COLOURS[at % len(COLOURS)], marker=MARKERS[at % len(MARKERS)],
+                  markersize=3.5, linewidth=1.2)
+    logarithmic(axis)
+    powers(axis, ordered(row["work_items"] for row in rows))
+    axis.set_xlabel("work-items")
+    axis.set_ylabel("times as fast as one work-item")
+    finish(figure, axes, os.path.join(folder, "compact.svg"))
+    return [("compact.svg", "speed-up of a compaction and its steps over one work-item")]
+
+
 def compared(suite, metrics, title):
     def draw(results, folder):
         rows = [row for row in results if row["suite"] == suite and row["metric"] in metrics]
@@ -367,7 +388,8 @@ def draw_all(results, folder):
             "access": compared("access", ("write", "write_array", "read", "read_array"),
                                "time to write and read blocks, and a plain array"),
             "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes"),
-            "sparse": sparse, "adjacency": adjacency, "lists": lists, "compile": compile_times, "objects": objects}
+            "sparse": sparse, "adjacency": adjacency, "lists": lists, "compile": compile_times, "objects": objects,
+            "compact": compact}
     measured = {row["suite"] for row in results if row["metric"] != "empty_kernel"}
     ALL_NAMES[:] = dict.fromkeys([row["heap"] for row in results if row["suite"] != "host"] +
                                  [row["heap"] for row in results])

@@ -47,7 +47,8 @@ Graphs::Graphs(Bench &bench, std::uint64_t heap_bytes, const kma::CollectorOptio
 }
 
 void add_row(Bench &bench, const char *suite, const std::string &heap, const Parameters &parameters,
-             const char *metric, const Rounds &rounds, std::size_t which, bool is_right)
+             const char *metric, const Rounds &rounds, std::size_t which,
+             std::optional<bool> is_right)
 {
     bench.add({.suite = suite,
                .heap = heap,

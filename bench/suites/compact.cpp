@@ -66,7 +66,7 @@ private:
                             event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
             return std::vector{static_cast<double>(ns) * 1e-6};
         });
-        add_row(bench_, suite, "buffers", {{"bytes", own}}, "copy", rounds, 0, true);
+        add_row(bench_, suite, "buffers", {{"bytes", own}}, "copy", rounds, 0, {});
     }
 
     cl_uint count_;

@@ -1,6 +1,7 @@
 // Object graphs of bench/collect.cl in a heap of their own: what the suites of a collector share.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "suites.hpp"
@@ -39,6 +40,6 @@ protected:
 
 /// A row of one of a suite's times.
 void add_row(Bench &bench, const char *suite, const std::string &heap, const Parameters &parameters,
-             const char *metric, const Rounds &rounds, std::size_t which, bool is_right);
+             const char *metric, const Rounds &rounds, std::size_t which, std::optional<bool> is_right);
 
 } // namespace bench

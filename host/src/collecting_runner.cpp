@@ -7,9 +7,10 @@
 
 namespace kma {
 
-CollectingRunner::CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit)
+CollectingRunner::CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit,
+                                   bool may_move)
     : heap_(heap), collector_(collector), limit_(Refusals::limit_of(heap.driver(), limit)),
-      refusals_(std::make_unique<Refusals>(heap.driver()))
+      may_move_(may_move), refusals_(std::make_unique<Refusals>(heap.driver()))
 {
 }
 
@@ -35,17 +36,32 @@ Room CollectingRunner::look()
     const Collection collection = collector_.collect();
     collections_++;
     freed_objects_ += collection.freed_objects;
+    const bool has_moved = may_move_ && move();
     const std::uint64_t bytes = heap.memory().bytes();
     const bool is_full = collection.freed_bytes < bytes / 16 || collection.marked_bytes > bytes / 2;
     if ((is_full || ++in_a_row_ % 8 == 0) && bytes < limit_) {
         heap.grow(std::min(2 * bytes, limit_));
         growths_++;
-    } else if (collection.freed_bytes < bytes / 64) {
+    } else if (collection.freed_bytes < bytes / 64 && !has_moved) {
         refusals_->keep();
         return Room::none;
     }
     refused_ += refusals_->forget(heap);
     return Room::made;
+}
+
+// Moves objects if the largest block that was refused has no room yet. Whether it has room then.
+bool CollectingRunner::move()
+{
+    std::uint64_t largest = 0;
+    for (const ErrorRecord &record : heap_.errors())
+        if (record.code == ErrorCode::out_of_memory)
+            largest = std::max(largest, record.size);
+    if (largest <= std::uint64_t{KMA_SLAB_MOST} * KMA_UNIT || collector_.has_room(largest))
+        return false;
+    collector_.compact(largest);
+    compactions_++;
+    return collector_.has_room(largest);
 }
 
 } // namespace kma

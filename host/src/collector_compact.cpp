@@ -1,6 +1,7 @@
 // A compaction: launches its kernels (kernels/compact_kernels.cl). What they do has
 // cl/kma/collect/compact.cl.
 #include "collector_impl.hpp"
+#include "kma/error.hpp"
 #include "say.hpp"
 
 namespace kma {
@@ -52,6 +53,11 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
 {
     if (heap_.driver().options().debug >= 2)
         return;
+    for (const auto &weak : roots)
+        if (const auto entry = weak.lock();
+            entry && (entry->buffer.getInfo<CL_MEM_FLAGS>() & CL_MEM_READ_ONLY) != 0)
+            throw Error("compaction writes to buffers of roots, and one is read-only; make it with "
+                        "CL_MEM_READ_WRITE");
     if (!compact_program_)
         compact_program_ = container_kernels::build(device, heap_, "(kernels of compaction)",
                                                     "compact_kernels.cl");

@@ -26,6 +26,7 @@ public:
     Collection collect();
     Compaction compact(std::uint64_t bytes);
     bool make_room(std::uint64_t bytes);
+    bool has_room(std::uint64_t bytes) const;
     std::list<std::weak_ptr<Roots::Entry>> roots;
     std::map<Ref, std::uint32_t> pins;
     const cl::Context &context() const { return device.context(); }
@@ -100,7 +101,6 @@ private:
     {
         return (device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU) != 0;
     }
-    bool has_room(std::uint64_t bytes) const;
     void move_objects(std::uint64_t bytes, Compaction &result);
     CompactionPlan plan(std::uint64_t bytes, const cl::Buffer &regions, cl_uint count) const;
     void rewrite(const CompactionPlan &plan, const cl::Buffer &is_source,

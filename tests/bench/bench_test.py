@@ -13,13 +13,13 @@ import xml.dom.minidom
 ROOT = os.environ["KMA_SOURCE_DIR"]
 ALL = os.environ.get("KMA_BENCH_SUITES") == "all"
 SUITES = ["uniform", "mixed", "churn", "latency", "scaling", "fill", "steady", "sparse", "large", "access", "workgen",
-          "adjacency", "lists", "init", "registers", "compile", "objects", "defragment", "collect", "host"]
+          "adjacency", "lists", "init", "registers", "compile", "objects", "defragment", "collect", "compact", "host"]
 CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "sparse", "adjacency", "registers", "host"]
 COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int, float), "min": (int, float),
            "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}
 # What these suites measure, once, is no heap: the CPU's own allocators, an object store, as it is and without its parts, and its
 # defragmentation, and a collector in a heap of its own.
-ONCE = ["host", "objects", "defragment", "collect"]
+ONCE = ["host", "objects", "defragment", "collect", "compact"]
 UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "stack", "source", "ptx", "copy"]
 
 
@@ -108,6 +108,8 @@ class Battery(unittest.TestCase):
                                  "install libmimalloc-dev, and configure and build again")
             elif suite == "collect":
                 self.assertEqual({name.split()[0] for name in measured}, {"slab", "Boehm"}, "install libgc1")
+            elif suite == "compact":
+                self.assertEqual(measured, {"slab", "buffers"})
             elif suite == "defragment":
                 self.assertEqual(measured, {"world"})
             elif suite == "objects":

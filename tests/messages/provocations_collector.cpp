@@ -72,6 +72,23 @@ std::vector<Provocation> collector_provocations()
                    const cl::Context other(device().device());
                    (void)its.collector.add_roots(cl::Buffer(other, CL_MEM_READ_WRITE, 16), 4);
                }),
+        thrown("compacts with roots that kernels cannot write",
+               [] {
+                   Collected its;
+                   const auto roots = its.collector.add_roots(
+                       cl::Buffer(device().context(), CL_MEM_READ_ONLY, 16), 4);
+                   its.collector.compact();
+               }),
+        thrown("compacts by regions of 100 bytes",
+               [] {
+                   kma::Heap heap(device(), 1 << 20);
+                   kma::Collector(heap, types(), {.region_bytes = 100});
+               }),
+        thrown("compacts no part of a heap",
+               [] {
+                   kma::Heap heap(device(), 1 << 20);
+                   kma::Collector(heap, types(), {.share = 0});
+               }),
         thrown("writes over the type table",
                [] {
                    Collected its;

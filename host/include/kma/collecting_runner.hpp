@@ -28,7 +28,11 @@ enum class Room {
 class CollectingRunner {
 public:
     /// For launches on the collector's heap; both outlive the runner. `limit` as for GrowingRunner.
-    CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit = 0);
+    /// `may_move`: it compacts, too, where a block of more than 8 KiB was refused, which so many bytes
+    /// side by side are needed for. Then refs must be in objects and registered roots alone
+    /// (Collector::compact).
+    CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit = 0,
+                     bool may_move = false);
     /// Leaves the other to be destroyed only.
     CollectingRunner(CollectingRunner &&) noexcept;
     ~CollectingRunner();
@@ -50,6 +54,9 @@ public:
     /// How often garbage was collected.
     unsigned collections() const noexcept { return collections_; }
 
+    /// How often objects were moved.
+    unsigned compactions() const noexcept { return compactions_; }
+
     /// How often the heap has grown.
     unsigned growths() const noexcept { return growths_; }
 
@@ -60,11 +67,15 @@ public:
     std::uint64_t freed_objects() const noexcept { return freed_objects_; }
 
 private:
+    bool move();
+
     Heap &heap_;
     Collector &collector_;
     std::uint64_t limit_;
+    bool may_move_;
     std::unique_ptr<Refusals> refusals_;
     unsigned collections_ = 0;
+    unsigned compactions_ = 0;
     unsigned growths_ = 0;
     std::uint64_t refused_ = 0;
     std::uint64_t freed_objects_ = 0;

@@ -129,7 +129,8 @@ public:
     /// With `bytes` it empties as many regions side by side as a block of so many bytes needs, those
     /// with the least to move; with 0 regions from the top of the heap, into those at its bottom,
     /// CollectorOptions::share of the heap at most. In heaps of KMA_DEBUG 2 and 3 it only collects:
-    /// guarded blocks keep their places. Throws Error as collect(); then nothing was moved.
+    /// guarded blocks keep their places. Throws Error as collect(), and if a buffer of roots is
+    /// CL_MEM_READ_ONLY; then nothing was moved.
     ///
     /// Veldema and Philippsen, Parallel memory defragmentation on a GPU (MSPC 2012), compact regions
     /// of 512 KiB likewise, and keep a table of which have references into which.
@@ -137,8 +138,11 @@ public:
 
     /// Makes room for a block of so many bytes: collects; then, if that was not enough, compacts
     /// for it; then lets a heap that may do so grow. Returns whether there is a block now. Throws
-    /// Error as collect() and Heap::grow().
+    /// Error as compact() and Heap::grow().
     bool make_room(std::uint64_t bytes);
+
+    /// Whether the heap has a block of so many bytes now.
+    bool has_room(std::uint64_t bytes) const;
 
     /// Bytes that a collector takes of a heap that has, or may grow to have, `bytes`.
     static std::uint64_t bytes_for(std::uint64_t bytes);
