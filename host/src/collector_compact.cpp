@@ -53,11 +53,6 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
 {
     if (heap_.driver().options().debug >= 2)
         return;
-    for (const auto &weak : roots)
-        if (const auto entry = weak.lock();
-            entry && (entry->buffer.getInfo<CL_MEM_FLAGS>() & CL_MEM_READ_ONLY) != 0)
-            throw Error("compaction writes to buffers of roots, and one is read-only; make it with "
-                        "CL_MEM_READ_WRITE");
     if (!compact_program_)
         compact_program_ = container_kernels::build(device, heap_, "(kernels of compaction)",
                                                     "compact_kernels.cl");
@@ -135,7 +130,13 @@ void Collector::Impl::rewrite(const CompactionPlan &plan, const cl::Buffer &is_s
     const auto count = static_cast<cl_uint>(plan.is_source.size());
     device.queue().enqueueFillBuffer(collection_, cl_uint{0}, 0, sizeof(cl_uint)); // items
     const cl::Buffer chosen(device.context(), CL_MEM_READ_WRITE, count * sizeof(cl_uint));
-    launch(compacting("kma_compact_choose_kernel", count, zones, compaction, chosen), count);
+    cl::Kernel choose = compact_program_->kernel("kma_compact_choose_kernel");
+    choose.setArg(0, zones_);
+    choose.setArg(1, count);
+    choose.setArg(2, zones);
+    choose.setArg(3, compaction);
+    choose.setArg(4, chosen);
+    launch(choose, count);
     launch_groups(compacting("kma_compact_rewrite_kernel", is_source, compaction, chosen), count);
     launch_groups(compacting("kma_compact_rewrite_parts_kernel", is_source), most_items_);
     for (const auto &weak : roots)
@@ -145,8 +146,18 @@ void Collector::Impl::rewrite(const CompactionPlan &plan, const cl::Buffer &is_s
                    entry->count);
 }
 
+void Collector::Impl::require_writable_roots() const
+{
+    for (const auto &weak : roots)
+        if (const auto entry = weak.lock();
+            entry && (entry->buffer.getInfo<CL_MEM_FLAGS>() & CL_MEM_READ_ONLY) != 0)
+            throw Error("compaction writes to buffers of roots, and one is read-only; make it with "
+                        "CL_MEM_READ_WRITE");
+}
+
 Compaction Collector::Impl::compact(std::uint64_t bytes)
 {
+    require_writable_roots();
     Compaction result{};
     result.collection = collect();
     move_objects(bytes, result);
@@ -169,6 +180,7 @@ bool Collector::Impl::has_room(std::uint64_t bytes) const
 
 bool Collector::Impl::make_room(std::uint64_t bytes)
 {
+    require_writable_roots();
     collect();
     if (has_room(bytes))
         return true;

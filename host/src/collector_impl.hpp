@@ -96,6 +96,7 @@ private:
     void mark_roots();
     void mark(Collection &result);
     void follow_lists(cl_uint items, cl_uint field);
+    void require_writable_roots() const;
     void launch_groups(const cl::Kernel &kernel, std::uint64_t groups) const;
     bool is_gpu() const
     {

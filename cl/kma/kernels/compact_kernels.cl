@@ -5,10 +5,11 @@
 
 #include "kma/collect/compact.cl"
 
+// In a kernel, of its work-item; in one that looks at line words, SLABS behind it.
 #define KMA_COMPACTING                                                                             \
     const kma_marking m = KMA_MARKING_OF(0, 0, 0);                                                 \
-    global kma_slab *const slab = (global kma_slab *)heap;                                         \
     const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0)
+#define KMA_COMPACTING_SLABS global kma_slab *const slab = (global kma_slab *)heap
 
 // Lines of a region, from *first on; fewer in the last one.
 static inline uint kma_compact_lines(const kma_marking *m, uint region, uint *first)
@@ -33,6 +34,7 @@ kernel void kma_compact_census_kernel(KMA_MARKING_PARAMETERS, global kma_region 
                                       uint region_count, uint largest)
 {
     KMA_COMPACTING;
+    KMA_COMPACTING_SLABS;
     local uint sums[4]; // objects, units, holes; fixed and slots without a marked object
     for (uint region = (uint)get_group_id(0); region < region_count;
          region += (uint)get_num_groups(0)) {
@@ -98,6 +100,7 @@ kernel void kma_compact_count_kernel(KMA_MARKING_PARAMETERS, global const uint *
                                      uint largest)
 {
     KMA_COMPACTING;
+    KMA_COMPACTING_SLABS;
     local uint counts[KMA_COMPACT_CLASSES];
     for (uint i = me; i < KMA_COMPACT_CLASSES; i += items)
         counts[i] = 0;
@@ -147,6 +150,7 @@ kernel void kma_compact_list_kernel(KMA_MARKING_PARAMETERS, global const uint *t
                                     global uint *list, uint largest)
 {
     KMA_COMPACTING;
+    KMA_COMPACTING_SLABS;
     local uint counts[KMA_COMPACT_CLASSES], next[KMA_COMPACT_CLASSES];
     for (uint i = me; i < KMA_COMPACT_CLASSES; i += items)
         counts[i] = 0;
@@ -181,7 +185,7 @@ kernel void kma_compact_list_kernel(KMA_MARKING_PARAMETERS, global const uint *t
 kernel void kma_compact_pages_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
                                      global kma_compaction *compaction, global uint *list)
 {
-    KMA_COMPACTING;
+    const kma_marking m = KMA_MARKING_OF(0, 0, 0);
     for (uint size_class = 0; size_class < KMA_SLAB_PAGE_CLASSES; size_class++) {
         const uint wanted = kma_load_u32(&compaction->wanted[size_class], KMA_RELAXED);
         const uint slots = KMA_SLAB_FRAME_UNITS / kma_slab_units(size_class);
@@ -202,9 +206,6 @@ kernel void kma_compact_pages_kernel(KMA_MARKING_PARAMETERS, global const uint *
             }
         }
     }
-    (void)slab;
-    (void)me;
-    (void)items;
 }
 
 // Step 4: moves the objects of sources.
@@ -213,6 +214,7 @@ kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *s
                                     global const uint *list, uint largest)
 {
     KMA_COMPACTING;
+    KMA_COMPACTING_SLABS;
     local uint counts[KMA_COMPACT_CLASSES], next[KMA_COMPACT_CLASSES];
     uint moved = 0, moved_units = 0;
     for (uint i = me; i < KMA_COMPACT_CLASSES; i += items)
@@ -260,7 +262,7 @@ kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *s
 // Lists the regions with references into `zones_of_sources`. A work-item looks at one region at a
 // time. (PoCL 3.1 repeats iterations of a loop that skips some in front of barriers: no loop here
 // does.)
-kernel void kma_compact_choose_kernel(KMA_MARKING_PARAMETERS, uint region_count,
+kernel void kma_compact_choose_kernel(global kma_atomic_u32 *zones, uint region_count,
                                       uint zones_of_sources, global kma_compaction *compaction,
                                       global uint *chosen)
 {
@@ -299,7 +301,6 @@ kernel void kma_compact_rewrite_kernel(KMA_MARKING_PARAMETERS, global const uint
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
-    (void)slab;
 }
 
 // The parts that are listed, a group each.
@@ -317,22 +318,18 @@ kernel void kma_compact_rewrite_parts_kernel(KMA_MARKING_PARAMETERS, global cons
         const uint end = min(length - begin, 1u << KMA_COMPACT_PART_SHIFT) + begin;
         kma_compact_rewrite(&m, is_source, item.ref, &type, begin + me, end, items);
     }
-    (void)slab;
 }
 
 // Those of `count` roots, from number `first` of a buffer on. A work-item takes one at a time.
 kernel void kma_compact_rewrite_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
                                              global uint *roots, ulong first, ulong count)
 {
-    KMA_COMPACTING;
+    const kma_marking m = KMA_MARKING_OF(0, 0, 0);
     for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
         const kma_ref root = roots[first + i];
         if (kma_compact_leads_to_source(&m, is_source, root) != 0)
             roots[first + i] = kma_compact_follow(&m, root);
     }
-    (void)slab;
-    (void)me;
-    (void)items;
 }
 
 // Step 6: sweeps the sources.
@@ -347,7 +344,6 @@ kernel void kma_compact_free_kernel(KMA_MARKING_PARAMETERS, global const uint *s
         for (uint i = me; i < words; i += items)
             kma_sweep_word(&m, first + i, sums);
     }
-    (void)slab;
 }
 
 // Ends the sources' pages that have no blocks. A work-item takes a frame at a time.
@@ -355,6 +351,7 @@ kernel void kma_compact_end_pages_kernel(KMA_MARKING_PARAMETERS, global const ui
                                          uint source_count)
 {
     KMA_COMPACTING;
+    KMA_COMPACTING_SLABS;
     for (uint s = (uint)get_group_id(0); s < source_count; s += (uint)get_num_groups(0)) {
         uint first;
         const uint lines = kma_compact_lines(&m, sources[s], &first);
