@@ -138,7 +138,7 @@ $copy_cases$    default:
 }
 
 #define KMA_WORLD_HAS_VISITORS 1
-#include "kma/kernels/reference_kernels.cl"
+#include "kma/kernels/reach_kernels.cl" // and reference_kernels.cl
 )";
 
 constexpr std::string_view visitor_template = R"(

@@ -228,6 +228,14 @@ void add_worlds(std::vector<Provocation> &all)
                     own.parallel_new("Small", 1, "small_init", cl_uint{0});
                     own.parallel_do("Small", "hide", cl_uint{0});
                 }),
+         thrown("collects a world with a root that leads to no object",
+                [] {
+                    World own = world();
+                    cl_uint wrong = 12345;
+                    const cl::Buffer buffer(device().context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof wrong, &wrong);
+                    const kma::WorldRoot root = own.root(buffer, "Small");
+                    own.collect();
+                }),
          thrown("copies a field that a class has not", [] { world().snapshot("Thing", {"words"}); }),
          thrown("reads a field that was not copied", [] { world().snapshot("Large", {"words"}).column<cl_uint>("number"); }),
          thrown("reads a field as another type", [] { world().snapshot("Large").column<cl_ulong>("number"); })});

@@ -227,7 +227,7 @@ kernel void kma_world_forward_kernel(global kma_world *w, const global kma_defra
 {
     if (d->blocks == 0)
         return;
-    const kma_visit visit = {KMA_VISIT_FORWARD, first, last, moved, (global kma_dangling_log *)0};
+    const kma_visit visit = {KMA_VISIT_FORWARD, first, last, moved, (global kma_dangling_log *)0, 0};
     kma_world_visit_all(w, visit, classes);
 }
 
@@ -238,14 +238,14 @@ kernel void kma_world_forward_root_kernel(global kma_world *w, const global kma_
 {
     if (d->blocks == 0)
         return;
-    const kma_visit visit = {KMA_VISIT_FORWARD, 0, ~0u, moved, (global kma_dangling_log *)0};
+    const kma_visit visit = {KMA_VISIT_FORWARD, 0, ~0u, moved, (global kma_dangling_log *)0, 0};
     kma_world_visit_root(w, visit, root + begin, count, 0, ~0u);
 }
 
 // Notes all references of objects that lead to no object.
 kernel void kma_world_dangling_kernel(global kma_world *w, global kma_dangling_log *dangling)
 {
-    const kma_visit visit = {KMA_VISIT_CHECK, 0, ~0u, (const global uint *)0, dangling};
+    const kma_visit visit = {KMA_VISIT_CHECK, 0, ~0u, (const global uint *)0, dangling, 0};
     kma_world_visit_all(w, visit, ~0ul);
 }
 
@@ -254,7 +254,7 @@ kernel void kma_world_dangling_root_kernel(global kma_world *w, global kma_dangl
                                            global uint *root, uint begin, uint count, uint first,
                                            uint last)
 {
-    const kma_visit visit = {KMA_VISIT_CHECK, 0, ~0u, (const global uint *)0, dangling};
+    const kma_visit visit = {KMA_VISIT_CHECK, 0, ~0u, (const global uint *)0, dangling, 0};
     kma_world_visit_root(w, visit, root + begin, count, first, last);
 }
 

@@ -6,7 +6,7 @@
 #include "kma/objects/world_layout.cl"
 
 #define KMA_DEFRAGMENT_ITEMS 256u     // work-items of a work-group, at most
-#define KMA_DEFRAGMENT_RUN   32u      // blocks that a work-item numbers: a word of a bit for each
+#define KMA_DEFRAGMENT_RUN 32u        // blocks that a work-item numbers: a word of a bit for each
 #define KMA_DEFRAGMENT_FILLS 65u      // a block has 0 to 64 objects
 #define KMA_DEFRAGMENT_SHARE 1000000u // shares of slots are in millionths
 #define KMA_DANGLING_KEPT 10u         // as many as the host tells of
@@ -55,6 +55,18 @@ typedef struct kma_dangling_log {
     kma_atomic_u32 count; // of all
     kma_dangling first[KMA_DANGLING_KEPT];
 } kma_dangling_log;
+
+// ------ a collection (collect.cl) ----------------------------------------------------------------
+
+#define KMA_REACH_ROUNDS 16u // enqueued at once
+
+// All zero when a collection begins.
+typedef struct kma_reach {
+    kma_atomic_u32 counts[KMA_REACH_ROUNDS + 1]; // of objects in each round's queue
+    kma_atomic_u32 dropped;                      // 1 if an object found a queue full
+    kma_atomic_u32 kept;                         // objects
+    kma_atomic_u32 deleted;
+} kma_reach;
 
 // The share of the slots of `blocks` blocks that `objects` objects leave empty.
 static inline uint kma_empty_share(ulong blocks, ulong objects, uint slots)

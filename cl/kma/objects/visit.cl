@@ -10,14 +10,26 @@
 #include "kma/objects/reference_layout.cl"
 
 #define KMA_VISIT_FORWARD 0u // replace references to objects that moved
-#define KMA_VISIT_CHECK   1u // note references to what is no object
+#define KMA_VISIT_CHECK 1u   // note references to what is no object
+#define KMA_VISIT_MARK 2u    // the same, and mark the others' objects
+
+// What marking has beside a visit.
+typedef struct kma_visit_marking {
+    global kma_atomic_u32 *marks; // two words for each block, a bit for each slot
+    global kma_reach *reach;
+    global kma_atomic_u32 *count; // of the queue
+    global uint *queue;           // of marked objects that are to be visited
+    uint capacity;
+    uint next; // such an object, which the caller keeps for itself; 0: none
+} kma_visit_marking;
 
 // What a visit is for.
 typedef struct kma_visit {
     uint task;
     uint first, last;         // fields that can name none of these classes are left out
     const global uint *moved; // KMA_VISIT_FORWARD: the bits of blocks whose objects have moved
-    global kma_dangling_log *dangling; // KMA_VISIT_CHECK
+    global kma_dangling_log *dangling; // KMA_VISIT_CHECK, KMA_VISIT_MARK
+    kma_visit_marking *marking;        // KMA_VISIT_MARK
 } kma_visit;
 
 // The words of a block whose objects have moved, one for each bit of a state: where the object of
@@ -32,6 +44,30 @@ static inline bool kma_world_exists(global kma_world *w, uint first, uint last, 
 {
     const uint type = kma_world_type(w, self);
     return type > first && type - 1 <= last && kma_world_lives(w, self);
+}
+
+// Queues an object that has its mark.
+static inline void kma_visit_push(const kma_visit_marking *marking, uint object)
+{
+    const uint place = kma_fetch_add_u32(marking->count, 1, KMA_RELAXED);
+    if (place < marking->capacity)
+        marking->queue[place] = object;
+    else
+        kma_store_u32(&marking->reach->dropped, 1, KMA_RELAXED);
+}
+
+// Marks an object. If the caller did so first, it keeps it to visit it, or queues it.
+static inline void kma_visit_mark(kma_visit_marking *marking, uint object)
+{
+    const uint slot = kma_world_slot_of(object), bit = 1u << slot % 32;
+    global kma_atomic_u32 *const word = &marking->marks[2 * kma_world_block_of(object) + slot / 32];
+    if ((kma_load_u32(word, KMA_RELAXED) & bit) != 0 ||
+        (kma_fetch_or_u32(word, bit, KMA_RELAXED) & bit) != 0)
+        return;
+    if (marking->next == 0)
+        marking->next = object;
+    else
+        kma_visit_push(marking, object);
 }
 
 // Visits one reference, to an object of one of the classes `first` to `last`.
@@ -51,6 +87,8 @@ static inline void kma_visit_reference(global kma_world *w, kma_visit visit, glo
         place.reference = to;
         if (n < KMA_DANGLING_KEPT)
             visit.dangling->first[n] = place;
+    } else if (visit.task == KMA_VISIT_MARK) {
+        kma_visit_mark(visit.marking, to);
     }
 }
 

@@ -76,6 +76,14 @@ struct Defragmentation {
     std::map<std::string, double> milliseconds;
 };
 
+/// What World::collect did.
+struct WorldCollection {
+    std::uint64_t kept = 0;    ///< objects that a root reaches
+    std::uint64_t deleted = 0; ///< all others, which are gone
+    unsigned rounds = 0;       ///< launches in which objects were visited, rounded up to 16
+    unsigned repeats = 0;      ///< visits of all marked objects because a queue was full
+};
+
 /// Says, as long as it lives, that a buffer has references to objects of a World (World::root). Move-only.
 class [[nodiscard]] WorldRoot {
 public:
@@ -208,6 +216,12 @@ public:
     /// device decides so by itself, and nothing waits. 1 and more: no longer. `classes`: only these and their subclasses; empty: all.
     /// Builds the program for it at once.
     void defragment_when(double fragmentation, const std::vector<std::string> &classes = {});
+    /// Deletes every object to which no reference leads from a root (root()), directly or through fields that name a class of other objects,
+    /// all in parallel on the device. References in fields of other types and in the host's variables are not followed. Waits for the queue.
+    /// Needs device memory for the time: 8 bytes for each block, and `queue_bytes` for objects that are known and not visited yet, or without
+    /// that a word for each eighth slot; with less it may take longer, and never fails for that. Throws Error, and deletes nothing, if a
+    /// reference leads to what is no object of the class that it names: check(true) tells of them.
+    WorldCollection collect(std::uint64_t queue_bytes = 0);
     /// No objects any more; the log of errors is empty.
     void reset();
 
