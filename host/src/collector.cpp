@@ -204,6 +204,11 @@ Compaction Collector::compact(std::uint64_t bytes)
     return impl_->compact(bytes);
 }
 
+std::vector<Collector::Piece> Collector::pieces()
+{
+    return impl_->pieces();
+}
+
 bool Collector::has_room(std::uint64_t bytes) const
 {
     return impl_->has_room(bytes);

@@ -11,7 +11,7 @@ using layout::kma_region;
 
 namespace {
 
-std::uint64_t pieces(std::uint64_t all, std::uint64_t one)
+std::uint64_t parts_of(std::uint64_t all, std::uint64_t one)
 {
     return all / one + (all % one != 0 ? 1 : 0);
 }
@@ -40,7 +40,7 @@ CompactionPlan Collector::Impl::plan(std::uint64_t bytes, const cl::Buffer &regi
         static_cast<std::uint32_t>(options_.fullest * double(std::uint64_t{1} << region_shift_));
     if (bytes != 0) {
         const std::uint64_t region = std::uint64_t{1} << region_shift_;
-        const std::uint64_t wanted = pieces(pieces(bytes, KMA_UNIT), region);
+        const std::uint64_t wanted = parts_of(parts_of(bytes, KMA_UNIT), region);
         return plan_window(is, static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~0u)),
                            fullest, (header.limit - header.begin) % region == 0);
     }
@@ -48,17 +48,35 @@ CompactionPlan Collector::Impl::plan(std::uint64_t bytes, const cl::Buffer &regi
     return plan_compaction(is, std::max(most, 1u), fullest);
 }
 
+void Collector::Impl::build_compaction()
+{
+    if (!compact_program_)
+        compact_program_ = container_kernels::build(device, heap_, "(kernels of compaction)",
+                                                    "compact_kernels.cl");
+}
+
+std::vector<Collector::Piece> Collector::Impl::pieces()
+{
+    sound_tables();
+    build_compaction();
+    const layout::kma_heap_header header = heap_.driver().header();
+    std::vector<Piece> all((header.limit - header.begin) / 4);
+    const cl::Buffer made(device.context(), CL_MEM_READ_WRITE, all.size());
+    device.queue().enqueueFillBuffer(made, cl_uchar{0}, 0, all.size());
+    launch(compacting("kma_compact_map_kernel", made), all.size() * 4 / KMA_SLAB_LINE_UNITS);
+    device.queue().enqueueReadBuffer(made, CL_TRUE, 0, all.size(), all.data());
+    return all;
+}
+
 // Behind a collection. Adds to what is known of that.
 void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
 {
     if (heap_.driver().options().debug >= 2)
         return;
-    if (!compact_program_)
-        compact_program_ = container_kernels::build(device, heap_, "(kernels of compaction)",
-                                                    "compact_kernels.cl");
+    build_compaction();
     const layout::kma_heap_header header = heap_.driver().header();
     const auto count = static_cast<cl_uint>(
-        pieces(header.limit - header.begin, std::uint64_t{1} << region_shift_));
+        parts_of(header.limit - header.begin, std::uint64_t{1} << region_shift_));
     const cl_uint largest = options_.largest_moved / KMA_UNIT;
     const cl::CommandQueue &queue = device.queue();
     const auto zeroed = [&](std::size_t size) {

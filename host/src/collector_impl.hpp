@@ -27,6 +27,7 @@ public:
     Compaction compact(std::uint64_t bytes);
     bool make_room(std::uint64_t bytes);
     bool has_room(std::uint64_t bytes) const;
+    std::vector<Piece> pieces();
     std::list<std::weak_ptr<Roots::Entry>> roots;
     std::map<Ref, std::uint32_t> pins;
     const cl::Context &context() const { return device.context(); }
@@ -97,6 +98,7 @@ private:
     void mark(Collection &result);
     void follow_lists(cl_uint items, cl_uint field);
     void require_writable_roots() const;
+    void build_compaction();
     void launch_groups(const cl::Kernel &kernel, std::uint64_t groups) const;
     bool is_gpu() const
     {

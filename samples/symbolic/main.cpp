@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "common/launch.hpp"
 #include "common/main.hpp"
 #include "common/options.hpp"
+#include "common/png.hpp"
 #include "reference.hpp"
 
 namespace symbolic {
@@ -27,6 +29,7 @@ struct Options {
     std::uint32_t expressions = 1024, rounds = 100;
     std::optional<std::uint64_t> heap_bytes;
     bool no_collector = false;
+    std::filesystem::path map;
     int debug = 0;
 };
 
@@ -47,6 +50,9 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
         app, "--heap-bytes", options.heap_bytes,
         "Size of the heap (default: room for a tenth of all objects that are made)");
     app.add_flag("--no-collector", options.no_collector, "Without collections: the heap runs full");
+    app.add_option("--map", options.map,
+                   "Compact the heap at the end, and write a picture of it before and after to this "
+                   "PNG file");
     app.add_flag(
         "--debug", [&](std::int64_t) { options.debug = 2; }, "Program and heap with KMA_DEBUG=2");
     return samples::parse(app, argc, argv);
@@ -125,6 +131,28 @@ private:
                      "give it more by --heap-bytes");
 }
 
+// Two pictures side by side, a pixel for each 64 bytes, a row for each 32 KiB: objects blue, other
+// blocks grey.
+void write_map(const std::filesystem::path &path,
+               const std::vector<std::vector<kma::Collector::Piece>> &maps)
+{
+    constexpr std::uint32_t row = (32 << 10) / 64, gap = 16, scale = 2;
+    const auto rows = static_cast<std::uint32_t>((maps.front().size() + row - 1) / row);
+    const std::uint32_t width = row * static_cast<std::uint32_t>(maps.size()) + gap;
+    std::vector<samples::Colour> pixels(std::size_t{width} * rows * scale, {255, 255, 255});
+    for (std::size_t m = 0; m < maps.size(); m++)
+        for (std::size_t i = 0; i < maps[m].size(); i++) {
+            const kma::Collector::Piece piece = maps[m][i];
+            const samples::Colour colour =
+                piece == kma::Collector::Piece::nothing  ? samples::Colour{235, 235, 235}
+                : piece == kma::Collector::Piece::object ? samples::Colour{0, 114, 178}
+                                                         : samples::Colour{120, 120, 120};
+            for (std::size_t y = 0; y < scale; y++)
+                pixels[(i / row * scale + y) * width + m * (row + gap) + i % row] = colour;
+        }
+    samples::write_png(path, width, rows * scale, pixels);
+}
+
 bool run(const Options &options)
 {
     std::vector<std::uint32_t> expected;
@@ -146,7 +174,10 @@ bool run(const Options &options)
                 heap.bytes(), needed);
     std::fflush(stdout);
 
-    kma::Collector collector(heap, types());
+    kma::CollectorOptions compaction; // for --map: all that can be emptied
+    compaction.region_bytes = 32 << 10;
+    compaction.share = 1;
+    kma::Collector collector(heap, types(), compaction);
     Rounds rounds(device, options, heap);
     const auto roots = collector.add_roots(rounds.expressions(), options.expressions);
     kma::CollectingRunner runner(heap, collector);
@@ -166,6 +197,14 @@ bool run(const Options &options)
     std::printf("rounds:    %.3f ms\n", rounds.milliseconds());
     std::printf("collector: %u collections, %" PRIu64 " objects freed\n", runner.collections(),
                 runner.freed_objects());
+    if (!options.map.empty()) {
+        collector.collect();
+        const std::vector<kma::Collector::Piece> before = collector.pieces();
+        const kma::Compaction done = collector.compact();
+        write_map(options.map, {before, collector.pieces()});
+        std::printf("compacted: %" PRIu64 " of %" PRIu64 " objects moved\n", done.moved_objects,
+                    done.collection.marked_objects);
+    }
 
     samples::Differences verdict;
     const std::vector<std::uint32_t> checks = rounds.checks();

@@ -115,6 +115,14 @@ TEST_CASE("regions of objects that are thinned out become free side by side", "[
             CHECK(done.sources > done.regions / 2);
             CHECK(heap.check() == nothing);
             CHECK(heap.stats().used == used + std::uint64_t{count} / 8 * 32);
+            const std::vector<kma::Collector::Piece> pieces = collector.pieces();
+            // Nodes lie two in a piece, and densely in targets.
+            const auto objects = std::ranges::count(pieces, kma::Collector::Piece::object);
+            CHECK(objects >= count / 16);
+            CHECK(objects < count / 12);
+            const auto blocks = std::ranges::count(pieces, kma::Collector::Piece::block);
+            CHECK(std::uint64_t(blocks) ==
+                  (kma::Collector::bytes_for(heap.bytes()) + 255) / 256 * 4); // the collector's
             // All sources are one block, but for the heap's last region, which is a part of one.
             CHECK(collector.make_room(std::uint64_t{done.sources - 1} * options.region_bytes));
             CHECK(list.wrong() == 0);

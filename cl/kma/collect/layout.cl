@@ -102,6 +102,10 @@ typedef struct kma_collection {
 
 // ------ a compaction (compact.cl) ----------------------------------------------------------------
 
+// What 64 bytes have.
+#define KMA_PIECE_OBJECT 1u
+#define KMA_PIECE_BLOCK 2u // of memory without a type
+
 // What is in a region.
 typedef struct kma_region {
     kma_atomic_u32 objects; // that are typed

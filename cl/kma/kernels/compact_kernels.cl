@@ -76,6 +76,37 @@ kernel void kma_compact_census_kernel(KMA_MARKING_PARAMETERS, global kma_region 
     }
 }
 
+// What each 64 bytes of the blocks' memory have: KMA_PIECE_… in a byte, which is 0 before. Objects of
+// 32 bytes share one, so the last of several that are written stays.
+kernel void kma_compact_map_kernel(KMA_MARKING_PARAMETERS, global uchar *pieces)
+{
+    KMA_COMPACTING;
+    KMA_COMPACTING_SLABS;
+    const uint lines = slab->plan.frames << KMA_SLAB_FRAME_SHIFT;
+    for (uint i = (uint)get_group_id(0) * items + me; i < lines; i += (uint)get_global_size(0)) {
+        const kma_compact_line line = kma_compact_line_of(slab, i);
+        for (uint left = line.taken; left != 0; left &= left - 1) {
+            const uint slot = kma_lowest_bit(left);
+            const uint at = kma_compact_slot_at(&line, slot);
+            const uint units = kma_compact_slot_units(&line, slot);
+            const uint type = m.table[m.begin + at];
+            const bool is_typed =
+                type != 0 || (units > 1 && m.table[m.begin + at + 1] >= KMA_TYPE_ARRAY);
+            for (uint piece = at / 4; piece <= (at + units - 1) / 4; piece++)
+                pieces[piece] = is_typed ? KMA_PIECE_OBJECT : KMA_PIECE_BLOCK;
+        }
+        const uint word = kma_load_u32(kma_slab_word(slab, i), KMA_RELAXED);
+        if ((word & (KMA_SLAB_FORM | KMA_SLAB_RUN)) != KMA_SLAB_RUN)
+            continue;
+        const bool is_array =
+            m.table[m.begin + (i << KMA_SLAB_LINE_SHIFT) + 1] >= KMA_TYPE_ARRAY;
+        const uint count = (word & KMA_SLAB_RUN_LINES) << KMA_SLAB_LINE_SHIFT >> 2;
+        for (uint piece = 0; piece < count; piece++)
+            pieces[(i << KMA_SLAB_LINE_SHIFT >> 2) + piece] =
+                is_array ? KMA_PIECE_OBJECT : KMA_PIECE_BLOCK;
+    }
+}
+
 // Adds to a local count of each size class the slots of a line that `slots` has. Those of a mixed
 // slab that have no class's exact size, or more than `largest` units, count as none if `is_exact`.
 static inline void kma_compact_count(local uint *counts, const kma_compact_line *line, uint slots,

@@ -144,6 +144,17 @@ public:
     /// Whether the heap has a block of so many bytes now.
     bool has_room(std::uint64_t bytes) const;
 
+    /// What each 64 bytes of a heap have.
+    enum class Piece : std::uint8_t {
+        nothing,
+        object, ///< typed objects, garbage or not
+        block,  ///< memory without a type, such as the collector's own
+    };
+    /// What the memory has that blocks lie in, from its first 64 bytes on: for pictures of a heap
+    /// before and after a compaction. Where several things share 64 bytes, one of them. Waits for the
+    /// queue.
+    std::vector<Piece> pieces();
+
     /// Bytes that a collector takes of a heap that has, or may grow to have, `bytes`.
     static std::uint64_t bytes_for(std::uint64_t bytes);
 
