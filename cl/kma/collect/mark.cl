@@ -30,7 +30,7 @@
 #include "kma/platform/group.cl"
 
 #ifndef KMA_MARK_STEPS
-#define KMA_MARK_STEPS (KMA_IS_CPU ? 65536u : 64u)
+#define KMA_MARK_STEPS (KMA_IS_CPU ? 2048u : 64u)
 #endif
 #define KMA_MARK_STACK (KMA_IS_CPU ? 64 : 8)     // objects on a work-item's stack
 #define KMA_MARK_FEW (KMA_IS_CPU ? 64u : 16384u) // items of a round

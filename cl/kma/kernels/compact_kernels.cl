@@ -290,9 +290,8 @@ kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *s
     }
 }
 
-// Lists the regions with references into `zones_of_sources`. A work-item looks at one region at a
-// time. (PoCL 3.1 repeats iterations of a loop that skips some in front of barriers: no loop here
-// does.)
+// Lists the regions with references into `zones_of_sources`: the next kernel's loop has barriers,
+// and must not skip a region (docs/porting.md). A work-item looks at one region at a time.
 kernel void kma_compact_choose_kernel(global kma_atomic_u32 *zones, uint region_count,
                                       uint zones_of_sources, global kma_compaction *compaction,
                                       global uint *chosen)
