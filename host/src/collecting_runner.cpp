@@ -39,10 +39,12 @@ Room CollectingRunner::look()
     const bool has_moved = may_move_ && move();
     const std::uint64_t bytes = heap.memory().bytes();
     const bool is_full = collection.freed_bytes < bytes / 16 || collection.marked_bytes > bytes / 2;
-    if ((is_full || ++in_a_row_ % 8 == 0) && bytes < limit_) {
+    if (has_moved) {
+        in_a_row_++;
+    } else if ((is_full || ++in_a_row_ % 8 == 0) && bytes < limit_) {
         heap.grow(std::min(2 * bytes, limit_));
         growths_++;
-    } else if (collection.freed_bytes < bytes / 64 && !has_moved) {
+    } else if (collection.freed_bytes < bytes / 64) {
         refusals_->keep();
         return Room::none;
     }
@@ -50,17 +52,21 @@ Room CollectingRunner::look()
     return Room::made;
 }
 
-// Moves objects if the largest block that was refused has no room yet. Whether it has room then.
+// Moves objects if the largest block that was refused has no room yet. Whether a block that needs
+// memory side by side was refused, and has room now.
 bool CollectingRunner::move()
 {
     std::uint64_t largest = 0;
+    std::uint32_t number = 0; // of a record; earlier looks have told of those that stay in the log
     for (const ErrorRecord &record : heap_.errors())
-        if (record.code == ErrorCode::out_of_memory)
+        if (record.code == ErrorCode::out_of_memory && number++ >= refusals_->seen())
             largest = std::max(largest, record.size);
-    if (largest <= std::uint64_t{KMA_SLAB_MOST} * KMA_UNIT || collector_.has_room(largest))
+    if (largest <= std::uint64_t{KMA_SLAB_MOST} * KMA_UNIT)
         return false;
-    collector_.compact(largest);
+    if (collector_.has_room(largest))
+        return true;
     compactions_++;
+    collector_.compact(largest);
     return collector_.has_room(largest);
 }
 

@@ -63,6 +63,8 @@ Collector::Impl::Impl(Heap &heap, const Types &types, const CollectorOptions &op
     types_ = copy_of(all);
     references_ = copy_of(references);
     collection_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE, sizeof(layout::kma_collection));
+    const layout::kma_collection none{};
+    device.queue().enqueueWriteBuffer(collection_, CL_TRUE, 0, sizeof none, &none);
     zones_ = cl::Buffer(device.context(), CL_MEM_READ_WRITE,
                         ((units_ >> region_shift_) + 1) * sizeof(cl_uint));
     const std::uint64_t bytes = options.queue_bytes != 0

@@ -33,16 +33,25 @@ CompactionPlan Collector::Impl::plan(std::uint64_t bytes, const cl::Buffer &regi
     std::vector<kma_region> is(count);
     device.queue().enqueueReadBuffer(regions, CL_TRUE, 0, count * sizeof is[0], is.data());
     const layout::kma_heap_header header = heap_.driver().header();
-    for (const auto &[ref, times] : pins)
-        if (const std::uint64_t region = (ref - header.begin) >> region_shift_; region < count)
-            is[region].fixed.word |= KMA_REGION_FIXED;
+    for (const auto &[ref, times] : pins) {
+        std::uint64_t region = (ref - header.begin) >> region_shift_;
+        if (region >= count)
+            continue;
+        is[region].fixed.word++;
+        for (; region != 0 && is[region].entered.word != 0; region--) // whose slab it may be in
+            is[region - 1].fixed.word++;
+    }
     const auto fullest =
         static_cast<std::uint32_t>(options_.fullest * double(std::uint64_t{1} << region_shift_));
     if (bytes != 0) {
-        const std::uint64_t region = std::uint64_t{1} << region_shift_;
-        const std::uint64_t wanted = parts_of(parts_of(bytes, KMA_UNIT), region);
-        return plan_window(is, static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted, ~0u)),
-                           fullest, (header.limit - header.begin) % region == 0);
+        const std::uint64_t region = std::uint64_t{1} << region_shift_,
+                            units = parts_of(bytes, KMA_UNIT),
+                            group = KMA_SLAB_FRAME_UNITS * KMA_SLAB_GROUP_FRAMES; // large.cl
+        const Window window{
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(parts_of(units, region), ~0u)),
+            units <= group && region < group ? static_cast<std::uint32_t>(group / region) : 0,
+            (header.limit - header.begin) % region == 0};
+        return plan_window(is, window, fullest);
     }
     const auto most = static_cast<std::uint32_t>(options_.share * count);
     return plan_compaction(is, std::max(most, 1u), fullest);
@@ -102,33 +111,44 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     if (chosen.sources.empty())
         return;
 
+    // All that may fail is made in front of the first move. Kernels do not keep their buffers.
     const auto sources = static_cast<cl_uint>(chosen.sources.size());
     const auto targets = static_cast<cl_uint>(chosen.targets.size());
     const cl::Buffer its_sources = copy_of(chosen.sources), its_targets = copy_of(chosen.targets),
-                     is_source = copy_of(chosen.is_source);
-    const cl::Buffer compaction = zeroed(sizeof(kma_compaction));
-    const cl::Buffer &list = queues_[1]; // empty, as no collection is under way
+                     is_source = copy_of(chosen.is_source),
+                     moved_from = zeroed(count * sizeof(cl_uint)),
+                     to_rewrite = zeroed(count * sizeof(cl_uint)),
+                     compaction = zeroed(sizeof(kma_compaction));
+    const std::uint64_t queued = std::uint64_t{capacity_} * 2; // words of a queue, which is empty
+    const cl::Buffer list =
+        chosen.units <= queued ? queues_[1] : zeroed(chosen.units * sizeof(cl_uint));
+    const std::vector<Step> rewriting = rewriting_steps(chosen, moved_from, compaction, to_rewrite);
+    const Step freeing{compacting("kma_compact_free_kernel", moved_from, count), count, true};
+    const Step ending{compacting("kma_compact_end_pages_kernel", its_sources, sources), sources,
+                      true};
+
     launch_groups(compacting("kma_compact_count_kernel", its_sources, sources, compaction, largest),
                   sources);
     cl::Kernel place = compact_program_->kernel("kma_compact_place_kernel");
     place.setArg(0, compaction);
-    place.setArg(1, cl_uint(std::min<std::uint64_t>(std::uint64_t{capacity_} * 2, ~0u)));
+    place.setArg(1, cl_uint(std::min<std::uint64_t>(std::max(chosen.units, queued), ~0u)));
     queue.enqueueNDRangeKernel(place, cl::NullRange, cl::NDRange(1), cl::NDRange(1));
-    launch_groups(
-        compacting("kma_compact_list_kernel", its_targets, targets, compaction, list, largest),
-        targets);
+    launch_groups(compacting("kma_compact_list_kernel", is_source, its_targets, targets, compaction,
+                             list, largest),
+                  targets);
     launch(compacting("kma_compact_pages_kernel", is_source, compaction, list),
            std::uint64_t{count} << region_shift_ >> (KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT));
-    launch_groups(
-        compacting("kma_compact_move_kernel", its_sources, sources, compaction, list, largest),
-        sources);
+    const Step moving{compacting("kma_compact_move_kernel", its_sources, sources, compaction, list,
+                                 moved_from, largest),
+                      sources, true};
+    queue.finish();
+    run(moving);
     result.move_milliseconds = lap();
-
-    rewrite(chosen, is_source, compaction);
+    for (const Step &step : rewriting)
+        run(step);
     result.rewrite_milliseconds = lap();
-
-    launch_groups(compacting("kma_compact_free_kernel", its_sources, sources), sources);
-    launch_groups(compacting("kma_compact_end_pages_kernel", its_sources, sources), sources);
+    run(freeing);
+    run(ending);
     const auto done = read<kma_compaction>(compaction);
     result.free_milliseconds = lap();
     result.moved_objects = done.moved_objects.word;
@@ -139,29 +159,43 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     result.stayed_objects -= std::min(result.stayed_objects, result.moved_objects);
 }
 
-void Collector::Impl::rewrite(const CompactionPlan &plan, const cl::Buffer &is_source,
-                              const cl::Buffer &compaction)
+void Collector::Impl::run(const Step &step) const
 {
+    if (step.are_groups)
+        launch_groups(step.kernel, step.count);
+    else
+        launch(step.kernel, step.count);
+}
+
+std::vector<Collector::Impl::Step> Collector::Impl::rewriting_steps(const CompactionPlan &plan,
+                                                                    const cl::Buffer &moved_from,
+                                                                    const cl::Buffer &compaction,
+                                                                    const cl::Buffer &chosen) const
+{
+    constexpr std::uint32_t longest = 256 * KMA_SLAB_LINE_UNITS; // slab, in units
     cl_uint zones = 0;
-    for (const std::uint32_t source : plan.sources)
-        zones |= 1u << (source >> zone_shift_);
+    for (const std::uint32_t source : plan.sources) // and where its slabs may end
+        for (std::uint32_t i = 0; i <= longest >> region_shift_ || i <= 1; i++)
+            zones |= 1u << std::min((source + i) >> zone_shift_, 31u);
     const auto count = static_cast<cl_uint>(plan.is_source.size());
     device.queue().enqueueFillBuffer(collection_, cl_uint{0}, 0, sizeof(cl_uint)); // items
-    const cl::Buffer chosen(device.context(), CL_MEM_READ_WRITE, count * sizeof(cl_uint));
     cl::Kernel choose = compact_program_->kernel("kma_compact_choose_kernel");
     choose.setArg(0, zones_);
     choose.setArg(1, count);
     choose.setArg(2, zones);
     choose.setArg(3, compaction);
     choose.setArg(4, chosen);
-    launch(choose, count);
-    launch_groups(compacting("kma_compact_rewrite_kernel", is_source, compaction, chosen), count);
-    launch_groups(compacting("kma_compact_rewrite_parts_kernel", is_source), most_items_);
+    std::vector<Step> steps{
+        {choose, count, false},
+        {compacting("kma_compact_rewrite_kernel", moved_from, compaction, chosen), count, true},
+        {compacting("kma_compact_rewrite_parts_kernel", moved_from), most_items_, true}};
     for (const auto &weak : roots)
         if (const auto entry = weak.lock(); entry && entry->count != 0)
-            launch(compacting("kma_compact_rewrite_roots_kernel", is_source, entry->buffer,
-                              cl_ulong{entry->first}, cl_ulong{entry->count}),
-                   entry->count);
+            steps.push_back(
+                {compacting("kma_compact_rewrite_roots_kernel", moved_from, entry->buffer,
+                            cl_ulong{entry->first}, cl_ulong{entry->count}),
+                 entry->count, false});
+    return steps;
 }
 
 void Collector::Impl::require_writable_roots() const
@@ -200,6 +234,8 @@ bool Collector::Impl::make_room(std::uint64_t bytes)
 {
     require_writable_roots();
     collect();
+    if (bytes == 0 || bytes > std::max(heap_.bytes(), heap_.options().max_bytes))
+        return bytes == 0;
     if (has_room(bytes))
         return true;
     Compaction compaction{};

@@ -106,8 +106,14 @@ private:
     }
     void move_objects(std::uint64_t bytes, Compaction &result);
     CompactionPlan plan(std::uint64_t bytes, const cl::Buffer &regions, cl_uint count) const;
-    void rewrite(const CompactionPlan &plan, const cl::Buffer &is_source,
-                 const cl::Buffer &compaction);
+    struct Step {
+        cl::Kernel kernel;
+        std::uint64_t count; // of work-items, or of groups
+        bool are_groups;
+    };
+    std::vector<Step> rewriting_steps(const CompactionPlan &plan, const cl::Buffer &moved_from,
+                                      const cl::Buffer &compaction, const cl::Buffer &chosen) const;
+    void run(const Step &step) const;
 
     static constexpr std::uint64_t group_items = 64;
 
@@ -121,7 +127,8 @@ private:
     cl_uint region_shift_, zone_shift_; // log2: units of a region, regions of a zone
     std::uint64_t most_items_;
     cl::Buffer types_, references_, collection_, zones_, queues_[2];
-    cl::Buffer splitters_, reached_, next_[2];              // of tiles; made when they are needed
+    cl::Buffer splitters_, reached_, next_[2]; // of tiles; made when they are needed
+    cl_uint tiles_ = 0;
     cl_uint fields_ = 0;                                    // the most references of an object
     std::shared_ptr<void> token_ = std::make_shared<int>(); // the heap's only one
 };

@@ -77,8 +77,8 @@ void Collector::Impl::mark(Collection &result)
         const kma_collection now = read<kma_collection>(collection_);
         const cl_uint left = std::min(now.counts[KMA_MARK_ROUNDS].word, capacity_);
         has_dropped |= now.dropped.word != 0;
-        if (left == 0 && !has_dropped)
-            return;
+        if (now.damaged.word != 0 || (left == 0 && !has_dropped))
+            return; // damage ends the collection
         begin_again(left);
         if (left != 0) {
             if (left < few)
@@ -97,9 +97,11 @@ void Collector::Impl::follow_lists(cl_uint items, cl_uint field)
 {
     const cl_uint limit = heap_.driver().header().limit;
     const cl_uint tiles = (std::min(limit, units_) >> KMA_LIST_TILE_SHIFT) + 1;
-    if (splitters_() == nullptr || splitters_.getInfo<CL_MEM_SIZE>() < tiles * sizeof(Ref))
+    if (tiles_ < tiles) {
         for (cl::Buffer *const buffer : {&splitters_, &reached_, &next_[0], &next_[1]})
             *buffer = cl::Buffer(device.context(), CL_MEM_READ_WRITE, tiles * sizeof(Ref));
+        tiles_ = tiles; // behind what may throw
+    }
     launch(marking("kma_list_choose_kernel", 0, splitters_, reached_, tiles, field), tiles);
     launch(marking("kma_list_walk_kernel", 0, splitters_, reached_, tiles, field, next_[0], items),
            std::uint64_t{items} + tiles);

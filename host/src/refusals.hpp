@@ -21,6 +21,9 @@ public:
         return count_ != seen_ || count_ >= counts_end;
     }
 
+    /// Those in the log that a look has told of.
+    std::uint32_t seen() const { return seen_; }
+
     /// They stay in the log.
     void keep() { seen_ = count_; }
 

@@ -100,8 +100,8 @@ WorldCollection World::collect(std::uint64_t queue_bytes)
         const layout::kma_reach now = reaching.reach();
         const cl_uint left = std::min(now.counts[KMA_REACH_ROUNDS].word, reaching.capacity());
         has_dropped |= now.dropped.word != 0;
-        if (left == 0 && !has_dropped)
-            break;
+        if ((left == 0 && !has_dropped) || reaching.dangling() != 0)
+            break; // a dangling reference ends the collection
         reaching.begin_again(left);
         if (left != 0)
             continue;

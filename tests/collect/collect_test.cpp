@@ -223,8 +223,7 @@ TEST_CASE("damaged references are reported, and nothing is freed", "[collect]")
     const kma::Ref root = subject.ref(first);
     collector.pin(root);
     const auto refused = [&](const std::string &why) {
-        CHECK_THROWS_WITH(collector.collect(),
-                          Catch::Contains("nothing was collected") && Catch::Contains(why));
+        CHECK_THROWS_WITH(collector.collect(), contains("nothing was collected") && contains(why));
     };
     const auto poke = [&](kma::Ref ref, cl_int word, cl_uint value) {
         launch(program, "poke", {1, 1}, heap, cl_uint{ref}, word, value);
@@ -273,10 +272,10 @@ TEST_CASE("a collector's tables outlive growth, a second collector and a file, a
     kma::Types others = types();
     others.add("More", {"uint x"});
     CHECK_THROWS_WITH(kma::Collector(heap, others),
-                      Catch::Contains("the tables of a collector of other types"));
+                      contains("the tables of a collector of other types"));
     kma::Collector collector(heap, types());
     CHECK(collector.collect().freed_objects == 2);
-    CHECK_THROWS_WITH(kma::Collector(heap, types()), Catch::Contains("a collector already"));
+    CHECK_THROWS_WITH(kma::Collector(heap, types()), contains("a collector already"));
 
     Subject kept(program, heap, graph);
     const std::string file = std::string(KMA_SCRATCH_DIR) + "/collected.kma";
@@ -290,7 +289,7 @@ TEST_CASE("a collector's tables outlive growth, a second collector and a file, a
     CHECK(loaded.check() == nothing);
 
     heap.reset();
-    CHECK_THROWS_WITH(collector.collect(), Catch::Contains("since it was reset"));
+    CHECK_THROWS_WITH(collector.collect(), contains("since it was reset"));
     const Array<cl_uint> none(1, 0);
     launch(program, "make", {1, 1}, heap, Array<cl_uint>(1, cl_uint{node}), Array<cl_uint>(1, 1u),
            none, cl_uint{1}, cl_uint{0});
@@ -298,7 +297,7 @@ TEST_CASE("a collector's tables outlive growth, a second collector and a file, a
     CHECK(heap.error_count(kma::ErrorCode::bad_heap) == 1);
     heap.clear_errors();
     kma::Collector next(heap, types()); // while the other one lives, of which nothing is left
-    CHECK_THROWS_WITH(collector.collect(), Catch::Contains("since it was reset"));
+    CHECK_THROWS_WITH(collector.collect(), contains("since it was reset"));
     const std::uint64_t used = heap.stats().used;
     Subject anew(program, heap, graph);
     collector = std::move(next);
@@ -365,10 +364,9 @@ TEST_CASE("what a kernel wrote over the collector's tables", "[collect]")
     // Types that there are not, and objects that do not end in the heap.
     const auto refused = [&](std::uint64_t unit, std::uint8_t type) {
         write(table + unit, {type});
-        CHECK_THROWS_WITH(collector.collect(),
-                          Catch::Contains("garbage was collected, but for objects") &&
-                              Catch::Contains("at ref " + std::to_string(unit) + ": type " +
-                                              std::to_string(type)));
+        CHECK_THROWS_WITH(collector.collect(), contains("garbage was collected, but for objects") &&
+                                                   contains("at ref " + std::to_string(unit) +
+                                                            ": type " + std::to_string(type)));
         write(table + unit, {0});
     };
     collector.pin(subject.ref(first));
@@ -486,25 +484,22 @@ TEST_CASE("what a collector refuses", "[collect]")
     kma::HeapOptions other;
     other.kind = kma::HeapKind::scatter;
     kma::Heap scatter(device(), 16 << 20, other);
-    CHECK_THROWS_WITH(kma::Collector(scatter, types()),
-                      Catch::Contains("a collector needs a slab heap"));
+    CHECK_THROWS_WITH(kma::Collector(scatter, types()), contains("a collector needs a slab heap"));
     kma::Heap heap(device(), 4 << 20);
-    CHECK_THROWS_WITH(kma::Collector(heap, kma::Types()),
-                      Catch::Contains("declare them by Types::add()"));
+    CHECK_THROWS_WITH(kma::Collector(heap, kma::Types()), contains("declare them by Types::add()"));
     kma::Heap small(device(), 1 << 15);
     kma::Collector fits(small, types());
     kma::HeapOptions growing;
     growing.max_bytes = 64 << 20;
     kma::Heap too_small(device(), kma::Heap::bytes_for(growing, 1 << 20), growing);
     CHECK_THROWS_WITH(kma::Collector(too_small, types()),
-                      Catch::Contains("has no room for a collector, which takes " +
-                                      std::to_string(kma::Collector::bytes_for(64 << 20))));
+                      contains("has no room for a collector, which takes " +
+                               std::to_string(kma::Collector::bytes_for(64 << 20))));
     kma::Collector collector(heap, types());
-    CHECK_THROWS_WITH(collector.unpin(1), Catch::Contains("ref 1 is not pinned"));
+    CHECK_THROWS_WITH(collector.unpin(1), contains("ref 1 is not pinned"));
     const Array<kma::Ref> roots(4, 0u);
-    CHECK_THROWS_WITH(
-        collector.add_roots(roots.buffer(), 3, 2),
-        Catch::Contains("roots 2 to 4 are not all in their buffer, which has 4 refs"));
+    CHECK_THROWS_WITH(collector.add_roots(roots.buffer(), 3, 2),
+                      contains("roots 2 to 4 are not all in their buffer, which has 4 refs"));
 }
 
 TEST_CASE("a collection in numbers", "[collect]")

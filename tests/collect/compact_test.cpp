@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "compaction_plan.hpp"
 #include "graphs.hpp"
 
 using namespace collecting;
@@ -58,7 +59,53 @@ private:
     cl_uint step_;
 };
 
+// Units in use, in free slots, in free frames; what cannot move.
+kma::layout::kma_region region(std::uint32_t units, std::uint32_t holes, std::uint32_t open = 0,
+                               std::uint32_t fixed = 0, std::uint32_t entered = 0)
+{
+    return {{units}, {holes}, {open}, {fixed}, {entered}};
+}
+
+using Numbers = std::vector<std::uint32_t>;
+
 } // namespace
+
+TEST_CASE("sources are from the top, targets from the bottom", "[compact]")
+{
+    using kma::plan_compaction;
+    const auto thin = region(20, 80), full = region(90, 10), fixed = region(20, 80, 0, 1),
+               free = region(0, 0, 100);
+    const kma::CompactionPlan plan =
+        plan_compaction({thin, full, thin, free, fixed, thin, thin}, 7, 75);
+    CHECK(plan.sources == Numbers{6, 5, 2});
+    CHECK(plan.targets == Numbers{0});
+    CHECK(plan.is_source == Numbers{0, 0, 1, 0, 0, 1, 1});
+    CHECK(plan.units == 60);
+    CHECK(plan_compaction({thin, full, thin, thin}, 1, 75).sources == Numbers{3});
+    CHECK(plan_compaction({thin, full, thin, thin}, 7, 10).sources.empty()); // all are fuller
+    CHECK(plan_compaction({fixed, fixed}, 7, 75).sources.empty());
+    CHECK(plan_compaction({full, free, thin}, 7, 75).sources == Numbers{2}); // into free frames
+    CHECK(plan_compaction({full, full, thin}, 7, 75).sources.empty());       // there is no room
+    CHECK(plan_compaction({}, 7, 75).sources.empty());
+}
+
+TEST_CASE("a window is where there is least to move", "[compact]")
+{
+    using kma::plan_window;
+    const auto thin = region(20, 80), thinner = region(10, 90), fixed = region(20, 80, 0, 1),
+               free = region(0, 0, 100), entered = region(10, 90, 0, 0, 1);
+    CHECK(plan_window({thin, thinner, thin, thin}, {1, 0, true}, 75).sources == Numbers{1});
+    CHECK(plan_window({thin, thin, thinner, thin}, {2, 0, true}, 75).sources == Numbers{2, 3});
+    CHECK(plan_window({thin, thin, thinner, thin}, {2, 0, false}, 75).sources == Numbers{1, 2});
+    CHECK(plan_window({thin, thin, thinner, thin}, {2, 2, false}, 75).sources == Numbers{0, 1});
+    CHECK(plan_window({thin, fixed, thin, fixed}, {2, 0, true}, 75).sources.empty());
+    CHECK(plan_window({thin, entered, thin}, {1, 0, true}, 75).sources == Numbers{2});
+    CHECK(plan_window({thin, entered, thin}, {2, 0, true}, 75).sources == Numbers{0, 1});
+    CHECK(plan_window({thin, free, thin}, {1, 0, true}, 75).sources == Numbers{1});
+    CHECK(plan_window({thin, thin}, {2, 0, true}, 75).sources.empty()); // nowhere to move to
+    CHECK(plan_window({thin, thin}, {3, 0, true}, 75).sources.empty());
+    CHECK(plan_window({thin, thinner, region(80, 20)}, {1, 0, true}, 75).targets == Numbers{0});
+}
 
 TEST_CASE("after a compaction every reference leads to its object", "[compact]")
 {
@@ -187,6 +234,94 @@ TEST_CASE("objects of sizes that no target has a slot for get new pages", "[comp
         CHECK(heap.check() == nothing);
     }
     end(collector, heap, used);
+}
+
+TEST_CASE("objects that whole warps took side by side move, also across regions", "[compact]")
+{
+    for (const cl_uint words : {100u, 25u, 230u}) { // slabs of up to 58 lines
+        INFO(words << " words");
+        kma::Types large;
+        large.add("Large",
+                  {"uint number", "Large *next", "uint words[" + std::to_string(words) + "]"});
+        const kma::Program program(device(), {{"types.cl", large.text()}, {"large.cl", R"(
+            kernel void make(global kma_heap *heap, global kma_ref *refs, uint count)
+            {
+                const uint i = (uint)get_global_id(0);
+                global Large *made = i < count ? Large_new(heap) : 0;
+                if (made)
+                    made->number = i;
+                if (i < count)
+                    refs[i] = kma_ref_of(heap, made);
+            }
+            kernel void thin(global kma_heap *heap, global kma_ref *refs, uint count, uint step)
+            {
+                const uint i = (uint)get_global_id(0);
+                if (i < count && i % step != 0)
+                    refs[i] = KMA_NULL;
+                else if (i < count)
+                    Large_at(heap, refs[i])->next = i + step < count ? refs[i + step] : KMA_NULL;
+            }
+            kernel void look(global kma_heap *heap, global const kma_ref *refs, uint count, uint step,
+                             volatile global uint *wrong)
+            {
+                const uint i = (uint)get_global_id(0) * step;
+                if (i < count && (kma_type_of(heap, Large_at(heap, refs[i])) != 1 ||
+                                  Large_at(heap, refs[i])->number != i ||
+                                  Large_at(heap, refs[i])->next != (i + step < count ? refs[i + step] : KMA_NULL)))
+                    atomic_inc(wrong);
+            })"}});
+        kma::Heap heap(device(), 64 << 20);
+        kma::CollectorOptions options;
+        options.region_bytes = 64 << 10;
+        options.share = 1;
+        kma::Collector collector(heap, large, options);
+        const std::uint64_t used = heap.stats().used;
+        const auto count = static_cast<cl_uint>((40u << 20) / (words * 4 + 16) / 64 * 64);
+        {
+            const Array<kma::Ref> refs(count, 0);
+            launch(program, "make", in_groups(count, 64), heap, refs, count);
+            REQUIRE(std::ranges::count(refs.read(), 0u) == 0);
+            const auto roots = collector.add_roots(refs.buffer(), count);
+            collector.collect();
+            launch(program, "thin", in_groups(count, 64), heap, refs, count, cl_uint{8});
+            collector.collect();
+            const auto check = [&] {
+                const Array<cl_uint> wrong(1, 0);
+                launch(program, "look", in_groups(count / 8, 64), heap, refs, count, cl_uint{8},
+                       wrong);
+                CHECK(wrong.read()[0] == 0);
+                CHECK(heap.check() == nothing);
+            };
+            const kma::Compaction done = collector.compact();
+            INFO(done.json());
+            CHECK(done.moved_objects > count / 8 / 2);
+            CHECK(done.stayed_objects == 0);
+            check();
+            CHECK(collector.make_room(40 << 20));
+            check();
+            CHECK(collector.make_room(200 << 10));
+        }
+        end(collector, heap, used);
+    }
+}
+
+TEST_CASE("room for blocks that must lie in one group of frames", "[compact]")
+{
+    const Flavour flavour = flavours().front();
+    const kma::Program program = program_of(flavour.options);
+    for (const std::uint64_t bytes : {std::uint64_t{200 << 10}, std::uint64_t{256 << 10}}) {
+        kma::Heap heap = make_heap(flavour, 16 << 20);
+        kma::Collector collector(heap, types(), small_regions());
+        const std::uint64_t used = heap.stats().used;
+        {
+            Thinned list(program, heap, collector, 440000, 8); // all of the heap
+            CHECK(collector.make_room(bytes));
+            CHECK(list.wrong() == 0);
+            CHECK(collector.make_room(0));
+            CHECK(!collector.make_room(std::uint64_t{1} << 40));
+        }
+        end(collector, heap, used);
+    }
 }
 
 TEST_CASE("a heap that may grow does so where compaction does not make room", "[compact]")
@@ -335,16 +470,16 @@ TEST_CASE("options of compaction that cannot be", "[compact]")
         kma::CollectorOptions options;
         options.region_bytes = bytes;
         CHECK_THROWS_WITH(kma::Collector(heap, types(), options),
-                          Catch::Contains("a power of two from 8192 to 1073741824"));
+                          contains("a power of two from 8192 to 1073741824"));
     }
     for (const double part : {0.0, -1.0, 1.5}) {
         kma::CollectorOptions options;
         options.share = part;
         CHECK_THROWS_WITH(kma::Collector(heap, types(), options),
-                          Catch::Contains("give them more than 0 and at most 1"));
+                          contains("give them more than 0 and at most 1"));
         options.share = 0.1;
         options.fullest = part;
         CHECK_THROWS_WITH(kma::Collector(heap, types(), options),
-                          Catch::Contains("give them more than 0 and at most 1"));
+                          contains("give them more than 0 and at most 1"));
     }
 }

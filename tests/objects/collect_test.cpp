@@ -209,6 +209,6 @@ TEST_CASE("a reference to no object ends a collection of a world", "[world_colle
     const Array<cl_uint> root(1, cl_uint{12345});
     const kma::WorldRoot said = web.world().root(root.buffer(), "Node");
     CHECK_THROWS_WITH(web.world().collect(),
-                      Catch::Contains("nothing was deleted: references that lead to no object"));
+                      contains("nothing was deleted: references that lead to no object"));
     CHECK(web.world().count("Thing") == 100);
 }

@@ -12,9 +12,14 @@
 //             the original goes, and its first word becomes the copy's ref. An object for which
 //             there is no slot stays.
 // 5. rewrite  Looks at all references of the regions that have any into the sources' zones, and of
-//             roots. A reference to an object in a source that has no mark becomes what stands
-//             there. The parts of large arrays of references are looked at by a group each.
-// 6. free     Sweeps the sources, and ends their pages without blocks.
+//             roots. A reference to an object without a mark, in a region from which objects have
+//             moved, becomes what stands there. The parts of large arrays of references are looked
+//             at by a group each.
+// 6. free     Sweeps the regions from which objects have moved, and ends the sources' pages without
+//             blocks.
+//
+// A slab is its first line's region's, also where it ends in the next: so objects move from regions
+// that are no sources, too, and nothing here asks an object's region but `moved_from`.
 //
 // A free of the last block of lines makes them free lines, and the trees tell of them at once:
 // there is nothing left to merge.
@@ -76,6 +81,17 @@ static inline uint kma_compact_slot_at(const kma_compact_line *line, uint slot)
            (line->units != 0 ? slot * line->step : kma_slab_mixed_offset(&line->planes, slot));
 }
 
+// How many of the slots that are taken have more than `largest` units.
+static inline uint kma_compact_larger(const kma_compact_line *line, uint largest)
+{
+    if (line->units != 0)
+        return line->units > largest ? (uint)popcount(line->taken) : 0;
+    uint larger = 0;
+    for (uint left = line->taken; left != 0; left &= left - 1)
+        larger += kma_slab_mixed_units(&line->planes, kma_lowest_bit(left)) > largest ? 1 : 0;
+    return larger;
+}
+
 // Units of some of the slots together.
 static inline uint kma_compact_units_of(const kma_compact_line *line, uint slots)
 {
@@ -130,7 +146,7 @@ static inline uint kma_compact_new_page(const kma_marking *m, global const uint 
 // Moves the block at `from`, of so many units, which has the object at `object`, into a listed
 // slot.
 static inline void kma_compact_move(const kma_marking *m, kma_ref from, kma_ref object, uint units,
-                                    uint entry)
+                                    uint entry, global uint *moved_from)
 {
     global kma_slab *const heap = (global kma_slab *)m->heap;
     const uint at = entry >> KMA_SLAB_TEAM_SHIFT, slot = entry & (KMA_SLAB_TEAM - 1);
@@ -143,15 +159,16 @@ static inline void kma_compact_move(const kma_marking *m, kma_ref from, kma_ref 
     kma_fetch_or_u32(&m->marks[copied / 32], 1u << copied % 32, KMA_RELAXED);
     kma_fetch_and_u32(&m->marks[object / 32], ~(1u << object % 32), KMA_RELAXED);
     *(global kma_ref *)kma_deref_in(heap, object) = copied;
+    moved_from[kma_mark_region(m, object)] = 1;
     kma_mark_note_zones(m, copied,
                         kma_load_u32(&m->zones[kma_mark_region(m, object)], KMA_RELAXED));
 }
 
-// Whether a reference leads to an object that is, or was, in a source.
-static inline uint kma_compact_leads_to_source(const kma_marking *m, global const uint *is_source,
-                                               kma_ref reference)
+// Whether a reference leads into a region from which objects have moved.
+static inline uint kma_compact_may_have_moved(const kma_marking *m, global const uint *moved_from,
+                                              kma_ref reference)
 {
-    return reference != KMA_NULL ? is_source[kma_mark_region(m, reference)] : 0;
+    return reference != KMA_NULL ? moved_from[kma_mark_region(m, reference)] : 0;
 }
 
 // Where that object is now.
@@ -166,12 +183,12 @@ static inline kma_ref kma_compact_follow(const kma_marking *m, kma_ref reference
 #define KMA_COMPACT_AT_ONCE 4u // references in flight
 
 // Rewrites the references in elements begin, begin + step, … of an object, those below `end`.
-static inline void kma_compact_rewrite(const kma_marking *m, global const uint *is_source,
+static inline void kma_compact_rewrite(const kma_marking *m, global const uint *moved_from,
                                        kma_ref ref, const kma_type *type, uint begin, uint end,
                                        uint step)
 {
     global uchar *const object = (global uchar *)kma_deref_in(m->heap, ref);
-    for (uint i = begin; i < end; i += step) {
+    for (ulong i = begin; i < end; i += step) {
         global uchar *const element = object + (size_t)i * type->bytes;
         for (uint r = 0; r < type->references; r += KMA_COMPACT_AT_ONCE) {
             uint offsets[KMA_COMPACT_AT_ONCE], values[KMA_COMPACT_AT_ONCE];
@@ -181,10 +198,10 @@ static inline void kma_compact_rewrite(const kma_marking *m, global const uint *
                 offsets[k] = m->references[number].offset;
                 values[k] = *(global const kma_ref *)(element + offsets[k]);
             }
-            uint left = 0; // references into sources, a bit each
+            uint left = 0; // references that may be old, a bit each
             KMA_UNROLL(4)
             for (uint k = 0; k < KMA_COMPACT_AT_ONCE; k++)
-                left |= kma_compact_leads_to_source(m, is_source, values[k]) << k;
+                left |= kma_compact_may_have_moved(m, moved_from, values[k]) << k;
             KMA_UNROLL(4)
             for (uint k = 0; k < KMA_COMPACT_AT_ONCE; k++)
                 if ((left >> k & 1) != 0)
@@ -195,7 +212,7 @@ static inline void kma_compact_rewrite(const kma_marking *m, global const uint *
 
 // Rewrites the references of an object, or of a large array lists the parts for groups: as items of
 // the queue.
-static inline void kma_compact_rewrite_object(const kma_marking *m, global const uint *is_source,
+static inline void kma_compact_rewrite_object(const kma_marking *m, global const uint *moved_from,
                                               kma_ref ref)
 {
     const uint number = m->table[ref];
@@ -214,7 +231,7 @@ static inline void kma_compact_rewrite_object(const kma_marking *m, global const
         if (has_room)
             return;
     }
-    kma_compact_rewrite(m, is_source, ref, &type, 0, length, 1);
+    kma_compact_rewrite(m, moved_from, ref, &type, 0, length, 1);
 }
 
 #endif

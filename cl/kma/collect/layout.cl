@@ -106,15 +106,14 @@ typedef struct kma_collection {
 #define KMA_PIECE_OBJECT 1u
 #define KMA_PIECE_BLOCK 2u // of memory without a type
 
-// What is in a region.
+// What is in a region. A slab belongs to the region that it begins in.
 typedef struct kma_region {
-    kma_atomic_u32 objects; // that are typed
     kma_atomic_u32 units;   // of slots that are taken
     kma_atomic_u32 holes;   // units of free slots
-    kma_atomic_u32 fixed;   // 0 if all that is there can move
+    kma_atomic_u32 open;    // units of frames without any use
+    kma_atomic_u32 fixed;   // blocks that cannot move
+    kma_atomic_u32 entered; // 1 if a slab of the region in front of it ends here
 } kma_region;
-
-#define KMA_REGION_FIXED 0x10000u // in `fixed`, beside a number below that
 
 // All zero when objects begin to move.
 #define KMA_COMPACT_CLASSES 64u // of size, or more than there are

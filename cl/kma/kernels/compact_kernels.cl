@@ -29,55 +29,84 @@ static inline uint kma_compact_mark_words(const kma_marking *m, uint region, uin
     return (lines << KMA_SLAB_LINE_SHIFT) / 32;
 }
 
-// Step 1: what is in each region. Slots of more than `largest` units are fixed, as are runs.
+// Of a slab that begins in a region and ends in another: how many objects it has elsewhere. Their
+// marks are counted there, so they are added to `fixed` there.
+static inline uint kma_compact_beyond(const kma_marking *m, const kma_compact_line *line,
+                                      uint region, global kma_region *regions)
+{
+    uint beyond = 0;
+    for (uint left = line->taken; left != 0; left &= left - 1) {
+        const uint slot = kma_lowest_bit(left);
+        const kma_ref object = kma_compact_object(m, m->begin + kma_compact_slot_at(line, slot),
+                                                  kma_compact_slot_units(line, slot));
+        if (object == KMA_NULL || kma_mark_region(m, object) == region)
+            continue;
+        kma_fetch_add_u32(&regions[kma_mark_region(m, object)].fixed, 1, KMA_RELAXED);
+        beyond++;
+    }
+    return beyond;
+}
+
+// Step 1: what is in each region. Blocks of more than `largest` units cannot move.
 kernel void kma_compact_census_kernel(KMA_MARKING_PARAMETERS, global kma_region *regions,
                                       uint region_count, uint largest)
 {
     KMA_COMPACTING;
     KMA_COMPACTING_SLABS;
-    local uint sums[4]; // objects, units, holes; fixed and slots without a marked object
+    local uint sums[4]; // units, holes, open; fixed
+    const uint shift = m.region_shift - KMA_SLAB_LINE_SHIFT;
     for (uint region = (uint)get_group_id(0); region < region_count;
          region += (uint)get_num_groups(0)) {
         for (uint i = me; i < 4; i += items)
             sums[i] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        uint first, objects = 0, units = 0, holes = 0, fixed = 0;
+        uint first, objects = 0, units = 0, holes = 0, open = 0, fixed = 0;
         const uint words = kma_compact_mark_words(&m, region, &first);
         for (uint i = me; i < words; i += items)
             objects += (uint)popcount(kma_load_u32(&m.marks[first + i], KMA_RELAXED));
         const uint lines = kma_compact_lines(&m, region, &first);
         for (uint i = me; i < lines; i += items) {
-            const kma_compact_line line = kma_compact_line_of(slab, first + i);
+            const uint at = first + i;
+            const kma_compact_line line = kma_compact_line_of(slab, at);
             units += kma_compact_units_of(&line, line.taken);
             holes += kma_compact_units_of(&line, line.slots & ~line.taken);
-            fixed += (uint)popcount(line.taken);
-            if (line.units > largest)
-                fixed += line.taken != 0 ? KMA_REGION_FIXED : 0;
-            const uint word = kma_load_u32(kma_slab_word(slab, first + i), KMA_RELAXED);
-            if ((word & (KMA_SLAB_FORM | KMA_SLAB_RUN)) != KMA_SLAB_RUN)
-                continue;
-            const uint shift = m.region_shift - KMA_SLAB_LINE_SHIFT; // a run, of one region or more
-            const uint last = (first + i + (word & KMA_SLAB_RUN_LINES) - 1) >> shift;
-            for (uint r = region; r <= last && r < region_count; r++)
-                kma_fetch_add_u32(&regions[r].fixed, KMA_REGION_FIXED, KMA_RELAXED);
+            fixed += (uint)popcount(line.taken) + kma_compact_larger(&line, largest);
+            if (at % KMA_SLAB_FRAME_LINES == 0 &&
+                kma_load_u32(kma_slab_used(slab, at >> KMA_SLAB_FRAME_SHIFT), KMA_RELAXED) == 0)
+                open += KMA_SLAB_FRAME_UNITS;
+            const uint word = kma_load_u32(kma_slab_word(slab, at), KMA_RELAXED);
+            uint last = region; // that it lies in
+            if ((word & (KMA_SLAB_FORM | KMA_SLAB_RUN)) == KMA_SLAB_RUN) {
+                last = (at + (word & KMA_SLAB_RUN_LINES) - 1) >> shift;
+                fixed += 2; // itself, for which there may be a mark, and 1 for all of its regions
+                for (uint r = region + 1; r <= last && r < region_count; r++)
+                    kma_fetch_add_u32(&regions[r].fixed, 1, KMA_RELAXED);
+            } else if (line.slots != 0 && (word & KMA_SLAB_FORM) == KMA_SLAB_SLAB) {
+                last = (at + kma_slab_lines_of(word) - 1) >> shift;
+                if (last != region && last < region_count) {
+                    fixed -= kma_compact_beyond(&m, &line, region, regions);
+                    for (uint r = region + 1; r <= last; r++)
+                        kma_store_u32(&regions[r].entered, 1, KMA_RELAXED);
+                }
+            }
         }
-        kma_group_add(&sums[0], objects);
-        kma_group_add(&sums[1], units);
-        kma_group_add(&sums[2], holes);
+        kma_group_add(&sums[0], units);
+        kma_group_add(&sums[1], holes);
+        kma_group_add(&sums[2], open);
         kma_group_add(&sums[3], fixed - objects);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (me == 0) {
-            kma_store_u32(&regions[region].objects, sums[0], KMA_RELAXED);
-            kma_store_u32(&regions[region].units, sums[1], KMA_RELAXED);
-            kma_store_u32(&regions[region].holes, sums[2], KMA_RELAXED);
+            kma_store_u32(&regions[region].units, sums[0], KMA_RELAXED);
+            kma_store_u32(&regions[region].holes, sums[1], KMA_RELAXED);
+            kma_store_u32(&regions[region].open, sums[2], KMA_RELAXED);
             kma_fetch_add_u32(&regions[region].fixed, sums[3], KMA_RELAXED);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 
-// What each 64 bytes of the blocks' memory have: KMA_PIECE_… in a byte, which is 0 before. Objects of
-// 32 bytes share one, so the last of several that are written stays.
+// What each 64 bytes of the blocks' memory have: KMA_PIECE_… in a byte, which is 0 before. Objects
+// of 32 bytes share one, so the last of several that are written stays.
 kernel void kma_compact_map_kernel(KMA_MARKING_PARAMETERS, global uchar *pieces)
 {
     KMA_COMPACTING;
@@ -98,12 +127,12 @@ kernel void kma_compact_map_kernel(KMA_MARKING_PARAMETERS, global uchar *pieces)
         const uint word = kma_load_u32(kma_slab_word(slab, i), KMA_RELAXED);
         if ((word & (KMA_SLAB_FORM | KMA_SLAB_RUN)) != KMA_SLAB_RUN)
             continue;
-        const bool is_array =
-            m.table[m.begin + (i << KMA_SLAB_LINE_SHIFT) + 1] >= KMA_TYPE_ARRAY;
+        const uint at = m.begin + (i << KMA_SLAB_LINE_SHIFT);
+        const bool is_typed = m.table[at] != 0 || m.table[at + 1] >= KMA_TYPE_ARRAY;
         const uint count = (word & KMA_SLAB_RUN_LINES) << KMA_SLAB_LINE_SHIFT >> 2;
         for (uint piece = 0; piece < count; piece++)
             pieces[(i << KMA_SLAB_LINE_SHIFT >> 2) + piece] =
-                is_array ? KMA_PIECE_OBJECT : KMA_PIECE_BLOCK;
+                is_typed ? KMA_PIECE_OBJECT : KMA_PIECE_BLOCK;
     }
 }
 
@@ -176,9 +205,10 @@ static inline void kma_compact_reserve(local uint *counts, local uint *next,
 }
 
 // Step 3: lists free slots of targets.
-kernel void kma_compact_list_kernel(KMA_MARKING_PARAMETERS, global const uint *targets,
-                                    uint target_count, global kma_compaction *compaction,
-                                    global uint *list, uint largest)
+kernel void kma_compact_list_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
+                                    global const uint *targets, uint target_count,
+                                    global kma_compaction *compaction, global uint *list,
+                                    uint largest)
 {
     KMA_COMPACTING;
     KMA_COMPACTING_SLABS;
@@ -203,9 +233,13 @@ kernel void kma_compact_list_kernel(KMA_MARKING_PARAMETERS, global const uint *t
                 if (units > largest || kma_slab_units(size_class) != units)
                     continue;
                 const uint place = kma_group_add(&next[size_class], 1);
+                // A slab of a target may end in a source.
+                const uint unit = slab->plan.begin + kma_compact_slot_at(&line, slot);
                 if (place < kma_load_u32(&compaction->wanted[size_class], KMA_RELAXED))
                     list[compaction->first[size_class] + place] =
-                        (first + i) << KMA_SLAB_TEAM_SHIFT | slot;
+                        is_source[kma_mark_region(&m, unit)] != 0
+                            ? KMA_SLAB_NONE
+                            : (first + i) << KMA_SLAB_TEAM_SHIFT | slot;
             }
         }
     }
@@ -242,7 +276,7 @@ kernel void kma_compact_pages_kernel(KMA_MARKING_PARAMETERS, global const uint *
 // Step 4: moves the objects of sources.
 kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *sources,
                                     uint source_count, global kma_compaction *compaction,
-                                    global const uint *list, uint largest)
+                                    global const uint *list, global uint *moved_from, uint largest)
 {
     KMA_COMPACTING;
     KMA_COMPACTING_SLABS;
@@ -266,10 +300,8 @@ kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *s
                 const uint units = kma_compact_slot_units(&line, slot);
                 const kma_ref from = slab->plan.begin + kma_compact_slot_at(&line, slot);
                 const kma_ref object = kma_compact_object(&m, from, units);
-                if (units > largest || object == KMA_NULL ||
-                    kma_mark_region(&m, from) != sources[s] ||
-                    kma_mark_region(&m, object) != sources[s])
-                    continue; // slabs lie across regions' ends, too
+                if (units > largest || object == KMA_NULL)
+                    continue;
                 const uint size_class = kma_slab_class_of(units);
                 const uint place = kma_group_add(&next[size_class], 1);
                 if (place >= min(kma_load_u32(&compaction->wanted[size_class], KMA_RELAXED),
@@ -278,7 +310,7 @@ kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *s
                 const uint entry = list[compaction->first[size_class] + place];
                 if (entry == KMA_SLAB_NONE)
                     continue;
-                kma_compact_move(&m, from, object, units, entry);
+                kma_compact_move(&m, from, object, units, entry, moved_from);
                 moved++;
                 moved_units += units;
             }
@@ -306,7 +338,7 @@ kernel void kma_compact_choose_kernel(global kma_atomic_u32 *zones, uint region_
 // Step 5: rewrites references in objects of these regions. Lists the parts of large arrays in the
 // queue. A group gathers the objects of a mark word for each of its work-items, so that those side
 // by side in memory are rewritten side by side.
-kernel void kma_compact_rewrite_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
+kernel void kma_compact_rewrite_kernel(KMA_MARKING_PARAMETERS, global const uint *moved_from,
                                        global kma_compaction *compaction, global const uint *chosen)
 {
     KMA_COMPACTING;
@@ -327,14 +359,14 @@ kernel void kma_compact_rewrite_kernel(KMA_MARKING_PARAMETERS, global const uint
                 gathered[place++] = (ushort)(me * 32 + kma_lowest_bit(left));
             barrier(CLK_LOCAL_MEM_FENCE);
             for (uint i = me; i < count; i += items)
-                kma_compact_rewrite_object(&m, is_source, (first + done) * 32 + gathered[i]);
+                kma_compact_rewrite_object(&m, moved_from, (first + done) * 32 + gathered[i]);
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
 }
 
 // The parts that are listed, a group each.
-kernel void kma_compact_rewrite_parts_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source)
+kernel void kma_compact_rewrite_parts_kernel(KMA_MARKING_PARAMETERS, global const uint *moved_from)
 {
     KMA_COMPACTING;
     const uint count = min(kma_load_u32(m.count, KMA_RELAXED), capacity);
@@ -346,31 +378,32 @@ kernel void kma_compact_rewrite_parts_kernel(KMA_MARKING_PARAMETERS, global cons
         const uint length = kma_array_length(kma_deref_in(heap, item.ref));
         const uint begin = item.part << KMA_COMPACT_PART_SHIFT;
         const uint end = min(length - begin, 1u << KMA_COMPACT_PART_SHIFT) + begin;
-        kma_compact_rewrite(&m, is_source, item.ref, &type, begin + me, end, items);
+        kma_compact_rewrite(&m, moved_from, item.ref, &type, begin + me, end, items);
     }
 }
 
 // Those of `count` roots, from number `first` of a buffer on. A work-item takes one at a time.
-kernel void kma_compact_rewrite_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
+kernel void kma_compact_rewrite_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *moved_from,
                                              global uint *roots, ulong first, ulong count)
 {
     const kma_marking m = KMA_MARKING_OF(0, 0, 0);
     for (size_t i = get_global_id(0); i < count; i += get_global_size(0)) {
         const kma_ref root = roots[first + i];
-        if (kma_compact_leads_to_source(&m, is_source, root) != 0)
+        if (kma_compact_may_have_moved(&m, moved_from, root) != 0)
             roots[first + i] = kma_compact_follow(&m, root);
     }
 }
 
-// Step 6: sweeps the sources.
-kernel void kma_compact_free_kernel(KMA_MARKING_PARAMETERS, global const uint *sources,
-                                    uint source_count)
+// Step 6: sweeps the regions from which objects have moved.
+kernel void kma_compact_free_kernel(KMA_MARKING_PARAMETERS, global const uint *moved_from,
+                                    uint region_count)
 {
     KMA_COMPACTING;
     uint sums[4] = {0, 0, 0, 0};
-    for (uint s = (uint)get_group_id(0); s < source_count; s += (uint)get_num_groups(0)) {
+    for (uint region = (uint)get_group_id(0); region < region_count;
+         region += (uint)get_num_groups(0)) {
         uint first;
-        const uint words = kma_compact_mark_words(&m, sources[s], &first);
+        const uint words = moved_from[region] != 0 ? kma_compact_mark_words(&m, region, &first) : 0;
         for (uint i = me; i < words; i += items)
             kma_sweep_word(&m, first + i, sums);
     }

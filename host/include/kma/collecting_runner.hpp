@@ -28,9 +28,9 @@ enum class Room {
 class CollectingRunner {
 public:
     /// For launches on the collector's heap; both outlive the runner. `limit` as for GrowingRunner.
-    /// `may_move`: it compacts, too, where a block of more than 8 KiB was refused, which so many bytes
-    /// side by side are needed for. Then refs must be in objects and registered roots alone
-    /// (Collector::compact).
+    /// `may_move`: it compacts, too, if a block of more than 8 KiB was refused, which needs so many
+    /// bytes side by side, and one of the error log's first eight records says so. Then refs must be
+    /// in objects and registered roots alone (Collector::compact).
     CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit = 0,
                      bool may_move = false);
     /// Leaves the other to be destroyed only.
@@ -48,13 +48,13 @@ public:
     /// than a sixteenth of it was freed, if more than half of it lives on, or at every eighth such
     /// look in a row. Where it may not, less than a 64th that was freed counts as none. Where memory
     /// was made, the log's entries of the refused requests go. Throws Error as
-    /// Collector::collect() and Heap::grow().
+    /// Collector::compact() and Heap::grow().
     Room look();
 
-    /// How often garbage was collected.
+    /// How often garbage was collected, but for the collections that are part of a compaction.
     unsigned collections() const noexcept { return collections_; }
 
-    /// How often objects were moved.
+    /// How often it compacted.
     unsigned compactions() const noexcept { return compactions_; }
 
     /// How often the heap has grown.

@@ -23,7 +23,8 @@ struct CollectorOptions {
     std::uint64_t region_bytes = 512 << 10;
     /// The part of the heap that compact() empties at most: more than 0, at most 1.
     double share = 0.1;
-    /// Regions that are fuller than this stay as they are: more than 0, at most 1.
+    /// Objects move out of regions that are at most so full, unless compact() is asked for room for a
+    /// block, and into such: more than 0, at most 1.
     double fullest = 0.75;
     /// Objects in blocks of more bytes are not moved. A work-item moves one.
     std::uint32_t largest_moved = 1024;
@@ -51,7 +52,7 @@ struct Compaction {
     Collection collection;         ///< the collection before it
     std::uint64_t moved_objects;   ///< objects and arrays that have another place now
     std::uint64_t moved_bytes;     ///< of their blocks
-    std::uint64_t stayed_objects;  ///< those in sources for which no target had a slot
+    std::uint64_t stayed_objects;  ///< those in sources for which there was no free slot
     unsigned regions;              ///< of the heap
     unsigned sources;              ///< regions that were to be emptied
     unsigned targets;              ///< regions with slots for what was there
@@ -137,7 +138,8 @@ public:
     Compaction compact(std::uint64_t bytes = 0);
 
     /// Makes room for a block of so many bytes: collects; then, if that was not enough, compacts
-    /// for it; then lets a heap that may do so grow. Returns whether there is a block now. Throws
+    /// for it; then lets a heap that may do so grow. Returns whether there is a block now; of no bytes
+    /// there always is. Throws
     /// Error as compact() and Heap::grow().
     bool make_room(std::uint64_t bytes);
 
@@ -151,8 +153,8 @@ public:
         block,  ///< memory without a type, such as the collector's own
     };
     /// What the memory has that blocks lie in, from its first 64 bytes on: for pictures of a heap
-    /// before and after a compaction. Where several things share 64 bytes, one of them. Waits for the
-    /// queue.
+    /// before and after a compaction. Where several things share 64 bytes, one of them. In heaps of
+    /// KMA_DEBUG 2 and 3 all are blocks. Waits for the queue.
     std::vector<Piece> pieces();
 
     /// Bytes that a collector takes of a heap that has, or may grow to have, `bytes`.

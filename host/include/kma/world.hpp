@@ -219,7 +219,7 @@ public:
     /// Deletes every object to which no reference leads from a root (root()), directly or through fields that name a class of other objects,
     /// all in parallel on the device. References in fields of other types and in the host's variables are not followed. Waits for the queue.
     /// Needs device memory for the time: 8 bytes for each block, and `queue_bytes` for objects that are known and not visited yet, or without
-    /// that a word for each eighth slot; with less it may take longer, and never fails for that. Throws Error, and deletes nothing, if a
+    /// that one for each slot and 64 KiB at least; with less it may take longer, and never fails for that. Throws Error, and deletes nothing, if a
     /// reference leads to what is no object of the class that it names: check(true) tells of them.
     WorldCollection collect(std::uint64_t queue_bytes = 0);
     /// No objects any more; the log of errors is empty.
