@@ -55,6 +55,7 @@ kernel void kma_compact_census_kernel(KMA_MARKING_PARAMETERS, global kma_region 
     KMA_COMPACTING_SLABS;
     local uint sums[4]; // units, holes, open; fixed
     const uint shift = m.region_shift - KMA_SLAB_LINE_SHIFT;
+    // Each group some of the regions.
     for (uint region = (uint)get_group_id(0); region < region_count;
          region += (uint)get_num_groups(0)) {
         for (uint i = me; i < 4; i += items)
@@ -400,6 +401,7 @@ kernel void kma_compact_free_kernel(KMA_MARKING_PARAMETERS, global const uint *m
 {
     KMA_COMPACTING;
     uint sums[4] = {0, 0, 0, 0};
+    // Each group some of the regions.
     for (uint region = (uint)get_group_id(0); region < region_count;
          region += (uint)get_num_groups(0)) {
         uint first;
