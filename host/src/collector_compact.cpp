@@ -59,9 +59,19 @@ CompactionPlan Collector::Impl::plan(std::uint64_t bytes, const cl::Buffer &regi
 
 void Collector::Impl::build_compaction()
 {
-    if (!compact_program_)
-        compact_program_ = container_kernels::build(device, heap_, "(kernels of compaction)",
-                                                    "compact_kernels.cl");
+    if (compact_program_)
+        return;
+    const std::size_t regions = (units_ >> region_shift_) + 1;
+    const auto make = [&](std::size_t bytes) {
+        return cl::Buffer(device.context(), CL_MEM_READ_WRITE, bytes);
+    };
+    moves_.regions = make(regions * sizeof(kma_region));
+    for (cl::Buffer *const buffer : {&moves_.sources, &moves_.targets, &moves_.is_source,
+                                     &moves_.moved_from, &moves_.to_rewrite})
+        *buffer = make(regions * sizeof(cl_uint));
+    moves_.compaction = make(sizeof(kma_compaction));
+    compact_program_ =
+        container_kernels::build(device, heap_, "(kernels of compaction)", "compact_kernels.cl");
 }
 
 std::vector<Collector::Piece> Collector::Impl::pieces()
@@ -88,10 +98,13 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
         parts_of(header.limit - header.begin, std::uint64_t{1} << region_shift_));
     const cl_uint largest = options_.largest_moved / KMA_UNIT;
     const cl::CommandQueue &queue = device.queue();
-    const auto zeroed = [&](std::size_t size) {
-        cl::Buffer made(device.context(), CL_MEM_READ_WRITE, size);
-        queue.enqueueFillBuffer(made, cl_uint{0}, 0, size);
-        return made;
+    const auto clear = [&](const cl::Buffer &buffer, std::size_t size) {
+        queue.enqueueFillBuffer(buffer, cl_uint{0}, 0, size);
+    };
+    const auto write = [&](const cl::Buffer &buffer, const std::vector<std::uint32_t> &values) {
+        if (!values.empty())
+            queue.enqueueWriteBuffer(buffer, CL_FALSE, 0, values.size() * sizeof(cl_uint),
+                                     values.data());
     };
     result.regions = count;
     Clock::time_point begin = Clock::now();
@@ -102,9 +115,9 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
         return passed;
     };
 
-    const cl::Buffer regions = zeroed(count * sizeof(kma_region));
-    launch_groups(compacting("kma_compact_census_kernel", regions, count, largest), count);
-    const CompactionPlan chosen = plan(bytes, regions, count);
+    clear(moves_.regions, count * sizeof(kma_region));
+    launch_groups(compacting("kma_compact_census_kernel", moves_.regions, count, largest), count);
+    const CompactionPlan chosen = plan(bytes, moves_.regions, count);
     result.census_milliseconds = lap();
     result.sources = static_cast<unsigned>(chosen.sources.size());
     result.targets = static_cast<unsigned>(chosen.targets.size());
@@ -114,15 +127,19 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     // All that may fail is made in front of the first move. Kernels do not keep their buffers.
     const auto sources = static_cast<cl_uint>(chosen.sources.size());
     const auto targets = static_cast<cl_uint>(chosen.targets.size());
-    const cl::Buffer its_sources = copy_of(chosen.sources), its_targets = copy_of(chosen.targets),
-                     is_source = copy_of(chosen.is_source),
-                     moved_from = zeroed(count * sizeof(cl_uint)),
-                     to_rewrite = zeroed(count * sizeof(cl_uint)),
-                     compaction = zeroed(sizeof(kma_compaction));
+    const auto &[regions, its_sources, its_targets, is_source, moved_from, to_rewrite, compaction] =
+        moves_;
+    write(its_sources, chosen.sources);
+    write(its_targets, chosen.targets);
+    write(is_source, chosen.is_source);
+    clear(moved_from, count * sizeof(cl_uint));
+    clear(to_rewrite, count * sizeof(cl_uint));
+    clear(compaction, sizeof(kma_compaction));
     const std::uint64_t queued = std::uint64_t{capacity_} * 2; // words of a queue, which is empty
-    const cl::Buffer list =
-        chosen.units <= queued ? queues_[1] : zeroed(chosen.units * sizeof(cl_uint));
-    const std::vector<Step> rewriting = rewriting_steps(chosen, moved_from, compaction, to_rewrite);
+    const cl::Buffer list = chosen.units <= queued ? queues_[1]
+                                                   : cl::Buffer(device.context(), CL_MEM_READ_WRITE,
+                                                                chosen.units * sizeof(cl_uint));
+    const std::vector<Step> rewriting = rewriting_steps(chosen);
     const Step freeing{compacting("kma_compact_free_kernel", moved_from, count), count, true};
     const Step ending{compacting("kma_compact_end_pages_kernel", its_sources, sources), sources,
                       true};
@@ -167,10 +184,8 @@ void Collector::Impl::run(const Step &step) const
         launch(step.kernel, step.count);
 }
 
-std::vector<Collector::Impl::Step> Collector::Impl::rewriting_steps(const CompactionPlan &plan,
-                                                                    const cl::Buffer &moved_from,
-                                                                    const cl::Buffer &compaction,
-                                                                    const cl::Buffer &chosen) const
+std::vector<Collector::Impl::Step>
+Collector::Impl::rewriting_steps(const CompactionPlan &plan) const
 {
     constexpr std::uint32_t longest = 256 * KMA_SLAB_LINE_UNITS; // slab, in units
     cl_uint zones = 0;
@@ -183,16 +198,18 @@ std::vector<Collector::Impl::Step> Collector::Impl::rewriting_steps(const Compac
     choose.setArg(0, zones_);
     choose.setArg(1, count);
     choose.setArg(2, zones);
-    choose.setArg(3, compaction);
-    choose.setArg(4, chosen);
+    choose.setArg(3, moves_.compaction);
+    choose.setArg(4, moves_.to_rewrite);
     std::vector<Step> steps{
         {choose, count, false},
-        {compacting("kma_compact_rewrite_kernel", moved_from, compaction, chosen), count, true},
-        {compacting("kma_compact_rewrite_parts_kernel", moved_from), most_items_, true}};
+        {compacting("kma_compact_rewrite_kernel", moves_.moved_from, moves_.compaction,
+                    moves_.to_rewrite),
+         count, true},
+        {compacting("kma_compact_rewrite_parts_kernel", moves_.moved_from), most_items_, true}};
     for (const auto &weak : roots)
         if (const auto entry = weak.lock(); entry && entry->count != 0)
             steps.push_back(
-                {compacting("kma_compact_rewrite_roots_kernel", moved_from, entry->buffer,
+                {compacting("kma_compact_rewrite_roots_kernel", moves_.moved_from, entry->buffer,
                             cl_ulong{entry->first}, cl_ulong{entry->count}),
                  entry->count, false});
     return steps;

@@ -111,8 +111,7 @@ private:
         std::uint64_t count; // of work-items, or of groups
         bool are_groups;
     };
-    std::vector<Step> rewriting_steps(const CompactionPlan &plan, const cl::Buffer &moved_from,
-                                      const cl::Buffer &compaction, const cl::Buffer &chosen) const;
+    std::vector<Step> rewriting_steps(const CompactionPlan &plan) const;
     void run(const Step &step) const;
 
     static constexpr std::uint64_t group_items = 64;
@@ -121,7 +120,11 @@ private:
     const Device device;
     CollectorOptions options_;
     Program program_;
-    std::optional<Program> compact_program_; // built when it is needed
+    std::optional<Program> compact_program_; // built when it is needed, with what is next
+    struct Moves {
+        cl::Buffer regions, sources, targets, is_source, moved_from, to_rewrite; // of all regions
+        cl::Buffer compaction;
+    } moves_;
     std::uint32_t hash_;
     cl_uint units_, type_count_, capacity_;
     cl_uint region_shift_, zone_shift_; // log2: units of a region, regions of a zone

