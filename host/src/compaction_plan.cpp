@@ -40,18 +40,20 @@ CompactionPlan plan_compaction(const std::vector<kma_region> &regions, std::uint
 {
     CompactionPlan plan;
     plan.is_source.resize(regions.size());
-    std::uint64_t room = 0;
-    std::size_t target = 0; // all below were looked at
+    std::uint64_t holes = 0, open = 0; // units below `target`
+    std::size_t target = 0;
     for (std::size_t s = regions.size(); s-- > target && plan.sources.size() < most;) {
         const kma_region &source = regions[s];
         if (!can_be_emptied(source) || source.units.word == 0 || source.units.word > fullest)
             continue;
-        for (; target < s && room < plan.units + source.units.word; target++) {
-            room += room_in(regions[target], fullest);
-            if (is_target(regions[target], fullest))
-                plan.targets.push_back(static_cast<std::uint32_t>(target));
+        for (; target < s && holes < plan.units + source.units.word; target++) {
+            open += regions[target].open.word; // of which new pages are made
+            if (!is_target(regions[target], fullest))
+                continue;
+            holes += regions[target].holes.word;
+            plan.targets.push_back(static_cast<std::uint32_t>(target));
         }
-        if (room < plan.units + source.units.word)
+        if (holes + open < plan.units + source.units.word)
             break;
         add_source(plan, regions, s);
     }
