@@ -84,8 +84,11 @@ TEST_CASE("graphs of every shape", "[collect]")
         {structs},
         {wide},
         {any, other}};
-    for (const Flavour &flavour : ways()) {
+    const Flavours all = ways();
+    for (const Flavour &flavour : all) {
         for (const int debug : {0, 2, 3}) {
+            if (debug != 0 && &flavour != &all.front())
+                continue; // a minute of PoCL's compiler each
             INFO(flavour.name << ", debug " << debug);
             const kma::Program program = program_of(flavour.options, debug);
             kma::Heap heap = make_heap(flavour, 32 << 20, debug);
