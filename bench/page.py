@@ -20,6 +20,7 @@ TITLES = {
     "objects": "The object store: so many objects of 64 bytes for each work-item, created, then deleted",
     "defragment": "The object store: two classes of 32-byte objects, some deleted by chance, packed until 2.2 % of the slots are empty",
     "collect": "A collection: objects marked from one root, the rest freed",
+    "compact": "A compaction of a heap of which every second object is garbage, and with few work-items",
     "init": "A heap made, and reset, by the host's clock",
     "registers": "Registers and stack of a work-item",
     "host": "The CPU's own allocators, on as many threads as the device has compute units",

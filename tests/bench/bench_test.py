@@ -18,7 +18,7 @@ CHOSEN = SUITES if ALL else ["mixed", "latency", "fill", "sparse", "adjacency", 
 COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int, float), "min": (int, float),
            "max": (int, float), "cv": (int, float), "rounds": int, "nulls": int}
 # What these suites measure, once, is no heap: the CPU's own allocators, an object store, as it is and without its parts, and its
-# defragmentation, and a collector in a heap of its own.
+# defragmentation, and a collector in a heap of its own and its compaction.
 ONCE = ["host", "objects", "defragment", "collect", "compact"]
 UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "stack", "source", "ptx", "copy"]
 
