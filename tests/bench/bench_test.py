@@ -290,7 +290,7 @@ class Report(unittest.TestCase):
         self.assertGreaterEqual(len(pictures), 8 if ALL else 2)
         for name in pictures:
             self.assertIn(f"]({name})", page)
-            self.assertIn("world" if name == "objects.svg" else "superblock", files[name])
+            self.assertIn({"objects.svg": "world", "compact.svg": "compaction"}.get(name, "superblock"), files[name])
             xml.dom.minidom.parseString(files[name])
         self.assertEqual(files, self.made(figures, "page"))
 
