@@ -103,7 +103,7 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     };
     const auto write = [&](const cl::Buffer &buffer, const std::vector<std::uint32_t> &values) {
         if (!values.empty())
-            queue.enqueueWriteBuffer(buffer, CL_FALSE, 0, values.size() * sizeof(cl_uint),
+            queue.enqueueWriteBuffer(buffer, CL_TRUE, 0, values.size() * sizeof(cl_uint),
                                      values.data());
     };
     result.regions = count;
@@ -133,7 +133,7 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     write(its_targets, chosen.targets);
     write(is_source, chosen.is_source);
     clear(moved_from, count * sizeof(cl_uint));
-    clear(to_rewrite, count * sizeof(cl_uint));
+    clear(to_rewrite, count * sizeof(cl_uint)); // so that there is memory for it
     clear(compaction, sizeof(kma_compaction));
     const std::uint64_t queued = std::uint64_t{capacity_} * 2; // words of a queue, which is empty
     const cl::Buffer list = chosen.units <= queued ? queues_[1]
@@ -153,8 +153,7 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     launch_groups(compacting("kma_compact_list_kernel", is_source, its_targets, targets, compaction,
                              list, largest),
                   targets);
-    launch(compacting("kma_compact_pages_kernel", is_source, compaction, list),
-           std::uint64_t{count} << region_shift_ >> (KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT));
+    launch(compacting("kma_compact_pages_kernel", is_source, compaction, list), count);
     const Step moving{compacting("kma_compact_move_kernel", its_sources, sources, compaction, list,
                                  moved_from, largest),
                       sources, true};

@@ -68,21 +68,30 @@ void Collector::Impl::mark(Collection &result)
     };
     const cl_uint few = is_gpu() ? 16384 : 64; // work-items with something to visit
     bool has_dropped = false;
+    double since = 0, pass = 0; // milliseconds of rounds since the last pass over lists, and of that
     mark_roots();
     for (;;) { // each time an item is visited, or was dropped
+        const Clock::time_point begin = Clock::now();
         for (cl_uint round = 0; round < KMA_MARK_ROUNDS; round++)
             launch(marking("kma_mark_round_kernel", (round + 1) % 2, queues_[round % 2], round),
                    most_items_);
         result.rounds += KMA_MARK_ROUNDS;
         const kma_collection now = read<kma_collection>(collection_);
+        since += milliseconds_since(begin);
         const cl_uint left = std::min(now.counts[KMA_MARK_ROUNDS].word, capacity_);
         has_dropped |= now.dropped.word != 0;
         if (now.damaged.word != 0 || (left == 0 && !has_dropped))
             return; // damage ends the collection
         begin_again(left);
         if (left != 0) {
-            if (left < few)
+            // A pass looks at the whole heap: where passes find nothing, they take half of the time.
+            if (left < few && since >= pass) {
+                const Clock::time_point passing = Clock::now();
                 follow_lists(left, result.list_passes++ % fields_);
+                device.queue().finish();
+                pass = milliseconds_since(passing);
+                since = 0;
+            }
             continue;
         }
         has_dropped = false;

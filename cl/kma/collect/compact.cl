@@ -5,8 +5,7 @@
 // 1. census   Counts what is in each region. The host decides which are sources and targets
 //             (host/src/compaction_plan.cpp).
 // 2. count    Counts the objects of sources by the size class of their slots.
-// 3. list     Lists free slots of targets, for each class as many as are wanted. Where those are
-// too
+// 3. list     Lists free slots of targets, for each class as many as are wanted. If they are too
 //             few, free frames outside of sources become pages, from the heap's bottom on.
 // 4. move     An object takes a slot of the list. Its copy has its type and its mark; the mark of
 //             the original goes, and its first word becomes the copy's ref. An object for which

@@ -139,8 +139,7 @@ public:
 
     /// Makes room for a block of so many bytes: collects; then, if that was not enough, compacts
     /// for it; then lets a heap that may do so grow. Returns whether there is a block now; of no bytes
-    /// there always is. Throws
-    /// Error as compact() and Heap::grow().
+    /// there always is. Throws Error as compact() and Heap::grow().
     bool make_room(std::uint64_t bytes);
 
     /// Whether the heap has a block of so many bytes now.
