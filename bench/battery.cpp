@@ -53,11 +53,13 @@ std::vector<std::string> suite_names()
     return names;
 }
 
-Report run(const kma::Device &device, const Options &options, const std::function<void(const std::string &)> &progress)
+Report run(const kma::Device &device, const Options &options,
+           const std::function<void(const std::string &)> &progress)
 {
     Report report;
     report.quick = options.quick;
-    report.heap_bytes = options.heap_bytes != 0 ? options.heap_bytes : default_heap_bytes(device, report.notes);
+    report.heap_bytes =
+        options.heap_bytes != 0 ? options.heap_bytes : default_heap_bytes(device, report.notes);
     bool first = true;
     for (const conformance::HeapType &type : conformance::heap_types()) {
         if (!chosen(options.heaps, type.kind))

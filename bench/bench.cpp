@@ -22,13 +22,14 @@ bool can(const conformance::HeapType &type, conformance::Ability ability)
     return conformance::Subject{&type, {}, 0}.can(ability);
 }
 
-kma::Program build(const kma::Device &device, const std::string &file, const conformance::HeapType &type,
-                   const Options &options)
+kma::Program build(const kma::Device &device, const std::string &file,
+                   const conformance::HeapType &type, const Options &options)
 {
     kma::ProgramOptions build;
     build.heap = type.kind;
     build.headers = options.replaced;
-    build.options = can(type, conformance::Ability::know_blocks) ? "-DBENCH_KNOWS_SIZES=1" : "-DBENCH_KNOWS_SIZES=0";
+    build.options = can(type, conformance::Ability::know_blocks) ? "-DBENCH_KNOWS_SIZES=1"
+                                                                 : "-DBENCH_KNOWS_SIZES=0";
     if (device.has_extension("cl_nv_compiler_options"))
         build.options += " -cl-nv-verbose"; // the log tells the registers
     std::vector<kma::Source> units;
@@ -74,9 +75,10 @@ Parameter Sizes::parameter() const
     return {"bytes", std::to_string(low) + ".." + std::to_string(low + span - 1)};
 }
 
-Bench::Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options, Report &report,
-             std::function<void(const std::string &)> progress)
-    : device_(device), type_(type), options_(options), report_(report), progress_(std::move(progress)),
+Bench::Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options,
+             Report &report, std::function<void(const std::string &)> progress)
+    : device_(device), type_(type), options_(options), report_(report),
+      progress_(std::move(progress)),
       gpu_(device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU)
 {
 }
@@ -145,8 +147,8 @@ cl::Buffer Bench::no_counts()
 Counts Bench::counts()
 {
     Counts found;
-    device_.queue().enqueueReadBuffer(array("counts", sizeof(Counts) / sizeof(cl_uint)), CL_TRUE, 0, sizeof(found),
-                                      &found);
+    device_.queue().enqueueReadBuffer(array("counts", sizeof(Counts) / sizeof(cl_uint)), CL_TRUE, 0,
+                                      sizeof(found), &found);
     return found;
 }
 
@@ -172,7 +174,8 @@ double Bench::launch(cl::Kernel &kernel, std::size_t work_items) const
 {
     cl::Event event;
     device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items),
-                                         cl::NDRange(std::min(work_items, work_group)), nullptr, &event);
+                                         cl::NDRange(std::min(work_items, work_group)), nullptr,
+                                         &event);
     event.wait();
     return static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
                                event.getProfilingInfo<CL_PROFILING_COMMAND_START>()) *
@@ -207,8 +210,8 @@ void Bench::add(Row row, const Rounds &rounds, std::size_t which, double factor)
     row.rounds = rounds.ms[which].size();
     if (rounds.longest != 0 && which == 0)
         note(row.suite,
-             in_words(row.parameters) + " was stopped after " + std::to_string(row.rounds) + " rounds: one took " +
-                 std::to_string(static_cast<int>(rounds.longest)) + " ms",
+             in_words(row.parameters) + " was stopped after " + std::to_string(row.rounds) +
+                 " rounds: one took " + std::to_string(static_cast<int>(rounds.longest)) + " ms",
              row.heap);
     add(std::move(row));
 }
@@ -233,7 +236,8 @@ void Bench::progress(const std::string &suite, const std::string &doing) const
 void Bench::empty_kernel(const std::string &suite)
 {
     const cl::Buffer room = refs(1);
-    const Rounds rounds = measure([&] { return std::vector{time("empty", work_group, heap(), room)}; });
+    const Rounds rounds =
+        measure([&] { return std::vector{time("empty", work_group, heap(), room)}; });
     add({.suite = suite,
          .heap = {},
          .parameters = {{"work_items", work_group}},

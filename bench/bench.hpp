@@ -1,5 +1,5 @@
-// What a suite measures with: a kind of heap on a device, its program, the arrays that the kernels share, a clock, and
-// the report that figures go to.
+// What a suite measures with: a kind of heap on a device, its program, the arrays that the kernels
+// share, a clock, and the report that figures go to.
 #pragma once
 
 #include <array>
@@ -44,14 +44,15 @@ struct Rounds {
 class Bench {
 public:
     /// Builds no program and takes no memory for a heap yet.
-    Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options, Report &report,
-          std::function<void(const std::string &)> progress);
+    Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options,
+          Report &report, std::function<void(const std::string &)> progress);
 
     const kma::Device &device() const { return device_; }
     const char *name() const { return type_.name(); }
     bool gpu() const { return gpu_; }
     bool quick() const { return options_.quick; }
-    /// Whether freed memory is handed out again. A heap that does not is reset before each round, outside the timing.
+    /// Whether freed memory is handed out again. A heap that does not is reset before each round,
+    /// outside the timing.
     bool reuses() const;
     std::uint64_t heap_bytes() const { return report_.heap_bytes; }
     unsigned compute_units() const;
@@ -64,7 +65,8 @@ public:
     /// A program of these units alone, for heaps of this kind.
     kma::Program program(const std::vector<kma::Source> &units, int debug) const;
 
-    /// Arrays of at least so many words, kept from suite to suite: a slot's ref, the bytes asked for it, and room.
+    /// Arrays of at least so many words, kept from suite to suite: a slot's ref, the bytes asked
+    /// for it, and room.
     cl::Buffer refs(std::size_t slots) { return array("refs", slots); }
     cl::Buffer sizes(std::size_t slots) { return array("sizes", slots); }
     cl::Buffer array(const std::string &use, std::size_t words);
@@ -73,7 +75,8 @@ public:
 
     /// Runs a kernel of heap.cl, plain.cl or a suite's own file in groups of `work_group`, and
     /// returns its milliseconds by the device's clock. The first kernel of a file builds it.
-    template <class... Args> double time(const char *kernel_name, std::size_t work_items, const Args &...args)
+    template <class... Args>
+    double time(const char *kernel_name, std::size_t work_items, const Args &...args)
     {
         cl::Kernel &kernel = this->kernel(kernel_name);
         cl_uint index = 0;
@@ -85,8 +88,8 @@ public:
     cl::Buffer no_counts();
     Counts counts();
 
-    /// Runs `round` twice to warm up and seven times more, and keeps what it returned then. A round above two seconds
-    /// is the last one.
+    /// Runs `round` twice to warm up and seven times more, and keeps what it returned then. A round
+    /// above two seconds is the last one.
     Rounds measure(const std::function<std::vector<double>()> &round, bool warm_up = true) const;
 
     /// Adds a row for one time of these rounds, and a note if they were stopped.
@@ -103,8 +106,14 @@ private:
     cl::Kernel &kernel(const std::string &name);
     const kma::Program &program_of(const std::string &file);
     double launch(cl::Kernel &kernel, std::size_t work_items) const;
-    static void set_arg(cl::Kernel &kernel, cl_uint index, const kma::Heap &heap) { heap.set_arg(kernel, index); }
-    static void set_arg(cl::Kernel &kernel, cl_uint index, const cl::Buffer &buffer) { kernel.setArg(index, buffer); }
+    static void set_arg(cl::Kernel &kernel, cl_uint index, const kma::Heap &heap)
+    {
+        heap.set_arg(kernel, index);
+    }
+    static void set_arg(cl::Kernel &kernel, cl_uint index, const cl::Buffer &buffer)
+    {
+        kernel.setArg(index, buffer);
+    }
     template <class T>
     requires std::is_arithmetic_v<T>
     static void set_arg(cl::Kernel &kernel, cl_uint index, T value) { kernel.setArg(index, value); }

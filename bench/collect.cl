@@ -120,8 +120,8 @@ kernel void make_tiles(global kma_heap *heap, global kma_ref *refs, uint count)
     }
 }
 
-kernel void link_tiles(global kma_heap *heap, global const kma_ref *root, global const kma_ref *refs,
-                       uint count, uint is_far)
+kernel void link_tiles(global kma_heap *heap, global const kma_ref *root,
+                       global const kma_ref *refs, uint count, uint is_far)
 {
     global Things *tiles = Things_at(heap, root[0]);
     for (uint i = (uint)get_global_id(0); tiles && i < count / 2; i += (uint)get_global_size(0)) {
@@ -130,15 +130,16 @@ kernel void link_tiles(global kma_heap *heap, global const kma_ref *root, global
         if (k == 0)
             tiles[tile] = refs[2 * i];
         for (uint r = 0; r < 2; r++)
-            thing->to[r] = 2 * k + 1 + r < living ? refs[2 * (tile * 2048 + 2 * k + 1 + r)] : KMA_NULL;
+            thing->to[r] =
+                2 * k + 1 + r < living ? refs[2 * (tile * 2048 + 2 * k + 1 + r)] : KMA_NULL;
         const uint random = kma_mix32(i);
         thing->to[2] = refs[2 * (is_far ? random % (count / 2) : tile * 2048 + random % living)];
     }
 }
 
 // Counts things that are not as link_tiles made them, wherever they are.
-kernel void look_at_tiles(global kma_heap *heap, global const kma_ref *root, uint count, uint is_far,
-                          global kma_atomic_u32 *counts)
+kernel void look_at_tiles(global kma_heap *heap, global const kma_ref *root, uint count,
+                          uint is_far, global kma_atomic_u32 *counts)
 {
     global Things *tiles = Things_at(heap, root[0]);
     for (uint i = (uint)get_global_id(0); i < count / 2; i += (uint)get_global_size(0)) {
@@ -148,7 +149,8 @@ kernel void look_at_tiles(global kma_heap *heap, global const kma_ref *root, uin
             thing = Thing_at(heap, thing->to[(k + 1) >> bit & 1]);
         const uint random = kma_mix32(i);
         global Thing *other = Thing_at(heap, thing->to[2]);
-        if (kma_type_of(heap, thing) == 0 || thing->number != 2 * i || kma_type_of(heap, other) == 0 ||
+        if (kma_type_of(heap, thing) == 0 || thing->number != 2 * i ||
+            kma_type_of(heap, other) == 0 ||
             other->number != 2 * (is_far ? random % (count / 2) : tile * 2048 + random % living))
             kma_fetch_add_u32(&counts[1], 1, KMA_RELAXED);
     }

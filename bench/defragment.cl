@@ -39,18 +39,21 @@ static inline uint other_of(uint number, uint objects)
     return (uint)(((ulong)kma_mix32(number * 3 + 1) * objects) >> 32);
 }
 
-static inline void left_link(global kma_world *w, Left self, uint objects, global const uint *rights)
+static inline void left_link(global kma_world *w, Left self, uint objects,
+                             global const uint *rights)
 {
     Left_other(w, self) = rights[other_of(Left_number(w, self), objects)];
 }
 
-static inline void right_link(global kma_world *w, Right self, uint objects, global const uint *lefts)
+static inline void right_link(global kma_world *w, Right self, uint objects,
+                              global const uint *lefts)
 {
     Right_other(w, self) = lefts[other_of(Right_number(w, self), objects)];
 }
 
 // Counts in counts[0] the objects, in counts[1] those that refer to another one than they did.
-static inline void left_look(global kma_world *w, Left self, uint objects, uint percent, global kma_atomic_u32 *counts)
+static inline void left_look(global kma_world *w, Left self, uint objects, uint percent,
+                             global kma_atomic_u32 *counts)
 {
     const uint number = other_of(Left_number(w, self), objects), right = Left_other(w, self);
     const bool lives = kma_mix32(number + 7) % 100 >= percent;
@@ -59,7 +62,8 @@ static inline void left_look(global kma_world *w, Left self, uint objects, uint 
         kma_fetch_add_u32(&counts[1], 1, KMA_RELAXED);
 }
 
-static inline void right_look(global kma_world *w, Right self, uint objects, uint percent, global kma_atomic_u32 *counts)
+static inline void right_look(global kma_world *w, Right self, uint objects, uint percent,
+                              global kma_atomic_u32 *counts)
 {
     const uint number = other_of(Right_number(w, self), objects), left = Right_other(w, self);
     const bool lives = kma_mix32(number) % 100 >= percent;

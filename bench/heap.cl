@@ -1,8 +1,8 @@
-// The work of the battery's suites on a heap: one program for all of them, so that a driver compiles malloc and free as
-// seldom as can be. Sizes are arguments for the same reason.
+// The work of the battery's suites on a heap: one program for all of them, so that a driver
+// compiles malloc and free as seldom as can be. Sizes are arguments for the same reason.
 //
-// Blocks live in slots, refs[slot]; what is in them is painted by their slot. BENCH_KNOWS_SIZES: whether the heap has
-// kma_usable_size.
+// Blocks live in slots, refs[slot]; what is in them is painted by their slot. BENCH_KNOWS_SIZES:
+// whether the heap has kma_usable_size.
 #include "kma/kma.cl"
 #include "paint.cl"
 
@@ -24,9 +24,10 @@ kernel void release(global kma_heap *heap, global kma_ref *refs, uint first)
     kma_free(heap, kma_deref(heap, refs[first + me]));
 }
 
-// One work-item takes blocks until it gets NULL, `most` of them at most; how many it got goes into *served.
-kernel void allocate_alone(global kma_heap *heap, global kma_ref *refs, uint first, uint most, uint bytes,
-                           global uint *served)
+// One work-item takes blocks until it gets NULL, `most` of them at most; how many it got goes into
+// *served.
+kernel void allocate_alone(global kma_heap *heap, global kma_ref *refs, uint first, uint most,
+                           uint bytes, global uint *served)
 {
     uint count = 0;
     while (count < most) {
@@ -39,8 +40,9 @@ kernel void allocate_alone(global kma_heap *heap, global kma_ref *refs, uint fir
     *served = count;
 }
 
-// Pairs of malloc and free by each work-item, one byte written into each block. variance 0: `bytes`; 1: half of the
-// work-items 4, half 8; 2 and 3: 1 to 16. With 1 and 3 the first work-item takes 4000. (Spliet, thesis 6.2.1)
+// Pairs of malloc and free by each work-item, one byte written into each block. variance 0:
+// `bytes`; 1: half of the work-items 4, half 8; 2 and 3: 1 to 16. With 1 and 3 the first work-item
+// takes 4000. (Spliet, thesis 6.2.1)
 static inline uint bench_pair_bytes(uint me, uint turn, uint variance, uint bytes)
 {
     if ((variance & 1) != 0 && me == 0)
@@ -53,7 +55,8 @@ kernel void pairs(global kma_heap *heap, global uint *nulls, uint turns, uint va
     const uint me = (uint)get_global_id(0);
     uint refused = 0;
     for (uint turn = 0; turn < turns; turn++) {
-        global uchar *const block = (global uchar *)kma_malloc(heap, bench_pair_bytes(me, turn, variance, bytes));
+        global uchar *const block =
+            (global uchar *)kma_malloc(heap, bench_pair_bytes(me, turn, variance, bytes));
         if (block)
             *block = (uchar)turn;
         refused += !block;
@@ -62,10 +65,11 @@ kernel void pairs(global kma_heap *heap, global uint *nulls, uint turns, uint va
     nulls[me] = refused;
 }
 
-// The same work for the untimed round: every byte of a block is painted, and looked at before the free. Each block
-// outlives the next one's malloc, so that a heap that gives everybody the same block is found out by a lone work-item.
-kernel void pairs_verified(global kma_heap *heap, global uint *nulls, uint turns, uint variance, uint bytes,
-                           volatile global uint *counts)
+// The same work for the untimed round: every byte of a block is painted, and looked at before the
+// free. Each block outlives the next one's malloc, so that a heap that gives everybody the same
+// block is found out by a lone work-item.
+kernel void pairs_verified(global kma_heap *heap, global uint *nulls, uint turns, uint variance,
+                           uint bytes, volatile global uint *counts)
 {
     const uint me = (uint)get_global_id(0);
     uint refused = 0;
@@ -89,11 +93,13 @@ kernel void pairs_verified(global kma_heap *heap, global uint *nulls, uint turns
         atomic_add(&counts[BENCH_WRONG], bad);
 }
 
-// One turn of the steady state (Steinberger and others, ScatterAlloc, 7): the work-item's slot gets a block with the
-// chance of `take_below` in 2^32 if it has none, and loses it with that of `give_below` if it has. The slots of a launch
-// are those from `first` on, of `slots` that form a ring.
-kernel void steady(global kma_heap *heap, global kma_ref *refs, global uint *sizes, uint first, uint slots,
-                   uint take_below, uint give_below, uint low, uint span, uint seed, volatile global uint *counts)
+// One turn of the steady state (Steinberger and others, ScatterAlloc, 7): the work-item's slot gets
+// a block with the chance of `take_below` in 2^32 if it has none, and loses it with that of
+// `give_below` if it has. The slots of a launch are those from `first` on, of `slots` that form a
+// ring.
+kernel void steady(global kma_heap *heap, global kma_ref *refs, global uint *sizes, uint first,
+                   uint slots, uint take_below, uint give_below, uint low, uint span, uint seed,
+                   volatile global uint *counts)
 {
     const uint slot = (first + (uint)get_global_id(0)) % slots;
     const uint random = kma_mix32(kma_mix32(slot) + seed);
@@ -113,10 +119,10 @@ kernel void steady(global kma_heap *heap, global kma_ref *refs, global uint *siz
     }
 }
 
-// The same for large blocks, each as long as any other on a scale of logarithms: 2^shift to 2^(shift + powers) units of 16
-// bytes, `units` the sizes.
-kernel void steady_large(global kma_heap *heap, global kma_ref *refs, global uint *units, uint shift, uint powers,
-                         uint seed, volatile global uint *counts)
+// The same for large blocks, each as long as any other on a scale of logarithms: 2^shift to
+// 2^(shift + powers) units of 16 bytes, `units` the sizes.
+kernel void steady_large(global kma_heap *heap, global kma_ref *refs, global uint *units,
+                         uint shift, uint powers, uint seed, volatile global uint *counts)
 {
     const uint slot = (uint)get_global_id(0);
     const uint random = kma_mix32(kma_mix32(slot) + seed);
@@ -137,7 +143,8 @@ kernel void steady_large(global kma_heap *heap, global kma_ref *refs, global uin
     }
 }
 
-// A block of so many units of 16 bytes, for one work-item, which writes its first byte and its last one.
+// A block of so many units of 16 bytes, for one work-item, which writes its first byte and its last
+// one.
 kernel void allocate_units(global kma_heap *heap, global kma_ref *refs, uint slot, uint units)
 {
     global uchar *const block = (global uchar *)kma_malloc(heap, (size_t)units * 16);
@@ -149,7 +156,8 @@ kernel void allocate_units(global kma_heap *heap, global kma_ref *refs, uint slo
 }
 
 // What each slot's block takes of the heap, as far as the heap tells.
-kernel void taken(global kma_heap *heap, global const kma_ref *refs, global const uint *sizes, global uint *bytes)
+kernel void taken(global kma_heap *heap, global const kma_ref *refs, global const uint *sizes,
+                  global uint *bytes)
 {
     const uint slot = (uint)get_global_id(0);
     const kma_ref ref = refs[slot];
@@ -160,7 +168,8 @@ kernel void taken(global kma_heap *heap, global const kma_ref *refs, global cons
 #endif
 }
 
-// Counts the NULLs among the slots' refs and the blocks that lie outside, and finds the range that all others span.
+// Counts the NULLs among the slots' refs and the blocks that lie outside, and finds the range that
+// all others span.
 kernel void look(ulong heap_bytes, global const kma_ref *refs, global const uint *sizes, uint first,
                  volatile global uint *counts)
 {
@@ -176,8 +185,8 @@ kernel void look(ulong heap_bytes, global const kma_ref *refs, global const uint
     }
 }
 
-kernel void paint(global kma_heap *heap, ulong heap_bytes, global const kma_ref *refs, global const uint *sizes,
-                  uint first)
+kernel void paint(global kma_heap *heap, ulong heap_bytes, global const kma_ref *refs,
+                  global const uint *sizes, uint first)
 {
     const uint slot = first + (uint)get_global_id(0);
     if (refs[slot] != KMA_NULL && bench_inside(refs[slot], sizes[slot], heap_bytes))
@@ -185,8 +194,8 @@ kernel void paint(global kma_heap *heap, ulong heap_bytes, global const kma_ref 
 }
 
 // Counts the blocks that are not as they were painted: two that overlap cannot both be.
-kernel void verify(global kma_heap *heap, ulong heap_bytes, global const kma_ref *refs, global const uint *sizes,
-                   uint first, volatile global uint *counts)
+kernel void verify(global kma_heap *heap, ulong heap_bytes, global const kma_ref *refs,
+                   global const uint *sizes, uint first, volatile global uint *counts)
 {
     const uint slot = first + (uint)get_global_id(0);
     if (refs[slot] != KMA_NULL && bench_inside(refs[slot], sizes[slot], heap_bytes) &&
@@ -215,7 +224,8 @@ kernel void read_blocks(global kma_heap *heap, global const kma_ref *refs, globa
     sums[me] = sum;
 }
 
-// Work generation with malloc: each work-item makes output of its own size, painted, in a block of its own.
+// Work generation with malloc: each work-item makes output of its own size, painted, in a block of
+// its own.
 kernel void generate(global kma_heap *heap, global kma_ref *refs, uint low, uint span)
 {
     const uint me = (uint)get_global_id(0);

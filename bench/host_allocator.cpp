@@ -1,5 +1,5 @@
-// mimalloc is loaded at run time, with its names kept from the rest of the program: to link it, as its users do, would
-// put it in the place of malloc, and then the two columns were one.
+// mimalloc is loaded at run time, with its names kept from the rest of the program: to link it, as
+// its users do, would put it in the place of malloc, and then the two columns were one.
 #include "host_allocator.hpp"
 
 #include <cstdlib>
@@ -19,7 +19,8 @@ template <class F> F *function(void *library, const char *name)
 
 std::string version_text(int version) // 209: 2.0.9; from 3.0 on with more digits
 {
-    return std::to_string(version / 100) + "." + std::to_string(version / 10 % 10) + "." + std::to_string(version % 10);
+    return std::to_string(version / 100) + "." + std::to_string(version / 10 % 10) + "." +
+           std::to_string(version % 10);
 }
 
 } // namespace
@@ -33,7 +34,8 @@ HostAllocators host_allocators()
     found.all.push_back({"malloc", std::malloc, std::free});
 #endif
 #ifdef KMA_BENCH_MIMALLOC
-    void *const library = dlopen(KMA_BENCH_MIMALLOC, RTLD_NOW | RTLD_LOCAL); // until the program ends
+    // until the program ends
+    void *const library = dlopen(KMA_BENCH_MIMALLOC, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         found.missing = std::string("mimalloc's column is missing: ") + dlerror();
         return found;
@@ -46,7 +48,8 @@ HostAllocators host_allocators()
     else
         found.missing = "mimalloc's column is missing: " KMA_BENCH_MIMALLOC " has no mi_malloc";
 #else
-    found.missing = "mimalloc's column is missing: install libmimalloc-dev and configure and build kma again";
+    found.missing =
+        "mimalloc's column is missing: install libmimalloc-dev and configure and build kma again";
 #endif
     return found;
 }

@@ -10,8 +10,8 @@ namespace {
 class Measured {
 public:
     Measured(Bench &bench, const Line &line)
-        : bench_(bench), line_(line), slots_(whole_groups(line.work_items)), refs_(bench.refs(slots_)),
-          sizes_(bench.sizes(slots_))
+        : bench_(bench), line_(line), slots_(whole_groups(line.work_items)),
+          refs_(bench.refs(slots_)), sizes_(bench.sizes(slots_))
     {
         bench_.fill(refs_, slots_, 0);
         bench_.time("fill_sizes", slots_, sizes_, line.sizes.low, line.sizes.span);
@@ -19,9 +19,10 @@ public:
 
     double take()
     {
-        const double ms = bench_.time("allocate", line_.work_items, bench_.heap(), refs_, cl_uint{0}, line_.sizes.low,
-                                      line_.sizes.span);
-        bench_.time("look", slots_, cl_ulong{bench_.heap_bytes()}, refs_, sizes_, cl_uint{0}, bench_.no_counts());
+        const double ms = bench_.time("allocate", line_.work_items, bench_.heap(), refs_,
+                                      cl_uint{0}, line_.sizes.low, line_.sizes.span);
+        bench_.time("look", slots_, cl_ulong{bench_.heap_bytes()}, refs_, sizes_, cl_uint{0},
+                    bench_.no_counts());
         seen_ = bench_.counts();
         seen_.nulls -= static_cast<cl_uint>(slots_ - line_.work_items);
         nulls_ += seen_.nulls;
@@ -29,19 +30,25 @@ public:
         return ms;
     }
 
-    double give() { return bench_.time("release", line_.work_items, bench_.heap(), refs_, cl_uint{0}); }
+    double give()
+    {
+        return bench_.time("release", line_.work_items, bench_.heap(), refs_, cl_uint{0});
+    }
 
-    /// Whether the blocks of the last take() are as they must be, and so were the refs of all before.
+    /// Whether the blocks of the last take() are as they must be, and so were the refs of all
+    /// before.
     bool verify(const LineOptions &options)
     {
-        return paint_and_verify(bench_, bench_.heap(), bench_.heap_bytes(), refs_, sizes_, slots_) && inside_ &&
-               options.others();
+        return paint_and_verify(bench_, bench_.heap(), bench_.heap_bytes(), refs_, sizes_,
+                                slots_) &&
+               inside_ && options.others();
     }
 
     double address_range() const
     {
         const std::uint64_t range = (std::uint64_t{seen_.highest} - seen_.lowest) * 16;
-        return static_cast<double>(range) / static_cast<double>(line_.sizes.total(line_.work_items));
+        return static_cast<double>(range) /
+               static_cast<double>(line_.sizes.total(line_.work_items));
     }
 
     bool any() const { return seen_.highest != 0; }
@@ -74,8 +81,8 @@ std::vector<Line> uniform_lines(bool quick)
     std::vector<Line> lines;
     for (const std::size_t n : {1u << 10, 1u << 14, 1u << 17, 1u << 20})
         for (const cl_uint bytes : {16u, 64u, 256u, 1024u, 4096u, 8192u}) {
-            const bool in_quick =
-                n <= 1u << 14 ? bytes == 16 || bytes == 256 || bytes == 4096 : n <= 1u << 17 && bytes <= 64;
+            const bool in_quick = n <= 1u << 14 ? bytes == 16 || bytes == 256 || bytes == 4096
+                                                : n <= 1u << 17 && bytes <= 64;
             if (quick ? in_quick : bytes <= 1024 || n <= 1u << 17)
                 lines.push_back(line_of(n, {bytes}));
         }
@@ -108,7 +115,8 @@ cl_uint latency_turns(bool quick)
     return quick ? 1000 : 10000;
 }
 
-bool fits(Bench &bench, const std::string &suite, const Line &line, std::uint64_t room, const std::string &who)
+bool fits(Bench &bench, const std::string &suite, const Line &line, std::uint64_t room,
+          const std::string &who)
 {
     const std::uint64_t bytes = line.sizes.total(line.work_items);
     if (bytes <= room / 2)
@@ -120,8 +128,8 @@ bool fits(Bench &bench, const std::string &suite, const Line &line, std::uint64_
     return false;
 }
 
-bool still_painted(Bench &bench, const kma::Heap &heap, std::uint64_t heap_bytes, const cl::Buffer &refs,
-                   const cl::Buffer &sizes, std::size_t n)
+bool still_painted(Bench &bench, const kma::Heap &heap, std::uint64_t heap_bytes,
+                   const cl::Buffer &refs, const cl::Buffer &sizes, std::size_t n)
 {
     const cl::Buffer counts = bench.no_counts();
     bench.time("look", n, cl_ulong{heap_bytes}, refs, sizes, cl_uint{0}, counts);
@@ -130,8 +138,8 @@ bool still_painted(Bench &bench, const kma::Heap &heap, std::uint64_t heap_bytes
     return seen.wrong == 0 && seen.nulls < n;
 }
 
-bool paint_and_verify(Bench &bench, const kma::Heap &heap, std::uint64_t heap_bytes, const cl::Buffer &refs,
-                      const cl::Buffer &sizes, std::size_t n)
+bool paint_and_verify(Bench &bench, const kma::Heap &heap, std::uint64_t heap_bytes,
+                      const cl::Buffer &refs, const cl::Buffer &sizes, std::size_t n)
 {
     bench.time("paint", n, heap, cl_ulong{heap_bytes}, refs, sizes, cl_uint{0});
     return still_painted(bench, heap, heap_bytes, refs, sizes, n);
@@ -153,13 +161,20 @@ bool are_apart(const std::vector<cl_uint> &refs, const std::vector<cl_uint> &uni
     return behind * 16 <= heap_bytes;
 }
 
-void allocate_and_free(Bench &bench, const std::string &suite, const Line &line, const LineOptions &options)
+void allocate_and_free(Bench &bench, const std::string &suite, const Line &line,
+                       const LineOptions &options)
 {
     bench.progress(suite, in_words(line.parameters));
     kma::Heap &heap = bench.heap();
     Measured work(bench, line);
-    const Row row{.suite = suite, .heap = {}, .parameters = line.parameters, .metric = {}, .unit = "ms", .figure = {}};
-    const auto add = [&](const char *metric, const Rounds &rounds, std::size_t which, std::uint64_t nulls, bool right) {
+    const Row row{.suite = suite,
+                  .heap = {},
+                  .parameters = line.parameters,
+                  .metric = {},
+                  .unit = "ms",
+                  .figure = {}};
+    const auto add = [&](const char *metric, const Rounds &rounds, std::size_t which,
+                         std::uint64_t nulls, bool right) {
         Row one = row;
         one.metric = metric;
         one.nulls = nulls;
@@ -199,7 +214,8 @@ void allocate_and_free(Bench &bench, const std::string &suite, const Line &line,
     work.give();
     begin();
     add("malloc", warm, 0, nulls, right);
-    add("free", warm, 1, 0, right && heap.stats().used == used); // a free that loses memory is no free
+    // a free that loses memory is no free
+    add("free", warm, 1, 0, right && heap.stats().used == used);
 }
 
 } // namespace bench

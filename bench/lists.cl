@@ -1,5 +1,6 @@
-// The work of the suite lists: each work-item makes BENCH_OBJECTS objects, by malloc, in an arena or in an array list, and writes a word
-// into each; where they are goes into places[k * work-items + me] for the k-th: a ref, or an index.
+// The work of the suite lists: each work-item makes BENCH_OBJECTS objects, by malloc, in an arena
+// or in an array list, and writes a word into each; where they are goes into places[k * work-items
+// + me] for the k-th: a ref, or an index.
 #include "kma/containers/arena.cl"
 #include "kma/containers/array_list.cl"
 #include "paint.cl"
@@ -17,7 +18,8 @@ static inline uint bench_object_place(uint me, uint k)
 }
 
 // Writes object `k` of this work-item, or notes that there is none.
-static inline void bench_write_block(global kma_heap *heap, global uint *object, global uint *places, uint k)
+static inline void bench_write_block(global kma_heap *heap, global uint *object,
+                                     global uint *places, uint k)
 {
     const uint me = (uint)get_global_id(0);
     if (object)
@@ -33,7 +35,8 @@ kernel void objects_by_malloc(global kma_heap *heap, global uint *places, uint b
 }
 
 // The same in an arena.
-kernel void objects_by_arena(global kma_heap *heap, kma_ref arena_ref, global uint *places, uint bytes)
+kernel void objects_by_arena(global kma_heap *heap, kma_ref arena_ref, global uint *places,
+                             uint bytes)
 {
     global kma_arena *const arena = kma_arena_at(heap, arena_ref);
     for (uint k = 0; k < BENCH_OBJECTS; k++)
@@ -46,9 +49,11 @@ kernel void free_objects(global kma_heap *heap, global const uint *places)
         kma_free(heap, kma_deref(heap, places[bench_object_place((uint)get_global_id(0), k)]));
 }
 
-// Writes objects `k` to `k + each - 1` of this work-item, which are each `stride` further in the list from `first` on.
-static inline void bench_write_objects(global kma_heap *heap, global kma_array_list *list, global uint *places, uint k, uint each,
-                                       uint first, uint stride)
+// Writes objects `k` to `k + each - 1` of this work-item, which are each `stride` further in the
+// list from `first` on.
+static inline void bench_write_objects(global kma_heap *heap, global kma_array_list *list,
+                                       global uint *places, uint k, uint each, uint first,
+                                       uint stride)
 {
     const uint me = (uint)get_global_id(0);
     for (uint i = 0; i < each; i++) {
@@ -67,26 +72,31 @@ kernel void objects_by_grow(global kma_heap *heap, kma_ref list_ref, global uint
         bench_write_objects(heap, list, places, k, each, kma_array_list_grow(heap, list, each), 1);
 }
 
-kernel void objects_by_grow_local(global kma_heap *heap, kma_ref list_ref, global uint *places, uint each)
+kernel void objects_by_grow_local(global kma_heap *heap, kma_ref list_ref, global uint *places,
+                                  uint each)
 {
     local kma_group_words words;
     global kma_array_list *const list = kma_array_list_at(heap, list_ref);
     for (uint k = 0; k < BENCH_OBJECTS; k += each)
-        bench_write_objects(heap, list, places, k, each, kma_array_list_grow_local(heap, list, each, &words), 1);
+        bench_write_objects(heap, list, places, k, each,
+                            kma_array_list_grow_local(heap, list, each, &words), 1);
 }
 
-kernel void objects_by_grow_max(global kma_heap *heap, kma_ref list_ref, global uint *places, uint each)
+kernel void objects_by_grow_max(global kma_heap *heap, kma_ref list_ref, global uint *places,
+                                uint each)
 {
     local kma_group_words words;
     global kma_array_list *const list = kma_array_list_at(heap, list_ref);
     for (uint k = 0; k < BENCH_OBJECTS; k += each)
-        bench_write_objects(heap, list, places, k, each, kma_array_list_grow_max(heap, list, each, &words),
+        bench_write_objects(heap, list, places, k, each,
+                            kma_array_list_grow_max(heap, list, each, &words),
                             (uint)get_local_size(0));
 }
 
-// Each work-item adds up its own objects, of which the first's place is known and the others follow by `stride`: what the order of a
-// list does to who reads it (Spliet, thesis 5.3.2).
-kernel void read_objects(global kma_heap *heap, kma_ref list_ref, global const uint *places, uint stride, global uint *sums)
+// Each work-item adds up its own objects, of which the first's place is known and the others follow
+// by `stride`: what the order of a list does to who reads it (Spliet, thesis 5.3.2).
+kernel void read_objects(global kma_heap *heap, kma_ref list_ref, global const uint *places,
+                         uint stride, global uint *sums)
 {
     const uint me = (uint)get_global_id(0);
     global kma_array_list *const list = kma_array_list_at(heap, list_ref);
@@ -98,20 +108,24 @@ kernel void read_objects(global kma_heap *heap, kma_ref list_ref, global const u
     sums[me] = sum;
 }
 
-// Counts the objects that there are not, and those that are not as they were written: two in one place cannot both be.
-kernel void check_blocks(global kma_heap *heap, ulong heap_bytes, global const uint *places, volatile global uint *counts)
+// Counts the objects that there are not, and those that are not as they were written: two in one
+// place cannot both be.
+kernel void check_blocks(global kma_heap *heap, ulong heap_bytes, global const uint *places,
+                         volatile global uint *counts)
 {
     const uint me = (uint)get_global_id(0);
     for (uint k = 0; k < BENCH_OBJECTS; k++) {
         const uint ref = places[bench_object_place(me, k)];
         if (ref == KMA_NULL)
             atomic_inc(&counts[BENCH_NULLS]);
-        else if ((ulong)ref * 16 + 16 > heap_bytes || *(global uint *)kma_deref(heap, ref) != bench_object_word(me, k))
+        else if ((ulong)ref * 16 + 16 > heap_bytes ||
+                 *(global uint *)kma_deref(heap, ref) != bench_object_word(me, k))
             atomic_inc(&counts[BENCH_WRONG]);
     }
 }
 
-kernel void check_objects(global kma_heap *heap, kma_ref list_ref, global const uint *places, volatile global uint *counts)
+kernel void check_objects(global kma_heap *heap, kma_ref list_ref, global const uint *places,
+                          volatile global uint *counts)
 {
     const uint me = (uint)get_global_id(0);
     global kma_array_list *const list = kma_array_list_at(heap, list_ref);
@@ -120,7 +134,8 @@ kernel void check_objects(global kma_heap *heap, kma_ref list_ref, global const 
         const uint index = places[bench_object_place(me, k)];
         if (index == KMA_ARRAY_LIST_NONE)
             atomic_inc(&counts[BENCH_NULLS]);
-        else if (index >= size || *(global uint *)kma_array_list_get(heap, list, index) != bench_object_word(me, k))
+        else if (index >= size ||
+                 *(global uint *)kma_array_list_get(heap, list, index) != bench_object_word(me, k))
             atomic_inc(&counts[BENCH_WRONG]);
     }
 }

@@ -1,4 +1,5 @@
-// What the suite `objects` runs in a world of class Thing, whose only field is `ulong words[8]`: work-item k's n-th object is refs[n * items + k].
+// What the suite `objects` runs in a world of class Thing, whose only field is `ulong words[8]`:
+// work-item k's n-th object is refs[n * items + k].
 
 kernel void create(global kma_world *w, uint each, global uint *refs)
 {
@@ -22,8 +23,10 @@ kernel void stamp(global kma_world *w, uint each, global const uint *refs)
     }
 }
 
-// Counts in counts[0] the references that are 0, in counts[1] the objects that are not as they were stamped.
-kernel void look(global kma_world *w, uint each, global const uint *refs, global kma_atomic_u32 *counts)
+// Counts in counts[0] the references that are 0, in counts[1] the objects that are not as they were
+// stamped.
+kernel void look(global kma_world *w, uint each, global const uint *refs,
+                 global kma_atomic_u32 *counts)
 {
     for (uint n = 0; n < each; n++) {
         const uint at = n * (uint)get_global_size(0) + (uint)get_global_id(0);

@@ -1,4 +1,5 @@
-// What is painted into blocks, how sizes come about, and the counts that kernels make: for both programs.
+// What is painted into blocks, how sizes come about, and the counts that kernels make: for both
+// programs.
 #include "words.cl" // the conformance suite's
 
 // Places in the array of counts.

@@ -79,15 +79,17 @@ kernel void scan_totals(global uint *totals, uint groups)
 }
 
 // ... and each makes its output at its place in a buffer that is exactly large enough.
-kernel void write_output(global uint *output, global const uint *words, global const uint *totals, uint low, uint span)
+kernel void write_output(global uint *output, global const uint *words, global const uint *totals,
+                         uint low, uint span)
 {
     const uint me = (uint)get_global_id(0);
     const uint at = words[me] + totals[get_group_id(0)];
     bench_paint((global uchar *)(output + at), bench_size(me, low, span), me);
 }
 
-kernel void verify_output(global const uint *output, global const uint *words, global const uint *totals, uint low,
-                          uint span, volatile global uint *counts)
+kernel void verify_output(global const uint *output, global const uint *words,
+                          global const uint *totals, uint low, uint span,
+                          volatile global uint *counts)
 {
     const uint me = (uint)get_global_id(0);
     const uint at = words[me] + totals[get_group_id(0)];

@@ -40,7 +40,8 @@ struct Row {
     Statistics figure;
     std::size_t rounds = 1;         ///< samples that count
     std::uint64_t nulls = 0;        ///< requests of these rounds that got NULL
-    std::optional<bool> verified{}; ///< whether contents were right and no blocks overlapped; none: nothing to verify
+    /// whether contents were right and no blocks overlapped; none: nothing to verify
+    std::optional<bool> verified{};
 };
 
 struct Report {

@@ -10,7 +10,8 @@ Statistics statistics(std::vector<double> samples)
 {
     std::ranges::sort(samples);
     const std::size_t n = samples.size();
-    const double mean = std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(n);
+    const double mean =
+        std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(n);
     double squares = 0;
     for (const double sample : samples)
         squares += (sample - mean) * (sample - mean);

@@ -7,7 +7,8 @@ namespace bench {
 
 struct Statistics {
     double median = 0, min = 0, max = 0;
-    double cv = 0; ///< coefficient of variation: standard deviation over mean; 0 for less than two samples
+    /// coefficient of variation: standard deviation over mean; 0 for less than two samples
+    double cv = 0;
 };
 
 /// Of any number of samples but none.

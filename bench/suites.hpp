@@ -34,11 +34,17 @@ struct Suite {
 };
 
 constexpr Suite all_suites[] = {
-    {"uniform", uniform}, {"mixed", mixed},         {"churn", churn},     {"latency", latency}, {"scaling", scaling},
-    {"fill", fill},       {"steady", steady},       {"sparse", sparse},   {"large", large},     {"access", access},
-    {"workgen", workgen}, {"adjacency", adjacency}, {"lists", lists},     {"init", init},
-    {"registers", registers}, {"compile", compile}, {"objects", objects, true}, {"defragment", defragment, true},
-    {"collect", collect, true}, {"compact", compact, true}, {"host", host, true},
+    {"uniform", uniform},       {"mixed", mixed},
+    {"churn", churn},           {"latency", latency},
+    {"scaling", scaling},       {"fill", fill},
+    {"steady", steady},         {"sparse", sparse},
+    {"large", large},           {"access", access},
+    {"workgen", workgen},       {"adjacency", adjacency},
+    {"lists", lists},           {"init", init},
+    {"registers", registers},   {"compile", compile},
+    {"objects", objects, true}, {"defragment", defragment, true},
+    {"collect", collect, true}, {"compact", compact, true},
+    {"host", host, true},
 };
 
 } // namespace bench

@@ -15,7 +15,8 @@ public:
     Team &operator=(const Team &) = delete;
     ~Team();
 
-    /// `work(begin, end)` by each thread for its part of 0 to n - 1; returns the milliseconds that it took together.
+    /// `work(begin, end)` by each thread for its part of 0 to n - 1; returns the milliseconds that
+    /// it took together.
     double run(std::size_t n, const std::function<void(std::size_t, std::size_t)> &work);
 
 private:

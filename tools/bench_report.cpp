@@ -69,14 +69,16 @@ std::string quoted(const ordered_json &value)
 
 std::string suite_table(const std::vector<bench::Row> &rows, const std::string &suite)
 {
-    std::vector<std::vector<std::string>> lines = {
-        {"heap", "line", "metric", "median", "unit", "min", "max", "cv %", "rounds", "NULLs", "verified"}};
+    std::vector<std::vector<std::string>> lines = {{"heap", "line", "metric", "median", "unit",
+                                                    "min", "max", "cv %", "rounds", "NULLs",
+                                                    "verified"}};
     for (const bench::Row &row : rows)
         if (row.suite == suite)
-            lines.push_back({row.heap, bench::in_words(row.parameters), row.metric, short_number(row.figure.median),
-                             row.unit, short_number(row.figure.min), short_number(row.figure.max),
-                             short_number(row.figure.cv * 100), std::to_string(row.rounds), std::to_string(row.nulls),
-                             verdict(row)});
+            lines.push_back({row.heap, bench::in_words(row.parameters), row.metric,
+                             short_number(row.figure.median), row.unit,
+                             short_number(row.figure.min), short_number(row.figure.max),
+                             short_number(row.figure.cv * 100), std::to_string(row.rounds),
+                             std::to_string(row.nulls), verdict(row)});
     return lines.size() > 1 ? suite + "\n" + table(lines, 3) + "\n" : "";
 }
 
@@ -88,15 +90,16 @@ std::string failures(const std::vector<bench::Row> &rows)
     std::size_t count = 0;
     for (const bench::Row &row : rows)
         if (!row.verified.value_or(true) && count++ < most)
-            text << "FAILED: " << row.suite << ", " << row.heap << ", " << bench::in_words(row.parameters) << ", "
-                 << row.metric << ": contents or blocks are not as they must be\n";
+            text << "FAILED: " << row.suite << ", " << row.heap << ", "
+                 << bench::in_words(row.parameters) << ", " << row.metric
+                 << ": contents or blocks are not as they must be\n";
     if (count > most)
         text << "FAILED: and " << count - most << " more\n";
     return text.str();
 }
 
-// Switches off the caches of built programs that NVIDIA's driver and PoCL have, unless the environment
-// says otherwise. Drivers read this once, when they are loaded.
+// Switches off the caches of built programs that NVIDIA's driver and PoCL have, unless the
+// environment says otherwise. Drivers read this once, when they are loaded.
 void switch_caches_off()
 {
     setenv("CUDA_CACHE_DISABLE", "1", 0);
@@ -128,8 +131,10 @@ kma::Source replacement(const std::string &text)
     const std::size_t at = text.find('=');
     const std::string name = text.substr(0, at);
     if (at == std::string::npos ||
-        std::ranges::none_of(kma::sources(), [&](const kma::Source &source) { return source.name == name; }))
-        throw kma::Error("--replace \"" + text + "\" names no file of kma: write kma/heap/NAME.cl=FILE");
+        std::ranges::none_of(kma::sources(),
+                             [&](const kma::Source &source) { return source.name == name; }))
+        throw kma::Error("--replace \"" + text +
+                         "\" names no file of kma: write kma/heap/NAME.cl=FILE");
     std::ifstream file(text.substr(at + 1));
     if (!file)
         throw kma::Error("cannot read " + text.substr(at + 1) + ", which --replace names");
@@ -140,9 +145,9 @@ std::string to_text(const BenchReport &report)
 {
     const bench::Report &figures = report.figures;
     std::ostringstream text;
-    text << "kma " << kma::version() << ": the benchmark battery" << (figures.quick ? ", quick" : "") << ", heaps of "
-         << (figures.heap_bytes >> 20) << " MiB, an empty kernel takes " << short_number(figures.empty_kernel_ms)
-         << " ms, on\n\n"
+    text << "kma " << kma::version() << ": the benchmark battery"
+         << (figures.quick ? ", quick" : "") << ", heaps of " << (figures.heap_bytes >> 20)
+         << " MiB, an empty kernel takes " << short_number(figures.empty_kernel_ms) << " ms, on\n\n"
          << to_text(report.device) << '\n';
     for (const std::string &suite : bench::suite_names())
         text << suite_table(figures.rows, suite);
@@ -150,7 +155,8 @@ std::string to_text(const BenchReport &report)
         text << "note: " << note << '\n';
     std::uint64_t nulls = 0;
     for (const bench::Row &row : figures.rows)
-        if (row.suite != "fill" && row.suite != "steady" && row.suite != "large") // whose heaps run full
+        // whose heaps run full
+        if (row.suite != "fill" && row.suite != "steady" && row.suite != "large")
             nulls += row.nulls;
     text << failures(figures.rows);
     text << figures.rows.size() << " figures; NULLs where the heap had room: " << nulls << "; "
@@ -167,7 +173,8 @@ std::string to_csv(const BenchReport &report)
             if (std::ranges::find(names, name) == names.end()) {
                 const auto metric = std::ranges::find(names, "metric");
                 const bool parameter =
-                    std::ranges::find(row.parameters, name, &bench::Parameter::name) != row.parameters.end();
+                    std::ranges::find(row.parameters, name, &bench::Parameter::name) !=
+                    row.parameters.end();
                 names.insert(parameter ? metric : names.end(), name);
             }
     }
@@ -185,11 +192,16 @@ std::string to_csv(const BenchReport &report)
 void to_json(ordered_json &json, const BenchReport &report)
 {
     const bench::Report &figures = report.figures;
-    json = {{"kma", kma::version()},     {"passed", report.passed()},
-            {"device", report.device},   {"driver", report.device.driver},
-            {"date", report.date},       {"options", {{"quick", figures.quick}, {"heap_bytes", figures.heap_bytes}}},
-            {"command", report.command}, {"empty_kernel_ms", figures.empty_kernel_ms},
-            {"notes", figures.notes},    {"results", ordered_json::array()}};
+    json = {{"kma", kma::version()},
+            {"passed", report.passed()},
+            {"device", report.device},
+            {"driver", report.device.driver},
+            {"date", report.date},
+            {"options", {{"quick", figures.quick}, {"heap_bytes", figures.heap_bytes}}},
+            {"command", report.command},
+            {"empty_kernel_ms", figures.empty_kernel_ms},
+            {"notes", figures.notes},
+            {"results", ordered_json::array()}};
     for (const bench::Row &row : figures.rows)
         json["results"].push_back(row_json(row));
 }

@@ -1,4 +1,5 @@
-// `kma bench`: the battery on the device of KMA_DEVICE, and its figures for people and for programs.
+// `kma bench`: the battery on the device of KMA_DEVICE, and its figures for people and for
+// programs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

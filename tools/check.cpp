@@ -1,4 +1,5 @@
-// `kma check`: runs the conformance cases through Catch2 and makes a table of what its reporter collected.
+// `kma check`: runs the conformance cases through Catch2 and makes a table of what its reporter
+// collected.
 #include "check.hpp"
 
 #include <algorithm>
@@ -16,7 +17,8 @@
 namespace tool {
 namespace {
 
-// A failure names the heap in the subject's name among its messages; one that does not counts for all who took part.
+// A failure names the heap in the subject's name among its messages; one that does not counts for
+// all who took part.
 bool concerns(const std::string &failure, kma::HeapKind kind)
 {
     bool names_any = false;
@@ -42,8 +44,8 @@ std::string verdict(const CaseResult &one, kma::HeapKind kind)
         took_part = took_part || each.exempt_because.empty();
         fast = fast || (each.exempt_because.empty() && !each.debug);
     }
-    const bool failed =
-        std::ranges::any_of(one.failures, [&](const std::string &failure) { return concerns(failure, kind); });
+    const bool failed = std::ranges::any_of(
+        one.failures, [&](const std::string &failure) { return concerns(failure, kind); });
     if (!took_part)
         return exempt ? "exempt" : failed ? "FAILED" : "-";
     return failed ? "FAILED" : fast ? "ok" : "debug only";
@@ -111,16 +113,16 @@ std::string to_text(const CheckResults &results)
     text << "kma " << kma::version() << ": what every heap must do, on\n\n"
          << to_text(results.device) << '\n'
          << cases_table(results) << '\n';
-    const auto failed =
-        std::ranges::count_if(results.cases, [](const CaseResult &one) { return !one.failures.empty(); });
+    const auto failed = std::ranges::count_if(
+        results.cases, [](const CaseResult &one) { return !one.failures.empty(); });
     for (const CaseResult &one : results.cases)
         for (const std::string &failure : one.failures)
             text << "FAILED: " << one.name << ": " << failure << '\n';
     for (const std::string &remark : conformance::remarks())
         text << "remark: " << remark << '\n';
     text << conformance::exemption_table() << '\n'
-         << results.cases.size() << " cases, " << failed << " failed: " << (results.passed ? "passed" : "FAILED")
-         << '\n';
+         << results.cases.size() << " cases, " << failed
+         << " failed: " << (results.passed ? "passed" : "FAILED") << '\n';
     return text.str();
 }
 

@@ -22,8 +22,9 @@ struct CheckResults {
     bool passed;
 };
 
-/// Runs all cases of tests/conformance, or those of these `names`, in which * at either end stands for any text, on the
-/// device of KMA_DEVICE. Tells on standard error where it is. Throws kma::Error if no case has such a name.
+/// Runs all cases of tests/heap/conformance, or those of these `names`, in which * at either end
+/// stands for any text, on the device of KMA_DEVICE. Tells on standard error where it is. Throws
+/// kma::Error if no case has such a name.
 CheckResults run_check(const std::vector<std::string> &names);
 
 std::string to_text(const CheckResults &results);

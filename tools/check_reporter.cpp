@@ -32,7 +32,8 @@ std::string text_of(const Catch::AssertionStats &stats)
     text << file << ':' << result.getSourceInfo().line << ": ";
     if (result.hasExpression())
         text << result.getExpressionInMacro() << ", that is " << result.getExpandedExpression();
-    if (const std::string message(result.getMessage().data(), result.getMessage().size()); !message.empty())
+    if (const std::string message(result.getMessage().data(), result.getMessage().size());
+        !message.empty())
         text << (result.hasExpression() ? "; " : "") << message;
     for (const Catch::MessageInfo &info : stats.infoMessages)
         text << " [" << info.message << ']';
@@ -41,7 +42,10 @@ std::string text_of(const Catch::AssertionStats &stats)
 
 class CheckReporter : public CatchReporter<CheckReporter> {
 public:
-    explicit CheckReporter(Config config) : CatchReporter<CheckReporter>(static_cast<Config>(config)) {}
+    explicit CheckReporter(Config config)
+        : CatchReporter<CheckReporter>(static_cast<Config>(config))
+    {
+    }
 
     static std::string getDescription() { return "collects the results for kma check"; }
 
@@ -75,7 +79,8 @@ public:
         if (failed_ > kept_failures)
             case_.failures.push_back("and " + std::to_string(failed_ - kept_failures) + " more");
         failed_ = 0;
-        std::fprintf(stderr, " %s, %.1f s\n", case_.failures.empty() ? "ok" : "FAILED", case_.seconds);
+        std::fprintf(stderr, " %s, %.1f s\n", case_.failures.empty() ? "ok" : "FAILED",
+                     case_.seconds);
         ended_cases().push_back(std::move(case_));
     }
 

@@ -16,7 +16,9 @@ std::string trimmed(std::string text)
 {
     text.resize(std::min(text.find('\0'), text.size()));
     const std::size_t first = text.find_first_not_of(' ');
-    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \n") + 1 - first);
+    return first == std::string::npos
+               ? ""
+               : text.substr(first, text.find_last_not_of(" \n") + 1 - first);
 }
 
 std::string type_of(const cl::Device &device)
@@ -50,7 +52,8 @@ std::string in_gib(std::uint64_t bytes)
     return text.str();
 }
 
-// The device that kma takes by default; none if KMA_DEVICE names none, which the commands that need one will tell.
+// The device that kma takes by default; none if KMA_DEVICE names none, which the commands that need
+// one will tell.
 cl_device_id default_device()
 {
     try {
@@ -65,7 +68,8 @@ cl_device_id default_device()
 DeviceFacts facts_of(const cl::Device &device)
 {
     DeviceFacts facts;
-    facts.platform = trimmed(cl::Platform(device.getInfo<CL_DEVICE_PLATFORM>()).getInfo<CL_PLATFORM_NAME>());
+    facts.platform =
+        trimmed(cl::Platform(device.getInfo<CL_DEVICE_PLATFORM>()).getInfo<CL_PLATFORM_NAME>());
     facts.name = trimmed(device.getInfo<CL_DEVICE_NAME>());
     facts.type = type_of(device);
     facts.version = trimmed(device.getInfo<CL_DEVICE_VERSION>());
@@ -74,7 +78,8 @@ DeviceFacts facts_of(const cl::Device &device)
     facts.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
     facts.memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
     facts.max_buffer_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
-    facts.buffer_alignment = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8; // which OpenCL gives in bits
+    // which OpenCL gives in bits
+    facts.buffer_alignment = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
     facts.svm = false;
     facts.selected = false;
     facts.obstacle = kma::Device::obstacle(device);
@@ -87,8 +92,8 @@ DeviceFacts facts_of(const cl::Device &device)
         facts.language_option = ours.language_option() + ours.target_options();
         facts.path = kma::code_path(ours);
     } catch (const cl::Error &error) {
-        facts.obstacle =
-            std::string("its driver answers ") + error.what() + " with error " + std::to_string(error.err());
+        facts.obstacle = std::string("its driver answers ") + error.what() + " with error " +
+                         std::to_string(error.err());
     } catch (const kma::BuildError &error) {
         facts.obstacle = std::string("its compiler refuses kma's device code: ") + error.what();
     }
@@ -117,21 +122,24 @@ std::string to_text(const DeviceFacts &facts)
         {"  OpenCL", facts.version},
         {"  OpenCL C", joined(facts.c_versions, ", ")},
         {"  memory", in_gib(facts.memory_bytes)},
-        {"  largest buffer",
-         in_gib(facts.max_buffer_bytes) + ", aligned to " + std::to_string(facts.buffer_alignment) + " bytes"},
+        {"  largest buffer", in_gib(facts.max_buffer_bytes) + ", aligned to " +
+                                 std::to_string(facts.buffer_alignment) + " bytes"},
     };
     if (facts.obstacle.empty()) {
         lines.push_back({"  shared virtual memory", facts.svm ? "yes" : "no"});
         lines.push_back({"  kma builds with", facts.language_option});
-        lines.push_back(
-            {"  64-bit atomics", facts.path->atomic64 ? "yes" : "no: heaps are limited, see docs/limits.md"});
+        lines.push_back({"  64-bit atomics", facts.path->atomic64
+                                                 ? "yes"
+                                                 : "no: heaps are limited, see docs/limits.md"});
         lines.push_back({"  memory path", describe(facts.path->memory)});
-        lines.push_back({"  lanes path", std::string(describe(facts.path->lanes)) + ", groups of up to " +
+        lines.push_back({"  lanes path", std::string(describe(facts.path->lanes)) +
+                                             ", groups of up to " +
                                              std::to_string(facts.path->lanes_met)});
     } else {
         lines.push_back({"  kma cannot run here", facts.obstacle});
     }
-    return facts.platform + " / " + facts.name + (facts.selected ? " (selected)\n" : "\n") + table(lines);
+    return facts.platform + " / " + facts.name + (facts.selected ? " (selected)\n" : "\n") +
+           table(lines);
 }
 
 void to_json(nlohmann::ordered_json &json, const DeviceFacts &facts)

@@ -8,14 +8,16 @@
 
 namespace tool {
 
-// Found from where the program itself lies, so that an installed tree can be moved; the build tree looks the same.
+// Found from where the program itself lies, so that an installed tree can be moved; the build tree
+// looks the same.
 std::filesystem::path cl_dir()
 {
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
     const std::filesystem::path folder = program.parent_path() / KMA_CLDIR_FROM_BIN;
     if (!std::filesystem::exists(folder / "kma/kma.cl"))
-        throw kma::Error("kma's .cl files are not in " + folder.lexically_normal().string() + ", where this program (" +
-                         program.string() + ") expects them: install kma as a whole");
+        throw kma::Error("kma's .cl files are not in " + folder.lexically_normal().string() +
+                         ", where this program (" + program.string() +
+                         ") expects them: install kma as a whole");
     return std::filesystem::canonical(folder);
 }
 

@@ -1,4 +1,5 @@
-// The command-line tool: what devices there are, whether kma works on them, and its device code as files.
+// The command-line tool: what devices there are, whether kma works on them, and its device code as
+// files.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
@@ -32,9 +33,9 @@ int devices(const Options &options)
     }
     for (const DeviceFacts &facts : all)
         std::cout << to_text(facts) << '\n';
-    std::cout
-        << "Another is selected by --device or KMA_DEVICE: a part of platform or name, :1 behind it for the second "
-           "match.\n";
+    std::cout << "Another is selected by --device or KMA_DEVICE: a part of platform or name, :1 "
+                 "behind it for the second "
+                 "match.\n";
     return EXIT_SUCCESS;
 }
 
@@ -63,7 +64,8 @@ int check(const Options &options)
 int soak(const Options &options)
 {
     conformance::SoakOptions launch = options.soak;
-    launch.work_items = (launch.work_items + launch.work_group - 1) / launch.work_group * launch.work_group;
+    launch.work_items =
+        (launch.work_items + launch.work_group - 1) / launch.work_group * launch.work_group;
     const SoakReport report = run_soak(kinds_of(options), options.debug, launch);
     if (options.json)
         print(report);
@@ -94,44 +96,58 @@ void describe(CLI::App &app, Options &options, std::function<int()> &run)
     app.set_version_flag("--version", std::string("kma ") + kma::version());
     app.require_subcommand(1);
     app.add_option("--device", options.device,
-                   "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
+                   "Text in the device's or platform's name, and :N for the N-th such device "
+                   "(also: KMA_DEVICE)");
     app.fallthrough();
 
     const auto command = [&](const char *name, const char *help, int (*action)(const Options &)) {
         CLI::App *added = app.add_subcommand(name, help);
-        added->callback([&run, &options, action] { run = [&options, action] { return action(options); }; });
+        added->callback(
+            [&run, &options, action] { run = [&options, action] { return action(options); }; });
         return added;
     };
-    const auto may_be_json = [&](CLI::App *of) { of->add_flag("--json", options.json, "For programs"); };
+    const auto may_be_json = [&](CLI::App *of) {
+        of->add_flag("--json", options.json, "For programs");
+    };
 
     may_be_json(command("devices", "OpenCL's devices, with what matters to kma", devices));
     CLI::App *tests = command("selftest", "Whether a device computes what kma relies on", selftest);
     may_be_json(tests);
-    tests->add_option("--build-options", options.build_options, "For the device's compiler, such as -DKMA_LANES=1");
-    CLI::App *checks = command("check", "Run the conformance suite of all heaps, and make a table of it", check);
+    tests->add_option("--build-options", options.build_options,
+                      "For the device's compiler, such as -DKMA_LANES=1");
+    CLI::App *checks =
+        command("check", "Run the conformance suite of all heaps, and make a table of it", check);
     may_be_json(checks);
-    checks->add_option("CASES", options.cases, "Only these cases; * at either end stands for any text");
-    checks->add_option("--scale", options.scale, "How much of it: 0.1 is quick, 2 and more thorough")
+    checks->add_option("CASES", options.cases,
+                       "Only these cases; * at either end stands for any text");
+    checks
+        ->add_option("--scale", options.scale, "How much of it: 0.1 is quick, 2 and more thorough")
         ->check(CLI::Range(0.001, 100.0))
         ->capture_default_str();
-    CLI::App *soaks = command("soak", "Take and free blocks for long, and verify every byte of each", soak);
+    CLI::App *soaks =
+        command("soak", "Take and free blocks for long, and verify every byte of each", soak);
     may_be_json(soaks);
     describe_soak(soaks, options);
-    describe_bench(command("bench", "Measure every heap, verify what was measured, and make tables of it", bench),
+    describe_bench(command("bench",
+                           "Measure every heap, verify what was measured, and make tables of it",
+                           bench),
                    options);
-    command("cl-dir", "The folder to compile with -I, for #include \"kma/kma.cl\"", [](const Options &) {
-        std::cout << cl_dir().string() << '\n';
-        return EXIT_SUCCESS;
-    });
+    command("cl-dir", "The folder to compile with -I, for #include \"kma/kma.cl\"",
+            [](const Options &) {
+                std::cout << cl_dir().string() << '\n';
+                return EXIT_SUCCESS;
+            });
     CLI::App *emits =
-        command("emit", "One self-contained .cl file, for programs without the C++ library", [](const Options &given) {
-            write_text(given.output, kma::emit(kind_named(given.heap)));
-            return EXIT_SUCCESS;
-        });
+        command("emit", "One self-contained .cl file, for programs without the C++ library",
+                [](const Options &given) {
+                    write_text(given.output, kma::emit(kind_named(given.heap)));
+                    return EXIT_SUCCESS;
+                });
     emits->add_option("--heap", options.heap, "Which heap kma_malloc means")
         ->check(CLI::IsMember(heap_names()))
         ->capture_default_str();
-    emits->add_option("-o,--output", options.output, "The file to write (default: standard output)");
+    emits->add_option("-o,--output", options.output,
+                      "The file to write (default: standard output)");
 }
 
 } // namespace
@@ -154,7 +170,8 @@ int main(int argc, char **argv)
     } catch (const CLI::ParseError &error) {
         return app.exit(error);
     } catch (const cl::Error &error) {
-        std::cerr << "kma: OpenCL's " << error.what() << " failed with error " << error.err() << '\n';
+        std::cerr << "kma: OpenCL's " << error.what() << " failed with error " << error.err()
+                  << '\n';
     } catch (const std::exception &error) {
         std::cerr << "kma: " << error.what() << '\n';
     }

@@ -10,8 +10,9 @@ namespace tool {
 
 bool SelftestReport::passed() const
 {
-    return std::ranges::none_of(
-        results, [](const kma::SelftestResult &one) { return one.verdict == kma::SelftestResult::Verdict::failed; });
+    return std::ranges::none_of(results, [](const kma::SelftestResult &one) {
+        return one.verdict == kma::SelftestResult::Verdict::failed;
+    });
 }
 
 SelftestReport run_selftest(const std::string &build_options)
@@ -31,15 +32,17 @@ std::string to_text(const SelftestReport &report)
     for (const kma::SelftestResult &one : report.results)
         lines.push_back({one.name, name_of(one.verdict), one.detail});
     return to_text(report.device) + '\n' + table(lines) + '\n' +
-           (report.passed() ? "kma works here as far as these checks can tell; `kma check` tests the heaps.\n"
-                            : "kma refuses this device: heaps on it would lose or damage blocks.\n");
+           (report.passed()
+                ? "kma works here as far as these checks can tell; `kma check` tests the heaps.\n"
+                : "kma refuses this device: heaps on it would lose or damage blocks.\n");
 }
 
 void to_json(nlohmann::ordered_json &json, const SelftestReport &report)
 {
     json = {{"kma", kma::version()}, {"passed", report.passed()}, {"device", report.device}};
     for (const kma::SelftestResult &one : report.results)
-        json["checks"].push_back({{"name", one.name}, {"verdict", name_of(one.verdict)}, {"detail", one.detail}});
+        json["checks"].push_back(
+            {{"name", one.name}, {"verdict", name_of(one.verdict)}, {"detail", one.detail}});
 }
 
 } // namespace tool

@@ -12,7 +12,8 @@
 namespace tool {
 namespace {
 
-conformance::SoakResult soak_and_tell(const conformance::Subject &subject, const conformance::SoakOptions &options)
+conformance::SoakResult soak_and_tell(const conformance::Subject &subject,
+                                      const conformance::SoakOptions &options)
 {
     using clock = std::chrono::steady_clock;
     clock::time_point told = clock::now();
@@ -43,7 +44,8 @@ bool SoakReport::passed() const
     return std::ranges::all_of(heaps, [](const Heap &one) { return one.result.passed(); });
 }
 
-SoakReport run_soak(const std::vector<kma::HeapKind> &kinds, int debug, const conformance::SoakOptions &options)
+SoakReport run_soak(const std::vector<kma::HeapKind> &kinds, int debug,
+                    const conformance::SoakOptions &options)
 {
     SoakReport report{facts_of(test::device().device()), options, {}};
     report.device.selected = true;
@@ -60,15 +62,17 @@ SoakReport run_soak(const std::vector<kma::HeapKind> &kinds, int debug, const co
 std::string to_text(const SoakReport &report)
 {
     std::ostringstream text;
-    text << "kma " << kma::version() << ": a soak by " << report.options.work_items << " work-items in groups of "
-         << report.options.work_group << ", blocks of up to " << report.options.largest << " bytes, on\n\n"
+    text << "kma " << kma::version() << ": a soak by " << report.options.work_items
+         << " work-items in groups of " << report.options.work_group << ", blocks of up to "
+         << report.options.largest << " bytes, on\n\n"
          << to_text(report.device) << '\n';
     std::vector<std::vector<std::string>> lines = {
         {"heap", "pairs verified", "refused", "launches", "kernel seconds", "ns a pair", "wrong"}};
     for (const SoakReport::Heap &one : report.heaps)
-        lines.push_back({one.name, std::to_string(one.result.pairs), std::to_string(one.result.refused),
-                         std::to_string(one.result.launches), rounded(one.result.kernel_seconds, 2),
-                         rounded(nanoseconds_per_pair(one.result), 3), std::to_string(one.result.wrong)});
+        lines.push_back(
+            {one.name, std::to_string(one.result.pairs), std::to_string(one.result.refused),
+             std::to_string(one.result.launches), rounded(one.result.kernel_seconds, 2),
+             rounded(nanoseconds_per_pair(one.result), 3), std::to_string(one.result.wrong)});
     text << table(lines, 1) << '\n';
     for (const SoakReport::Heap &one : report.heaps)
         for (const std::string &finding : one.result.findings)

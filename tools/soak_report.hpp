@@ -1,4 +1,5 @@
-// `kma soak`: allocation for as long as one likes, every block verified; its results for people and for programs.
+// `kma soak`: allocation for as long as one likes, every block verified; its results for people and
+// for programs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -22,9 +23,10 @@ struct SoakReport {
     bool passed() const;
 };
 
-/// Soaks each of `kinds` with KMA_DEBUG=`debug` on the device of KMA_DEVICE, and tells of its progress on standard
-/// error.
-SoakReport run_soak(const std::vector<kma::HeapKind> &kinds, int debug, const conformance::SoakOptions &options);
+/// Soaks each of `kinds` with KMA_DEBUG=`debug` on the device of KMA_DEVICE, and tells of its
+/// progress on standard error.
+SoakReport run_soak(const std::vector<kma::HeapKind> &kinds, int debug,
+                    const conformance::SoakOptions &options);
 
 std::string to_text(const SoakReport &report);
 void to_json(nlohmann::ordered_json &json, const SoakReport &report);

@@ -9,6 +9,7 @@ namespace tool {
 std::string joined(const std::vector<std::string> &parts, const std::string &between);
 
 /// Lines of cells, each column as wide as its widest cell; columns from `right` on are flush right.
-std::string table(const std::vector<std::vector<std::string>> &lines, std::size_t right = ~std::size_t{0});
+std::string table(const std::vector<std::vector<std::string>> &lines,
+                  std::size_t right = ~std::size_t{0});
 
 } // namespace tool

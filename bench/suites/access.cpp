@@ -1,4 +1,5 @@
-// access: blocks of 64 bytes, one of each work-item, written and read back as 16 ints, against a plain array of such.
+// access: blocks of 64 bytes, one of each work-item, written and read back as 16 ints, against a
+// plain array of such.
 #include "lines.hpp"
 #include "suites.hpp"
 
@@ -25,7 +26,8 @@ void access(Bench &bench)
     bench.progress("access", in_words(line.parameters));
     kma::Heap &heap = bench.heap();
     heap.reset();
-    const cl::Buffer refs = bench.refs(n), sums = bench.array("sums", n), plain = bench.array("plain", n * 16);
+    const cl::Buffer refs = bench.refs(n), sums = bench.array("sums", n),
+                     plain = bench.array("plain", n * 16);
     bench.time("allocate", n, heap, refs, cl_uint{0}, line.sizes.low, line.sizes.span);
     const auto add = [&](const char *metric, const Rounds &rounds, std::size_t which, bool right) {
         bench.add({.suite = "access",

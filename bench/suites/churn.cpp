@@ -1,4 +1,5 @@
-// churn: each work-item takes a block, writes a byte and gives it back, a hundred times in one kernel.
+// churn: each work-item takes a block, writes a byte and gives it back, a hundred times in one
+// kernel.
 #include <algorithm>
 #include <numeric>
 
@@ -8,12 +9,13 @@
 
 namespace bench {
 
-void add_pairs(Bench &bench, const std::string &suite, const Parameters &parameters, std::size_t work_items,
-               cl_uint turns, cl_uint variance, cl_uint bytes)
+void add_pairs(Bench &bench, const std::string &suite, const Parameters &parameters,
+               std::size_t work_items, cl_uint turns, cl_uint variance, cl_uint bytes)
 {
     bench.progress(suite, in_words(parameters));
     kma::Heap &heap = bench.heap();
-    const std::uint64_t needed = bench.reuses() ? 0 : std::uint64_t{work_items} * turns * 16 + turns * 4000ull;
+    const std::uint64_t needed =
+        bench.reuses() ? 0 : std::uint64_t{work_items} * turns * 16 + turns * 4000ull;
     if (needed > bench.heap_bytes()) {
         bench.note(suite, in_words(parameters) + " is left out: without reuse it takes " +
                               std::to_string(needed >> 20) + " MiB");
@@ -37,9 +39,11 @@ void add_pairs(Bench &bench, const std::string &suite, const Parameters &paramet
         return std::vector{ms};
     });
     begin();
-    bench.time("pairs_verified", work_items, heap, nulls, turns, variance, bytes, bench.no_counts());
+    bench.time("pairs_verified", work_items, heap, nulls, turns, variance, bytes,
+               bench.no_counts());
     const std::uint64_t pairs = std::uint64_t{work_items} * turns;
-    const bool right = bench.counts().wrong == 0 && count() < pairs && (!bench.reuses() || heap.stats().used == 0);
+    const bool right =
+        bench.counts().wrong == 0 && count() < pairs && (!bench.reuses() || heap.stats().used == 0);
     bench.add({.suite = suite,
                .heap = {},
                .parameters = parameters,

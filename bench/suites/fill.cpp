@@ -1,5 +1,6 @@
-// fill: 65,536 mallocs at a time until some get NULL, then one work-item alone until it gets NULL: how much of the heap
-// was served. Then all is freed, and the same again. The heap has 1 GiB at most, as in others' figures.
+// fill: 65,536 mallocs at a time until some get NULL, then one work-item alone until it gets NULL:
+// how much of the heap was served. Then all is freed, and the same again. The heap has 1 GiB at
+// most, as in others' figures.
 #include <algorithm>
 
 #include "lines.hpp"
@@ -17,8 +18,9 @@ class Filling {
 public:
     Filling(Bench &bench, const kma::Heap &heap, std::uint64_t heap_bytes, cl_uint bytes)
         : bench_(bench), heap_(heap), heap_bytes_(heap_bytes), bytes_(bytes),
-          slots_((heap_bytes / ((bytes + 15) / 16 * 16) / round_size + 2) * round_size), refs_(bench.refs(slots_)),
-          sizes_(bench.sizes(slots_)), parameters_({{"bytes", bytes}, {"heap_bytes", heap_bytes}})
+          slots_((heap_bytes / ((bytes + 15) / 16 * 16) / round_size + 2) * round_size),
+          refs_(bench.refs(slots_)), sizes_(bench.sizes(slots_)),
+          parameters_({{"bytes", bytes}, {"heap_bytes", heap_bytes}})
     {
         bench_.fill(sizes_, slots_, bytes);
     }
@@ -34,14 +36,16 @@ public:
         while (nulls_ == 0 && used_slots_ + round_size < slots_) {
             series += one_round();
             if (series > longest_series) {
-                bench_.note("fill", in_words(parameters_) + " was stopped after " + std::to_string(rounds_.size()) +
-                                        " rounds, which took " + std::to_string(static_cast<int>(series)) + " ms");
+                bench_.note("fill", in_words(parameters_) + " was stopped after " +
+                                        std::to_string(rounds_.size()) + " rounds, which took " +
+                                        std::to_string(static_cast<int>(series)) + " ms");
                 break;
             }
         }
         const double at_null = share();
         alone();
-        const bool right = paint_and_verify(bench_, heap_, heap_bytes_, refs_, sizes_, slots_) && inside_;
+        const bool right =
+            paint_and_verify(bench_, heap_, heap_bytes_, refs_, sizes_, slots_) && inside_;
         const double end = rounds_.back();
         if (rounds_.size() > 1)
             rounds_.pop_back();
@@ -61,8 +65,10 @@ private:
     double one_round()
     {
         const auto first = static_cast<cl_uint>(used_slots_);
-        rounds_.push_back(bench_.time("allocate", round_size, heap_, refs_, first, bytes_, cl_uint{1}));
-        bench_.time("look", round_size, cl_ulong{heap_bytes_}, refs_, sizes_, first, bench_.no_counts());
+        rounds_.push_back(
+            bench_.time("allocate", round_size, heap_, refs_, first, bytes_, cl_uint{1}));
+        bench_.time("look", round_size, cl_ulong{heap_bytes_}, refs_, sizes_, first,
+                    bench_.no_counts());
         const Counts seen = bench_.counts();
         inside_ = inside_ && seen.wrong == 0;
         nulls_ += seen.nulls;
@@ -75,22 +81,28 @@ private:
     {
         const cl::Buffer got = bench_.array("got", 1);
         double ms = 0;
-        for (cl_uint count = alone_size; count == alone_size && used_slots_ + alone_size <= slots_;) {
-            ms += bench_.time("allocate_alone", 1, heap_, refs_, static_cast<cl_uint>(used_slots_), alone_size, bytes_,
-                              got);
+        for (cl_uint count = alone_size;
+             count == alone_size && used_slots_ + alone_size <= slots_;) {
+            ms += bench_.time("allocate_alone", 1, heap_, refs_, static_cast<cl_uint>(used_slots_),
+                              alone_size, bytes_, got);
             count = bench_.read(got, 1)[0];
             served_ += count;
             used_slots_ += count;
             if (ms > most_ms) {
-                bench_.note("fill", in_words(parameters_) + ": the lone work-item was stopped after two seconds");
+                bench_.note("fill", in_words(parameters_) +
+                                        ": the lone work-item was stopped after two seconds");
                 break;
             }
         }
     }
 
-    double share() const { return static_cast<double>(served_) * bytes_ / static_cast<double>(heap_bytes_); }
+    double share() const
+    {
+        return static_cast<double>(served_) * bytes_ / static_cast<double>(heap_bytes_);
+    }
 
-    void add(const std::string &metric, const char *unit, const std::vector<double> &samples, bool right)
+    void add(const std::string &metric, const char *unit, const std::vector<double> &samples,
+             bool right)
     {
         bench_.add({.suite = "fill",
                     .heap = {},

@@ -40,6 +40,7 @@ protected:
 
 /// A row of one of a suite's times.
 void add_row(Bench &bench, const char *suite, const std::string &heap, const Parameters &parameters,
-             const char *metric, const Rounds &rounds, std::size_t which, std::optional<bool> is_right);
+             const char *metric, const Rounds &rounds, std::size_t which,
+             std::optional<bool> is_right);
 
 } // namespace bench

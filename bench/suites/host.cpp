@@ -1,5 +1,6 @@
-// host: the work of uniform, mixed, churn and latency with the CPU's own allocators, on as many threads as the device
-// has compute units, in the same process: so that a heap's figures and these come from one run.
+// host: the work of uniform, mixed, churn and latency with the CPU's own allocators, on as many
+// threads as the device has compute units, in the same process: so that a heap's figures and these
+// come from one run.
 #include <atomic>
 #include <cstring>
 
@@ -36,21 +37,24 @@ public:
         add(line.parameters, "free", "ms", rounds, 1, 1, 0, right);
     }
 
-    void pairs(const char *of, Parameters parameters, std::size_t work_items, cl_uint turns, cl_uint variance,
-               cl_uint bytes)
+    void pairs(const char *of, Parameters parameters, std::size_t work_items, cl_uint turns,
+               cl_uint variance, cl_uint bytes)
     {
         parameters.emplace_back("of", of);
         bench_.progress("host", allocator_.name + " " + in_words(parameters));
         nulls_ = 0;
-        const std::function<void(std::size_t, std::size_t)> work = [&](std::size_t begin, std::size_t end) {
+        const std::function<void(std::size_t, std::size_t)> work = [&](std::size_t begin,
+                                                                       std::size_t end) {
             std::uint64_t nulls = 0;
             for (std::size_t t = begin; t < end; t++)
                 for (cl_uint turn = 0; turn < turns; turn++)
                     nulls += !pair(t, turn, variance, bytes);
             nulls_ += nulls;
         };
-        const Rounds rounds = bench_.measure([&] { return std::vector{team_.run(work_items, work)}; });
-        add(parameters, "pair", "ns", rounds, 0, 1e6 / (static_cast<double>(work_items) * turns), nulls_, nulls_ == 0);
+        const Rounds rounds =
+            bench_.measure([&] { return std::vector{team_.run(work_items, work)}; });
+        add(parameters, "pair", "ns", rounds, 0, 1e6 / (static_cast<double>(work_items) * turns),
+            nulls_, nulls_ == 0);
     }
 
 private:
@@ -76,7 +80,9 @@ private:
 
     bool verify(const Line &line)
     {
-        const auto pattern = [](std::size_t t) { return static_cast<unsigned char>(t * 167 + (t >> 8)); };
+        const auto pattern = [](std::size_t t) {
+            return static_cast<unsigned char>(t * 167 + (t >> 8));
+        };
         for (std::size_t t = 0; t < blocks_.size(); t++)
             if (blocks_[t])
                 std::memset(blocks_[t], pattern(t), line.sizes.of(static_cast<std::uint32_t>(t)));
@@ -103,8 +109,9 @@ private:
         return block != nullptr;
     }
 
-    void add(const Parameters &parameters, const char *metric, const char *unit, const Rounds &rounds,
-             std::size_t which, double factor, std::uint64_t nulls, bool right)
+    void add(const Parameters &parameters, const char *metric, const char *unit,
+             const Rounds &rounds, std::size_t which, double factor, std::uint64_t nulls,
+             bool right)
     {
         bench_.add({.suite = "host",
                     .heap = allocator_.name,
@@ -132,8 +139,9 @@ std::vector<std::pair<const char *, Line>> lines(Bench &bench)
         all.emplace_back("uniform", line);
     for (const Line &line : mixed_lines(bench.quick()))
         all.emplace_back("mixed", line);
-    std::erase_if(
-        all, [&](const auto &one) { return !fits(bench, "host", one.second, bench.heap_bytes(), "all allocators"); });
+    std::erase_if(all, [&](const auto &one) {
+        return !fits(bench, "host", one.second, bench.heap_bytes(), "all allocators");
+    });
     return all;
 }
 
@@ -156,7 +164,8 @@ void host(Bench &bench)
         for (const ChurnLine &line : churn_lines(bench.quick()))
             host.pairs("churn", line.parameters, line.work_items, churn_turns, line.variance, 4);
         const cl_uint turns = latency_turns(bench.quick());
-        host.pairs("latency", {{"work_items", 1}, {"bytes", 16}, {"pairs", turns}}, 1, turns, 0, 16);
+        host.pairs("latency", {{"work_items", 1}, {"bytes", 16}, {"pairs", turns}}, 1, turns, 0,
+                   16);
     }
 }
 

@@ -13,7 +13,8 @@ void init(Bench &bench)
         const Rounds rounds = bench.measure([&] {
             const clock::time_point begin = clock::now();
             work();
-            return std::vector{std::chrono::duration<double, std::milli>(clock::now() - begin).count()};
+            return std::vector{
+                std::chrono::duration<double, std::milli>(clock::now() - begin).count()};
         });
         bench.add({.suite = "init",
                    .heap = {},

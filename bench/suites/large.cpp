@@ -1,6 +1,7 @@
-// large: kernels one after the other, in each of which half of the work-items take a large block, or give back the one
-// they have: time, and what is left side by side. Then one block of as much of the heap as there is, and the time that one
-// alone takes, of 64 KiB to 95 % of the heap, or the largest that the heap gives.
+// large: kernels one after the other, in each of which half of the work-items take a large block,
+// or give back the one they have: time, and what is left side by side. Then one block of as much of
+// the heap as there is, and the time that one alone takes, of 64 KiB to 95 % of the heap, or the
+// largest that the heap gives.
 #include <algorithm>
 #include <bit>
 
@@ -14,18 +15,20 @@ constexpr std::uint64_t unit = 16;
 constexpr std::uint64_t least_bytes = 64 << 10;
 constexpr std::uint64_t most_bytes = 64 << 20;
 constexpr double load = 0.6; // of the heap, in the mean
-constexpr std::uint64_t most_percent = 95; // of the heap, for one block, where the heap has one as large
+// of the heap, for one block, where the heap has one as large
+constexpr std::uint64_t most_percent = 95;
 
 class Large {
 public:
     explicit Large(Bench &bench)
-        : bench_(bench), heap_(bench.new_heap(bench.heap_bytes())), capacity_(heap_.stats().capacity),
-          powers_(powers(bench.heap_bytes())), slots_(slots(bench.heap_bytes(), powers_)), refs_(bench.refs(slots_)),
+        : bench_(bench), heap_(bench.new_heap(bench.heap_bytes())),
+          capacity_(heap_.stats().capacity), powers_(powers(bench.heap_bytes())),
+          slots_(slots(bench.heap_bytes(), powers_)), refs_(bench.refs(slots_)),
           units_(bench.sizes(slots_)),
-          parameters_(
-              {{"work_items", slots_},
-               {"KiB", std::to_string(least_bytes >> 10) + ".." + std::to_string((least_bytes << powers_) >> 10)},
-               {"heap_bytes", bench.heap_bytes()}})
+          parameters_({{"work_items", slots_},
+                       {"KiB", std::to_string(least_bytes >> 10) + ".." +
+                                   std::to_string((least_bytes << powers_) >> 10)},
+                       {"heap_bytes", bench.heap_bytes()}})
     {
         bench_.fill(refs_, slots_, 0);
         bench_.fill(units_, slots_, 0);
@@ -43,8 +46,9 @@ public:
             kernel(turn);
             series += times_.back();
             if (series > longest_series && turn > 2 * warm_up) {
-                bench_.note("large", in_words(parameters_) + " was stopped after " + std::to_string(turn + 1) +
-                                         " kernels, which took " + std::to_string(static_cast<int>(series)) + " ms");
+                bench_.note("large", in_words(parameters_) + " was stopped after " +
+                                         std::to_string(turn + 1) + " kernels, which took " +
+                                         std::to_string(static_cast<int>(series)) + " ms");
                 break;
             }
             if ((turn + 1) % look_each == 0)
@@ -53,7 +57,8 @@ public:
         add(parameters_, "kernel_time", "ms", {times_.begin() + warm_up, times_.end()});
         bench_.time("release", slots_, heap_, refs_, cl_uint{0});
         right_ = right_ && heap_.stats().used == 0 && heap_.check().empty();
-        const std::uint64_t whole = largest(), most = std::min(whole, capacity_ / 100 * most_percent);
+        const std::uint64_t whole = largest(),
+                            most = std::min(whole, capacity_ / 100 * most_percent);
         add(parameters_, "largest_when_empty", "of heap", {of_heap(whole)});
         for (std::uint64_t bytes = least_bytes; bytes < most; bytes *= 16)
             alone(bytes);
@@ -73,18 +78,25 @@ private:
     // Half of the slots have a block, of 1.5 times its power of two in the mean.
     static std::size_t slots(std::uint64_t heap_bytes, cl_uint powers)
     {
-        const double mean = 1.5 * static_cast<double>((least_bytes << powers) - least_bytes) / powers;
-        return std::max(static_cast<std::size_t>(2 * load * static_cast<double>(heap_bytes) / mean) / 256,
-                        std::size_t{1}) *
+        const double mean =
+            1.5 * static_cast<double>((least_bytes << powers) - least_bytes) / powers;
+        return std::max(
+                   static_cast<std::size_t>(2 * load * static_cast<double>(heap_bytes) / mean) /
+                       256,
+                   std::size_t{1}) *
                256;
     }
 
-    static cl_uint log2_units(std::uint64_t bytes) { return static_cast<cl_uint>(std::countr_zero(bytes / unit)); }
+    static cl_uint log2_units(std::uint64_t bytes)
+    {
+        return static_cast<cl_uint>(std::countr_zero(bytes / unit));
+    }
 
     void kernel(std::uint32_t turn)
     {
-        times_.push_back(bench_.time("steady_large", slots_, heap_, refs_, units_, log2_units(least_bytes), powers_,
-                                     cl_uint{turn * 0x9e3779b9u}, bench_.no_counts()));
+        times_.push_back(bench_.time("steady_large", slots_, heap_, refs_, units_,
+                                     log2_units(least_bytes), powers_, cl_uint{turn * 0x9e3779b9u},
+                                     bench_.no_counts()));
         nulls_ += bench_.counts().nulls;
     }
 
@@ -96,11 +108,14 @@ private:
         std::vector<double> takes, frees;
         for (int round = 0; round < 5; round++) {
             takes.push_back(bench_.time("allocate_units", 1, heap_, block, cl_uint{0}, units));
-            right_ = right_ && bench_.read(block, 1)[0] != 0 && heap_.stats().used >= std::uint64_t{units} * unit;
+            right_ = right_ && bench_.read(block, 1)[0] != 0 &&
+                     heap_.stats().used >= std::uint64_t{units} * unit;
             frees.push_back(bench_.time("release", 1, heap_, block, cl_uint{0}));
         }
         right_ = right_ && heap_.stats().used == 0 && heap_.check().empty();
-        const Parameters at = {{"work_items", 1}, {"KiB", std::to_string(bytes >> 10)}, {"heap_bytes", bench_.heap_bytes()}};
+        const Parameters at = {{"work_items", 1},
+                               {"KiB", std::to_string(bytes >> 10)},
+                               {"heap_bytes", bench_.heap_bytes()}};
         add(at, "alloc_time", "ms", takes);
         add(at, "free_time", "ms", frees);
     }
@@ -111,7 +126,8 @@ private:
         Parameters at = parameters_;
         at.emplace_back("kernel", kernels);
         const kma::HeapStats stats = heap_.stats();
-        add(at, "used", "of capacity", {static_cast<double>(stats.used) / static_cast<double>(capacity_)});
+        add(at, "used", "of capacity",
+            {static_cast<double>(stats.used) / static_cast<double>(capacity_)});
         if (stats.used < capacity_) // looking for the largest block takes it
             add(at, "external_fragmentation", "",
                 {1 - static_cast<double>(largest()) / static_cast<double>(capacity_ - stats.used)});
@@ -127,7 +143,8 @@ private:
     bool got(std::uint64_t bytes)
     {
         const cl::Buffer found = bench_.array("got", 1);
-        bench_.time("allocate_units", 1, heap_, found, cl_uint{0}, static_cast<cl_uint>(bytes / unit));
+        bench_.time("allocate_units", 1, heap_, found, cl_uint{0},
+                    static_cast<cl_uint>(bytes / unit));
         const bool is_served = bench_.read(found, 1)[0] != 0;
         bench_.time("release", 1, heap_, found, cl_uint{0});
         return is_served;

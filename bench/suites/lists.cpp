@@ -1,5 +1,6 @@
-// lists: each work-item makes ten objects of 4 or 8 bytes, and keeps them (Spliet, thesis 6.2.2): by a malloc for each, in an
-// arena, and in an array list, by each way to grow it. Then what the list's order does to work-items that read their objects (thesis 5.3.2).
+// lists: each work-item makes ten objects of 4 or 8 bytes, and keeps them (Spliet, thesis 6.2.2):
+// by a malloc for each, in an arena, and in an array list, by each way to grow it. Then what the
+// list's order does to work-items that read their objects (thesis 5.3.2).
 #include "lines.hpp"
 #include "suites.hpp"
 
@@ -11,7 +12,8 @@ constexpr cl_uint objects_each = 10; // BENCH_OBJECTS of lists.cl
 class Lists {
 public:
     Lists(Bench &bench, std::size_t work_items, cl_uint bytes)
-        : bench_(bench), n_(work_items), bytes_(bytes), places_(bench.array("places", work_items * objects_each)),
+        : bench_(bench), n_(work_items), bytes_(bytes),
+          places_(bench.array("places", work_items * objects_each)),
           sums_(bench.array("sums", work_items))
     {
         bench_.progress("lists", in_words(parameters()));
@@ -25,7 +27,8 @@ public:
         const Rounds rounds = bench_.measure([&] {
             const double ms = bench_.time("objects_by_malloc", n_, heap, places_, bytes_);
             look([&](const cl::Buffer &counts) {
-                bench_.time("check_blocks", n_, heap, cl_ulong{bench_.heap_bytes()}, places_, counts);
+                bench_.time("check_blocks", n_, heap, cl_ulong{bench_.heap_bytes()}, places_,
+                            counts);
             });
             if (bench_.reuses())
                 bench_.time("free_objects", n_, heap, places_);
@@ -43,9 +46,11 @@ public:
         begin();
         const Rounds rounds = bench_.measure([&] {
             const kma::Arena arena(bench_.device(), heap, options);
-            const double ms = bench_.time("objects_by_arena", n_, heap, arena.ref(), places_, bytes_);
+            const double ms =
+                bench_.time("objects_by_arena", n_, heap, arena.ref(), places_, bytes_);
             look([&](const cl::Buffer &counts) {
-                bench_.time("check_blocks", n_, heap, cl_ulong{bench_.heap_bytes()}, places_, counts);
+                bench_.time("check_blocks", n_, heap, cl_ulong{bench_.heap_bytes()}, places_,
+                            counts);
             });
             if (bench_.reuses())
                 arena.destroy(heap);
@@ -59,7 +64,8 @@ public:
     /// In one that has memory for all from the start, if the heap has so much in one piece.
     void by_arena_with_room()
     {
-        const std::uint64_t room = n_ * objects_each * ((bytes_ + 15) / 16 * 16), superblock = bench_.heap().options().superblock_bytes;
+        const std::uint64_t room = n_ * objects_each * ((bytes_ + 15) / 16 * 16),
+                            superblock = bench_.heap().options().superblock_bytes;
         if (superblock != 0 && room > superblock / 2)
             bench_.note("lists", "arena_with_room was left out: the heap has no room in one piece");
         else
@@ -67,14 +73,16 @@ public:
     }
 
     /// The same in a list that grows by `each` objects a time.
-    void by_list(const char *kernel, const std::string &metric, cl_uint each, const kma::ArrayListOptions &options = {})
+    void by_list(const char *kernel, const std::string &metric, cl_uint each,
+                 const kma::ArrayListOptions &options = {})
     {
         begin();
-        const Rounds rounds = with_lists(options, [&](const kma::Heap &heap, const kma::ArrayList &list) {
-            const double ms = bench_.time(kernel, n_, heap, list.ref(), places_, each);
-            look_at(heap, list);
-            return ms;
-        });
+        const Rounds rounds =
+            with_lists(options, [&](const kma::Heap &heap, const kma::ArrayList &list) {
+                const double ms = bench_.time(kernel, n_, heap, list.ref(), places_, each);
+                look_at(heap, list);
+                return ms;
+            });
         add(metric, rounds);
     }
 
@@ -82,28 +90,37 @@ public:
     void in_blocks_of(cl_uint block_bytes, const std::string &metric)
     {
         const std::uint64_t superblock = bench_.heap().options().superblock_bytes;
-        if (block_bytes > bench_.heap_bytes() / 64 || (superblock != 0 && block_bytes > superblock / 2))
+        if (block_bytes > bench_.heap_bytes() / 64 ||
+            (superblock != 0 && block_bytes > superblock / 2))
             bench_.note("lists", metric + " was left out: the blocks are too large for the heap");
         else
-            by_list("objects_by_grow_local", metric, 1, {.objects_per_block = block_bytes / bytes_});
+            by_list("objects_by_grow_local", metric, 1,
+                    {.objects_per_block = block_bytes / bytes_});
     }
 
     /// Objects for all work-items, of which memory is there from the start.
-    kma::ArrayListOptions with_room() const { return {.room = static_cast<cl_uint>(n_) * objects_each}; }
+    kma::ArrayListOptions with_room() const
+    {
+        return {.room = static_cast<cl_uint>(n_) * objects_each};
+    }
 
     /// All objects of a list that `kernel` made read, by who made them.
     void read(const char *kernel, const std::string &metric, cl_uint stride)
     {
         begin();
-        const Rounds rounds = with_lists({}, [&](const kma::Heap &heap, const kma::ArrayList &list) {
-            bench_.time(kernel, n_, heap, list.ref(), places_, objects_each);
-            const double ms = bench_.time("read_objects", n_, heap, list.ref(), places_, stride, sums_);
-            look_at(heap, list);
-            const std::vector<cl_uint> sums = bench_.read(sums_, n_);
-            for (std::size_t me = 0; me < n_; me++) // objects me * 10 to me * 10 + 9
-                right_ = right_ && sums[me] == static_cast<cl_uint>(me * objects_each * objects_each + objects_each * (objects_each - 1) / 2);
-            return ms;
-        });
+        const Rounds rounds =
+            with_lists({}, [&](const kma::Heap &heap, const kma::ArrayList &list) {
+                bench_.time(kernel, n_, heap, list.ref(), places_, objects_each);
+                const double ms =
+                    bench_.time("read_objects", n_, heap, list.ref(), places_, stride, sums_);
+                look_at(heap, list);
+                const std::vector<cl_uint> sums = bench_.read(sums_, n_);
+                for (std::size_t me = 0; me < n_; me++) // objects me * 10 to me * 10 + 9
+                    right_ = right_ && sums[me] == static_cast<cl_uint>(
+                                                       me * objects_each * objects_each +
+                                                       objects_each * (objects_each - 1) / 2);
+                return ms;
+            });
         add(metric, rounds);
     }
 
@@ -123,7 +140,8 @@ private:
     }
 
     // Each round on a new list, in a heap that takes nothing back in a fresh one.
-    template <class Round> Rounds with_lists(const kma::ArrayListOptions &options, const Round &round)
+    template <class Round>
+    Rounds with_lists(const kma::ArrayListOptions &options, const Round &round)
     {
         const kma::Heap &heap = fresh();
         return bench_.measure([&] {
@@ -139,7 +157,9 @@ private:
 
     void look_at(const kma::Heap &heap, const kma::ArrayList &list)
     {
-        look([&](const cl::Buffer &counts) { bench_.time("check_objects", n_, heap, list.ref(), places_, counts); });
+        look([&](const cl::Buffer &counts) {
+            bench_.time("check_objects", n_, heap, list.ref(), places_, counts);
+        });
         right_ = right_ && list.size(heap) + bench_.counts().nulls == n_ * objects_each;
     }
 

@@ -12,7 +12,8 @@ namespace {
 // As many times as half a second has room for, if one takes so many milliseconds; `most` at most.
 cl_uint within(cl_uint most, double each_ms)
 {
-    return static_cast<cl_uint>(std::clamp(500 / std::max(each_ms, 1e-6), 1.0, static_cast<double>(most)));
+    return static_cast<cl_uint>(
+        std::clamp(500 / std::max(each_ms, 1e-6), 1.0, static_cast<double>(most)));
 }
 
 // A heap with blocks of 16 to 256 bytes, nearly full or full. All blocks have been replaced twice,
@@ -82,8 +83,10 @@ private:
     // A kernel has few of the slots, so that the series can end.
     void replace_all(cl_uint stride)
     {
-        const std::size_t work_items = std::min<std::size_t>(bench_.gpu() ? 1 << 16 : 1 << 12, slots_);
-        const auto turns = static_cast<cl_uint>(std::min<std::size_t>(bench_.gpu() ? 8 : 1, slots_ / work_items));
+        const std::size_t work_items =
+            std::min<std::size_t>(bench_.gpu() ? 1 << 16 : 1 << 12, slots_);
+        const auto turns =
+            static_cast<cl_uint>(std::min<std::size_t>(bench_.gpu() ? 8 : 1, slots_ / work_items));
         const cl::Buffer counts = bench_.no_counts();
         double series = 0;
         for (std::size_t done = 0; done + work_items * turns <= slots_;

@@ -5,8 +5,9 @@
 
 namespace bench {
 
-/// Adds the row of `turns` pairs by each of `work_items`, in nanoseconds a pair. `variance` as heap.cl has it.
-void add_pairs(Bench &bench, const std::string &suite, const Parameters &parameters, std::size_t work_items,
-               cl_uint turns, cl_uint variance, cl_uint bytes);
+/// Adds the row of `turns` pairs by each of `work_items`, in nanoseconds a pair. `variance` as
+/// heap.cl has it.
+void add_pairs(Bench &bench, const std::string &suite, const Parameters &parameters,
+               std::size_t work_items, cl_uint turns, cl_uint variance, cl_uint bytes);
 
 } // namespace bench

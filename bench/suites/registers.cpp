@@ -1,5 +1,5 @@
-// registers: what a kernel with malloc or free in it takes of a processor, where the driver tells: NVIDIA's in the log
-// of a build with -cl-nv-verbose.
+// registers: what a kernel with malloc or free in it takes of a processor, where the driver tells:
+// NVIDIA's in the log of a build with -cl-nv-verbose.
 #include <algorithm>
 #include <regex>
 #include <sstream>
@@ -11,7 +11,8 @@ namespace {
 
 const std::vector<std::string> told = {"empty", "allocate", "release", "pairs"};
 
-void add(Bench &bench, const std::string &kernel, const char *metric, const char *unit, const std::string &digits)
+void add(Bench &bench, const std::string &kernel, const char *metric, const char *unit,
+         const std::string &digits)
 {
     const double number = std::stod(digits);
     bench.add({.suite = "registers",
@@ -39,7 +40,8 @@ void registers(Bench &bench)
             bytes.clear();
         } else if (bytes.empty() && std::regex_search(line, match, stack)) {
             bytes = match.str(1); // the kernel's own; functions that it calls come later
-        } else if (std::regex_search(line, match, used) && std::ranges::find(told, kernel) != told.end()) {
+        } else if (std::regex_search(line, match, used) &&
+                   std::ranges::find(told, kernel) != told.end()) {
             any = true;
             add(bench, kernel, "registers", "registers", match.str(1));
             if (!bytes.empty())
@@ -47,7 +49,9 @@ void registers(Bench &bench)
         }
     }
     if (!any)
-        bench.note("registers", "this driver does not tell (NVIDIA's does, unless it took the program from its cache)");
+        bench.note(
+            "registers",
+            "this driver does not tell (NVIDIA's does, unless it took the program from its cache)");
 }
 
 } // namespace bench

@@ -1,6 +1,6 @@
-// steady: many kernels one after the other, in each of which a work-item takes a block or gives back the one it has,
-// with given chances (Steinberger and others, ScatterAlloc, 7): time, and fragmentation by that paper's formulas (1)
-// and (2). On a heap of 16 MiB, as there.
+// steady: many kernels one after the other, in each of which a work-item takes a block or gives
+// back the one it has, with given chances (Steinberger and others, ScatterAlloc, 7): time, and
+// fragmentation by that paper's formulas (1) and (2). On a heap of 16 MiB, as there.
 #include <algorithm>
 
 #include "lines.hpp"
@@ -22,8 +22,9 @@ std::vector<Load> loads(bool quick)
 {
     if (quick)
         return {{0.75, 0.75, 4096, {64}, 1}, {0.6, 0.6, 4096, {64, 897}, 1}};
-    return {{0.75, 0.75, 16384, {16}, 1}, {0.75, 0.75, 16384, {64}, 1},    {0.75, 0.75, 16384, {128}, 1},
-            {0.6, 0.6, 4096, {512}, 1},   {0.6, 0.6, 4096, {288, 449}, 1}, {0.6, 0.6, 4096, {64, 897}, 1}};
+    return {{0.75, 0.75, 16384, {16}, 1},    {0.75, 0.75, 16384, {64}, 1},
+            {0.75, 0.75, 16384, {128}, 1},   {0.6, 0.6, 4096, {512}, 1},
+            {0.6, 0.6, 4096, {288, 449}, 1}, {0.6, 0.6, 4096, {64, 897}, 1}};
 }
 
 cl_uint below(double chance)
@@ -34,8 +35,9 @@ cl_uint below(double chance)
 class Steady {
 public:
     Steady(Bench &bench, const Load &load)
-        : bench_(bench), load_(load), heap_(bench.new_heap(steady_heap_bytes)), slots_(load.work_items * load.windows),
-          refs_(bench.refs(slots_)), sizes_(bench.sizes(slots_)), room_(bench.array("taken", slots_)),
+        : bench_(bench), load_(load), heap_(bench.new_heap(steady_heap_bytes)),
+          slots_(load.work_items * load.windows), refs_(bench.refs(slots_)),
+          sizes_(bench.sizes(slots_)), room_(bench.array("taken", slots_)),
           parameters_({{"work_items", load.work_items},
                        load.sizes.parameter(),
                        {"p_alloc", load.p_alloc},
@@ -49,10 +51,10 @@ public:
     cl_uint kernel(std::uint32_t turn)
     {
         const std::size_t first = turn % load_.windows * load_.work_items;
-        times_.push_back(bench_.time("steady", load_.work_items, heap_, refs_, sizes_, static_cast<cl_uint>(first),
-                                     static_cast<cl_uint>(slots_), below(load_.p_alloc), below(load_.p_free),
-                                     load_.sizes.low, load_.sizes.span, cl_uint{turn * 0x9e3779b9u},
-                                     bench_.no_counts()));
+        times_.push_back(bench_.time(
+            "steady", load_.work_items, heap_, refs_, sizes_, static_cast<cl_uint>(first),
+            static_cast<cl_uint>(slots_), below(load_.p_alloc), below(load_.p_free),
+            load_.sizes.low, load_.sizes.span, cl_uint{turn * 0x9e3779b9u}, bench_.no_counts()));
         const cl_uint nulls = bench_.counts().nulls;
         nulls_ += nulls;
         return nulls;
@@ -61,18 +63,23 @@ public:
     /// How things stand after `kernels` of them.
     void look(std::uint32_t kernels)
     {
-        right_ = right_ && paint_and_verify(bench_, heap_, steady_heap_bytes, refs_, sizes_, slots_);
+        right_ =
+            right_ && paint_and_verify(bench_, heap_, steady_heap_bytes, refs_, sizes_, slots_);
         Parameters at = parameters_;
         at.emplace_back("kernel", kernels);
         const kma::HeapStats stats = heap_.stats();
-        add(at, "used", "of capacity", {static_cast<double>(stats.used) / static_cast<double>(stats.capacity)});
+        add(at, "used", "of capacity",
+            {static_cast<double>(stats.used) / static_cast<double>(stats.capacity)});
         add(at, "internal_fragmentation", "", {internal()});
-        if (bench_.reuses() && stats.used < stats.capacity) // looking for the largest block takes it
+        // looking for the largest block takes it
+        if (bench_.reuses() && stats.used < stats.capacity)
             add(at, "external_fragmentation", "",
-                {1 - static_cast<double>(largest(stats.capacity)) / static_cast<double>(stats.capacity - stats.used)});
+                {1 - static_cast<double>(largest(stats.capacity)) /
+                         static_cast<double>(stats.capacity - stats.used)});
     }
 
-    void add(const Parameters &parameters, const char *metric, const char *unit, const std::vector<double> &samples)
+    void add(const Parameters &parameters, const char *metric, const char *unit,
+             const std::vector<double> &samples)
     {
         bench_.add({.suite = "steady",
                     .heap = {},
@@ -93,7 +100,8 @@ private:
     double internal()
     {
         bench_.time("taken", slots_, heap_, refs_, sizes_, room_);
-        const std::vector<cl_uint> refs = bench_.read(refs_, slots_), sizes = bench_.read(sizes_, slots_),
+        const std::vector<cl_uint> refs = bench_.read(refs_, slots_),
+                                   sizes = bench_.read(sizes_, slots_),
                                    taken = bench_.read(room_, slots_);
         double sum = 0;
         std::size_t blocks = 0;
@@ -113,7 +121,8 @@ private:
         std::uint64_t served = 0;
         for (std::uint64_t refused = capacity / 16 + 1; served + 1 < refused;) {
             const std::uint64_t units = (served + refused) / 2;
-            bench_.time("allocate", 1, heap_, found, cl_uint{0}, static_cast<cl_uint>(units * 16), cl_uint{1});
+            bench_.time("allocate", 1, heap_, found, cl_uint{0}, static_cast<cl_uint>(units * 16),
+                        cl_uint{1});
             const bool got = bench_.read(found, 1)[0] != 0;
             bench_.time("release", 1, heap_, found, cl_uint{0});
             (got ? served : refused) = units;
@@ -143,8 +152,9 @@ void steady_load(Bench &bench, const Load &load)
         steady.kernel(turn);
         series += steady.times().back();
         if (series > longest_series && turn > 2 * warm_up) {
-            bench.note("steady", in_words(steady.parameters()) + " was stopped after " + std::to_string(turn + 1) +
-                                     " kernels, which took " + std::to_string(static_cast<int>(series)) + " ms");
+            bench.note("steady", in_words(steady.parameters()) + " was stopped after " +
+                                     std::to_string(turn + 1) + " kernels, which took " +
+                                     std::to_string(static_cast<int>(series)) + " ms");
             break;
         }
         if ((turn + 1) % look_each == 0)

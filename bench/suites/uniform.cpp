@@ -1,5 +1,5 @@
-// uniform: one malloc of one size by each work-item, and then one free by each; first on a fresh heap, then once more
-// on a heap that is half full and aged.
+// uniform: one malloc of one size by each work-item, and then one free by each; first on a fresh
+// heap, then once more on a heap that is half full and aged.
 #include "aged_heap.hpp"
 #include "lines.hpp"
 #include "suites.hpp"
@@ -17,7 +17,8 @@ void aged_lines(Bench &bench)
     for (Line line : uniform_lines(bench.quick())) {
         line.parameters.emplace_back("state", "aged");
         if (fits(bench, "uniform", line, bench.heap_bytes() / 2))
-            allocate_and_free(bench, "uniform", line, {.cold = false, .others = [&] { return aged.unharmed(); }});
+            allocate_and_free(bench, "uniform", line,
+                              {.cold = false, .others = [&] { return aged.unharmed(); }});
     }
     bench.heap().reset();
 }

@@ -1,5 +1,5 @@
-// workgen: each work-item makes output of a random size. With malloc that is one kernel; the classic way counts, sums
-// up, makes a buffer that is exactly large enough, and writes.
+// workgen: each work-item makes output of a random size. With malloc that is one kernel; the
+// classic way counts, sums up, makes a buffer that is exactly large enough, and writes.
 #include <chrono>
 
 #include "lines.hpp"
@@ -19,8 +19,8 @@ double milliseconds_of(const std::function<void()> &work)
 class TwoPasses {
 public:
     TwoPasses(Bench &bench, const Line &line)
-        : bench_(bench), line_(line), groups_(line.work_items / 256), words_(bench.array("words", line.work_items)),
-          totals_(bench.array("totals", groups_ + 1))
+        : bench_(bench), line_(line), groups_(line.work_items / 256),
+          words_(bench.array("words", line.work_items)), totals_(bench.array("totals", groups_ + 1))
     {
     }
 
@@ -33,15 +33,17 @@ public:
         ms += bench_.time("scan_groups", line_.work_items, words_, totals_);
         ms += bench_.time("scan_totals", 256, totals_, groups);
         cl_uint total = 0;
-        bench_.device().queue().enqueueReadBuffer(totals_, CL_TRUE, groups_ * sizeof(cl_uint), sizeof(total), &total);
+        bench_.device().queue().enqueueReadBuffer(totals_, CL_TRUE, groups_ * sizeof(cl_uint),
+                                                  sizeof(total), &total);
         output_ = cl::Buffer(bench_.device().context(), CL_MEM_READ_WRITE, total * sizeof(cl_uint));
-        return ms + bench_.time("write_output", line_.work_items, output_, words_, totals_, low, span);
+        return ms +
+               bench_.time("write_output", line_.work_items, output_, words_, totals_, low, span);
     }
 
     bool verify()
     {
-        bench_.time("verify_output", line_.work_items, output_, words_, totals_, line_.sizes.low, line_.sizes.span,
-                    bench_.no_counts());
+        bench_.time("verify_output", line_.work_items, output_, words_, totals_, line_.sizes.low,
+                    line_.sizes.span, bench_.no_counts());
         return bench_.counts().wrong == 0;
     }
 
@@ -63,11 +65,12 @@ void generate(Bench &bench, const Line &line)
     bool right = true;
     const auto round = [&] {
         double ms = 0;
-        const double wall =
-            milliseconds_of([&] { ms = bench.time("generate", n, heap, refs, line.sizes.low, line.sizes.span); });
+        const double wall = milliseconds_of(
+            [&] { ms = bench.time("generate", n, heap, refs, line.sizes.low, line.sizes.span); });
         const cl::Buffer counts = bench.no_counts();
         bench.time("look", n, cl_ulong{bench.heap_bytes()}, refs, sizes, cl_uint{0}, counts);
-        bench.time("verify", n, heap, cl_ulong{bench.heap_bytes()}, refs, sizes, cl_uint{0}, counts);
+        bench.time("verify", n, heap, cl_ulong{bench.heap_bytes()}, refs, sizes, cl_uint{0},
+                   counts);
         const Counts seen = bench.counts();
         nulls += seen.nulls;
         right = right && seen.wrong == 0 && seen.nulls < n;
@@ -86,8 +89,8 @@ void generate(Bench &bench, const Line &line)
         passes_right = passes_right && passes.verify();
         return std::vector{ms, wall};
     });
-    const auto add = [&](const char *metric, const Rounds &rounds, std::size_t which, std::uint64_t refused,
-                         bool good) {
+    const auto add = [&](const char *metric, const Rounds &rounds, std::size_t which,
+                         std::uint64_t refused, bool good) {
         bench.add({.suite = "workgen",
                    .heap = {},
                    .parameters = line.parameters,
@@ -111,7 +114,8 @@ void workgen(Bench &bench)
     for (const cl_uint upper : {64u, 4096u})
         for (const std::size_t n : {1u << 14, 1u << 17, 1u << 20}) {
             const Line line = line_of(n, {4, upper - 3});
-            if ((!bench.quick() || n == 1u << 14) && fits(bench, "workgen", line, bench.heap_bytes()))
+            if ((!bench.quick() || n == 1u << 14) &&
+                fits(bench, "workgen", line, bench.heap_bytes()))
                 generate(bench, line);
         }
 }

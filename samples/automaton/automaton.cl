@@ -1,13 +1,15 @@
-// The kernels of the automaton sample: many inputs against many regular expressions at once, as a non-deterministic automaton that is
-// in several states at a time (Thompson, 1968; Spliet, thesis 3.2.1). How many states that will be nobody knows beforehand, so they
-// are the items of a work queue in a heap:
+// The kernels of the automaton sample: many inputs against many regular expressions at once, as a
+// non-deterministic automaton that is in several states at a time (Thompson, 1968; Spliet, thesis
+// 3.2.1). How many states that will be nobody knows beforehand, so they are the items of a work
+// queue in a heap:
 //
 //   item      an input that waits in a state for its next character
 //   round     reads one character of each input: those of round r have read r characters
 //   followers of a state, in which an input may be after it: the items of the next round. What leads to nothing dies out
 //
-// The automaton has no empty moves: the host has followed them already. All expressions are parts of it, behind one start, whose followers
-// are where they begin; each ends in an accepting state of its own, which waits for nothing.
+// The automaton has no empty moves: the host has followed them already. All expressions are parts
+// of it, behind one start, whose followers are where they begin; each ends in an accepting state of
+// its own, which waits for nothing.
 #include "kma/containers/work_queue.cl"
 
 typedef struct automaton_state {
@@ -28,8 +30,8 @@ typedef struct automaton_inputs {
     global const uint *starts;
 } automaton_inputs;
 
-// What there is but the inputs. `reached` has a word for each input and state, 0 at first: the last round in which the one waits in the
-// other, and 1 more.
+// What there is but the inputs. `reached` has a word for each input and state, 0 at first: the last
+// round in which the one waits in the other, and 1 more.
 typedef struct automaton {
     global const automaton_state *states; // the start first
     global const uint *followers;
@@ -48,15 +50,17 @@ static inline bool automaton_waits_for(global const automaton_state *state, ucha
     return (state->characters[character / 32] >> character % 32 & 1) != 0;
 }
 
-// Whether it is the first time in this round that the input comes to this state. Two ways often lead to one state: if both went on, and
-// so at each character, there would soon be more items than memory.
+// Whether it is the first time in this round that the input comes to this state. Two ways often
+// lead to one state: if both went on, and so at each character, there would soon be more items than
+// memory.
 static inline bool automaton_is_first(const automaton *nfa, uint input, uint state, uint round)
 {
     global kma_atomic_u32 *reached = &nfa->reached[(size_t)input * nfa->state_count + state];
     return kma_exchange_u32(reached, round + 1, KMA_RELAXED) != round + 1;
 }
 
-static inline void automaton_add(global kma_heap *heap, const automaton *nfa, global kma_array_list *list, uint input, uint state)
+static inline void automaton_add(global kma_heap *heap, const automaton *nfa,
+                                 global kma_array_list *list, uint input, uint state)
 {
     const uint index = kma_array_list_grow(heap, list, 1);
     if (index == KMA_ARRAY_LIST_NONE) {
@@ -68,10 +72,13 @@ static inline void automaton_add(global kma_heap *heap, const automaton *nfa, gl
     item->state = state;
 }
 
-// From a state that it has left the input comes to all followers, `round` characters being read. At its end only those count that
-// accept, each for a match; before, only the others, which wait for more.
-static inline void automaton_follow(global kma_heap *heap, const automaton *nfa, const automaton_inputs *inputs, uint input, uint round,
-                                    global const automaton_state *from, global kma_array_list *next, global kma_array_list *matches)
+// From a state that it has left the input comes to all followers, `round` characters being read. At
+// its end only those count that accept, each for a match; before, only the others, which wait for
+// more.
+static inline void automaton_follow(global kma_heap *heap, const automaton *nfa,
+                                    const automaton_inputs *inputs, uint input, uint round,
+                                    global const automaton_state *from, global kma_array_list *next,
+                                    global kma_array_list *matches)
 {
     const uint is_at_end = round == automaton_length(inputs, input) ? 1 : 0;
     for (uint i = from->first_follower; i < from->end_of_followers; i++) {
@@ -82,9 +89,11 @@ static inline void automaton_follow(global kma_heap *heap, const automaton *nfa,
 }
 
 // Puts all inputs into the first round, a work-item for each.
-kernel void automaton_start(global kma_heap *heap, kma_ref work, kma_ref found, global const automaton_state *states,
-                            global const uint *followers, uint state_count, global kma_atomic_u32 *reached,
-                            global kma_atomic_u32 *lost, global const uchar *text, global const uint *starts, uint input_count)
+kernel void automaton_start(global kma_heap *heap, kma_ref work, kma_ref found,
+                            global const automaton_state *states, global const uint *followers,
+                            uint state_count, global kma_atomic_u32 *reached,
+                            global kma_atomic_u32 *lost, global const uchar *text,
+                            global const uint *starts, uint input_count)
 {
     const uint input = (uint)get_global_id(0);
     if (input >= input_count)
@@ -92,16 +101,21 @@ kernel void automaton_start(global kma_heap *heap, kma_ref work, kma_ref found, 
     const automaton nfa = {states, followers, state_count, reached, lost};
     const automaton_inputs inputs = {text, starts};
     global kma_array_list *next = kma_work_queue_next(heap, kma_work_queue_at(heap, work));
-    automaton_follow(heap, &nfa, &inputs, input, 0, &states[0], next, kma_array_list_at(heap, found));
+    automaton_follow(heap, &nfa, &inputs, input, 0, &states[0], next,
+                     kma_array_list_at(heap, found));
 }
 
-// A round, a work-item for each item: if the state waits for the input's next character, on to what follows.
-kernel void automaton_round(global kma_heap *heap, kma_ref work, kma_ref found, global const automaton_state *states,
-                            global const uint *followers, uint state_count, global kma_atomic_u32 *reached,
-                            global kma_atomic_u32 *lost, global const uchar *text, global const uint *starts, uint round)
+// A round, a work-item for each item: if the state waits for the input's next character, on to what
+// follows.
+kernel void automaton_round(global kma_heap *heap, kma_ref work, kma_ref found,
+                            global const automaton_state *states, global const uint *followers,
+                            uint state_count, global kma_atomic_u32 *reached,
+                            global kma_atomic_u32 *lost, global const uchar *text,
+                            global const uint *starts, uint round)
 {
     global kma_work_queue *queue = kma_work_queue_at(heap, work);
-    global kma_array_list *now = kma_work_queue_now(heap, queue), *next = kma_work_queue_next(heap, queue);
+    global kma_array_list *now = kma_work_queue_now(heap, queue),
+                          *next = kma_work_queue_next(heap, queue);
     const uint me = (uint)get_global_id(0);
     if (me >= kma_array_list_size(now))
         return;
@@ -110,5 +124,6 @@ kernel void automaton_round(global kma_heap *heap, kma_ref work, kma_ref found, 
         return;
     const automaton nfa = {states, followers, state_count, reached, lost};
     const automaton_inputs inputs = {text, starts};
-    automaton_follow(heap, &nfa, &inputs, item.input, round + 1, &states[item.state], next, kma_array_list_at(heap, found));
+    automaton_follow(heap, &nfa, &inputs, item.input, round + 1, &states[item.state], next,
+                     kma_array_list_at(heap, found));
 }

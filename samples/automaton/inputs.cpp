@@ -15,8 +15,9 @@ Inputs parse_inputs(std::string_view text, const std::string &name, std::uint32_
         std::string_view line = samples::take_line(text);
         line.remove_prefix(line.rfind('\t') + 1); // none: npos + 1, which is 0
         if (line.size() > most_characters)
-            throw kma::Error(name + ":" + std::to_string(inputs.size() + 1) + ": a line of more than " +
-                             std::to_string(most_characters) + " characters");
+            throw kma::Error(name + ":" + std::to_string(inputs.size() + 1) +
+                             ": a line of more than " + std::to_string(most_characters) +
+                             " characters");
         inputs.text += line;
         if (inputs.text.size() > std::numeric_limits<std::uint32_t>::max())
             throw kma::Error(name + ": more than 4 GiB of text; --limit takes the first lines");

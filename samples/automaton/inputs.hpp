@@ -24,9 +24,9 @@ struct Inputs {
 /// The longest input: std::regex, which verifies, calls itself for each character.
 inline constexpr std::size_t most_characters = 4096;
 
-/// One input a line: what stands behind its last tab if it has any, as a package's id may come before its name. The
-/// first `limit` ones. Throws kma::Error that begins with `name` if there is none, or if one is too long, or all
-/// together.
+/// One input a line: what stands behind its last tab if it has any, as a package's id may come
+/// before its name. The first `limit` ones. Throws kma::Error that begins with `name` if there is
+/// none, or if one is too long, or all together.
 Inputs parse_inputs(std::string_view text, const std::string &name, std::uint32_t limit);
 
 /// The same from a file. Throws kma::Error if it cannot be read.

@@ -64,7 +64,8 @@ public:
             const Automaton &automaton, std::uint64_t heap_bytes)
         : device_(device), options_(options), inputs_(inputs), automaton_(automaton),
           program_(samples::build_program(device, options, kernels())),
-          heap_(device, heap_bytes, samples::heap_options(options)), work_(device, heap_, sizeof(Item), list_options()),
+          heap_(device, heap_bytes, samples::heap_options(options)),
+          work_(device, heap_, sizeof(Item), list_options()),
           found_(device, heap_, sizeof(Item), list_options())
     {
     }
@@ -77,7 +78,8 @@ public:
                          followers = samples::copy_of(device_, tables.followers),
                          text = samples::copy_of(device_, inputs_.text.c_str(),
                                                  inputs_.text.size() + 1), // of no characters, too
-            reached = samples::words(device_, std::size_t{inputs_.size()} * tables.states.size(), 0),
+            reached =
+                samples::words(device_, std::size_t{inputs_.size()} * tables.states.size(), 0),
                          lost = samples::words(device_, 1, 0);
         const auto kernel = [&](const char *name) {
             cl::Kernel made = program_.kernel(name);
@@ -94,17 +96,21 @@ public:
             return made;
         };
         Run result{};
-        const auto launch = [&](cl::Kernel &kernel, cl_uint last_argument, std::uint32_t work_items) {
+        const auto launch = [&](cl::Kernel &kernel, cl_uint last_argument,
+                                std::uint32_t work_items) {
             kernel.setArg(10, last_argument);
-            result.milliseconds += samples::run(device_, kernel, samples::whole_groups(work_items, work_group()));
+            result.milliseconds +=
+                samples::run(device_, kernel, samples::whole_groups(work_items, work_group()));
             if (const cl_uint count = read(lost); count != 0)
                 samples::throw_too_small(device_, heap_, enough,
                                          std::to_string(count) + " items of round " +
-                                             std::to_string(result.found.items.size()) + " did not fit");
+                                             std::to_string(result.found.items.size()) +
+                                             " did not fit");
         };
         cl::Kernel start = kernel("automaton_start"), round = kernel("automaton_round");
         launch(start, inputs_.size(), inputs_.size());
-        // Each round reads a character of every input, so there are no more than the longest input has, and one.
+        // Each round reads a character of every input, so there are no more than the longest input
+        // has, and one.
         for (std::uint32_t items = work_.turn(heap_); items != 0; items = work_.turn(heap_)) {
             const auto number = static_cast<cl_uint>(result.found.items.size());
             result.found.items.push_back(items);
@@ -117,7 +123,10 @@ public:
     }
 
 private:
-    std::uint32_t work_group() const { return options_.work_group.value_or(samples::usual_work_group(device_)); }
+    std::uint32_t work_group() const
+    {
+        return options_.work_group.value_or(samples::usual_work_group(device_));
+    }
 
     cl_uint read(const cl::Buffer &word) const
     {
@@ -150,11 +159,13 @@ private:
 
 } // namespace
 
-std::uint64_t sufficient_heap_bytes(const kma::HeapOptions &heap, std::uint64_t inputs, const Automaton &automaton)
+std::uint64_t sufficient_heap_bytes(const kma::HeapOptions &heap, std::uint64_t inputs,
+                                    const Automaton &automaton)
 {
-    std::vector<kma::BlockDemand> blocks = kma::WorkQueue::blocks_for(inputs * automaton.states.size(), sizeof(Item), list_options());
-    const std::vector<kma::BlockDemand> found =
-        kma::ArrayList::blocks_for(inputs * automaton.accepting.size(), sizeof(Item), list_options());
+    std::vector<kma::BlockDemand> blocks =
+        kma::WorkQueue::blocks_for(inputs * automaton.states.size(), sizeof(Item), list_options());
+    const std::vector<kma::BlockDemand> found = kma::ArrayList::blocks_for(
+        inputs * automaton.accepting.size(), sizeof(Item), list_options());
     blocks.insert(blocks.end(), found.begin(), found.end());
     return kma::Heap::bytes_for(heap, blocks);
 }
@@ -164,11 +175,15 @@ Run match(const kma::Device &device, const samples::DeviceOptions &options, cons
 {
     const std::uint64_t pairs = std::uint64_t{inputs.size()} * automaton.states.size();
     if (pairs * sizeof(cl_uint) > device.max_buffer_bytes() || pairs > std::uint64_t{1} << 30)
-        throw kma::Error(std::to_string(inputs.size()) + " inputs with " + std::to_string(automaton.states.size()) +
+        throw kma::Error(std::to_string(inputs.size()) + " inputs with " +
+                         std::to_string(automaton.states.size()) +
                          " states are too many for this device; --limit takes fewer inputs");
-    const std::uint64_t enough = sufficient_heap_bytes(samples::heap_options(options), inputs.size(), automaton);
-    const std::uint64_t bytes = options.heap_bytes.value_or(samples::usual_heap_bytes(device, enough));
-    return samples::made_in(device, bytes, enough, [&] { return Matcher(device, options, inputs, automaton, bytes); })
+    const std::uint64_t enough =
+        sufficient_heap_bytes(samples::heap_options(options), inputs.size(), automaton);
+    const std::uint64_t bytes =
+        options.heap_bytes.value_or(samples::usual_heap_bytes(device, enough));
+    return samples::made_in(device, bytes, enough,
+                            [&] { return Matcher(device, options, inputs, automaton, bytes); })
         .run(enough);
 }
 

@@ -11,7 +11,8 @@
 namespace automaton {
 
 /// A heap of so many bytes suffices, however the work-items race.
-std::uint64_t sufficient_heap_bytes(const kma::HeapOptions &heap, std::uint64_t inputs, const Automaton &automaton);
+std::uint64_t sufficient_heap_bytes(const kma::HeapOptions &heap, std::uint64_t inputs,
+                                    const Automaton &automaton);
 
 struct Run {
     Findings found;
@@ -20,7 +21,8 @@ struct Run {
     std::string heap_faults; ///< what the heap reports, but for memory that was lacking
 };
 
-/// Runs all inputs through the automaton. Throws kma::Error if the heap, or the device, has no memory for that.
+/// Runs all inputs through the automaton. Throws kma::Error if the heap, or the device, has no
+/// memory for that.
 Run match(const kma::Device &device, const samples::DeviceOptions &options, const Inputs &inputs,
           const Automaton &automaton);
 

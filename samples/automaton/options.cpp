@@ -7,13 +7,15 @@ namespace automaton {
 
 std::optional<int> parse_options(int argc, char **argv, Options &options)
 {
-    CLI::App app("Matches many lines with regular expressions, all at once, by a non-deterministic automaton in OpenCL "
-                 "kernels,\n"
-                 "with its states in a work queue; and compares the matches with those of std::regex.");
+    CLI::App app(
+        "Matches many lines with regular expressions, all at once, by a non-deterministic "
+        "automaton in OpenCL "
+        "kernels,\n"
+        "with its states in a work queue; and compares the matches with those of std::regex.");
     app.name("automaton");
     options.names = AUTOMATON_DEFAULT_NAMES;
-    CLI::Option *names =
-        app.add_option("--names", options.names, "A file of inputs, one a line, behind the line's last tab");
+    CLI::Option *names = app.add_option("--names", options.names,
+                                        "A file of inputs, one a line, behind the line's last tab");
     names->capture_default_str();
     app.add_option("--limit", options.limit, "Only the first N inputs")
         ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()));
@@ -24,7 +26,8 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
                            "[^-]+-[^-]+-[^-]+",
                            "(.*-)?(doc|data|common)"};
     app.add_option("--regex", options.expressions,
-                   "Expressions for whole inputs: characters, . [a-z] [^a-z] r* r+ r? rs r|s (r), and .*r.*\n"
+                   "Expressions for whole inputs: characters, . [a-z] [^a-z] r* r+ r? rs r|s (r), "
+                   "and .*r.*\n"
                    "for r anywhere; several behind one another, or the option again")
         ->capture_default_str();
     samples::add_device_options(app, options);

@@ -18,7 +18,8 @@ struct Options : samples::DeviceOptions {
     std::vector<std::string> expressions;
 };
 
-/// Reads the arguments into `options`. A value: the program shall end with that exit code, for all is said.
+/// Reads the arguments into `options`. A value: the program shall end with that exit code, for all
+/// is said.
 std::optional<int> parse_options(int argc, char **argv, Options &options);
 
 } // namespace automaton

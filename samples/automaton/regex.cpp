@@ -1,6 +1,6 @@
-// Compiles in two steps: an expression becomes nodes with empty moves between them, as Thompson has it, two at most for
-// each operator; then the nodes that wait for a character become states, and where empty moves lead from them their
-// followers.
+// Compiles in two steps: an expression becomes nodes with empty moves between them, as Thompson has
+// it, two at most for each operator; then the nodes that wait for a character become states, and
+// where empty moves lead from them their followers.
 #include "regex.hpp"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ public:
 
     Part parse()
     {
-        constexpr std::size_t longest = 4096; // std::regex, which verifies, calls itself for each character
+        // std::regex, which verifies, calls itself for each character
+        constexpr std::size_t longest = 4096;
         if (text_.size() > longest)
             fail("it has more than 4096");
         const Part whole = alternatives(0);
@@ -42,12 +43,15 @@ public:
 private:
     bool is_at_end() const { return at_ == text_.size(); }
     bool is_next(char c) const { return !is_at_end() && text_[at_] == c; }
-    bool is_next_one_of(std::string_view set) const { return !is_at_end() && set.find(text_[at_]) != set.npos; }
+    bool is_next_one_of(std::string_view set) const
+    {
+        return !is_at_end() && set.find(text_[at_]) != set.npos;
+    }
 
     [[noreturn]] void fail(const std::string &why) const
     {
-        throw kma::Error("regular expression " + samples::quoted(text_) + ", character " + std::to_string(at_ + 1) +
-                         ": " + why);
+        throw kma::Error("regular expression " + samples::quoted(text_) + ", character " +
+                         std::to_string(at_ + 1) + ": " + why);
     }
 
     std::size_t node(std::optional<Characters> characters = std::nullopt)
@@ -194,8 +198,10 @@ private:
     std::size_t at_ = 0;
 };
 
-// States that empty moves lead to from `begin`, ascending; `states` has of each node its state, 0 if it is none.
-std::vector<std::uint32_t> reached(const std::vector<Node> &nodes, const std::vector<std::uint32_t> &states,
+// States that empty moves lead to from `begin`, ascending; `states` has of each node its state, 0
+// if it is none.
+std::vector<std::uint32_t> reached(const std::vector<Node> &nodes,
+                                   const std::vector<std::uint32_t> &states,
                                    const std::vector<std::size_t> &begin)
 {
     std::vector<bool> seen(nodes.size());
@@ -241,7 +247,8 @@ Automaton compile(const std::vector<std::string> &expressions)
     for (std::size_t i = 0; i < nodes.size(); i++)
         if (states[i] != 0)
             automaton.states[states[i]] = {nodes[i].characters.value_or(Characters()),
-                                           reached(nodes, states, nodes[i].moves), nodes[i].accepts};
+                                           reached(nodes, states, nodes[i].moves),
+                                           nodes[i].accepts};
     for (const std::size_t end : ends)
         automaton.accepting.push_back(states[end]);
     return automaton;
@@ -253,7 +260,8 @@ Trace simulate(const Automaton &automaton, std::string_view input)
     std::vector<std::uint32_t> now = automaton.states[0].followers;
     for (std::size_t read = 0;; read++) {
         const bool is_at_end = read == input.size();
-        std::erase_if(now, [&](std::uint32_t state) { return automaton.states[state].accepts != is_at_end; });
+        std::erase_if(
+            now, [&](std::uint32_t state) { return automaton.states[state].accepts != is_at_end; });
         if (is_at_end || now.empty())
             break;
         trace.items.push_back(static_cast<std::uint32_t>(now.size()));

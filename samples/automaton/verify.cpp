@@ -16,17 +16,19 @@ std::regex compile_by_std(const std::string &expression)
     try {
         return std::regex(expression, std::regex::ECMAScript | std::regex::optimize);
     } catch (const std::regex_error &error) {
-        throw kma::Error("std::regex, which is to verify, does not take " + samples::quoted(expression) + ": " +
-                         error.what());
+        throw kma::Error("std::regex, which is to verify, does not take " +
+                         samples::quoted(expression) + ": " + error.what());
     }
 }
 
 } // namespace
 
-Findings expected(const Inputs &inputs, const std::vector<std::string> &expressions, const Automaton &automaton)
+Findings expected(const Inputs &inputs, const std::vector<std::string> &expressions,
+                  const Automaton &automaton)
 {
     std::vector<std::regex> by_std;
-    std::transform(expressions.begin(), expressions.end(), std::back_inserter(by_std), compile_by_std);
+    std::transform(expressions.begin(), expressions.end(), std::back_inserter(by_std),
+                   compile_by_std);
     Findings all;
     for (std::uint32_t i = 0; i < inputs.size(); i++) {
         const std::string_view input = inputs[i];
@@ -45,12 +47,15 @@ samples::Differences compare(const Findings &expected, const Findings &found, co
                              const std::vector<std::string> &expressions)
 {
     samples::Differences all;
-    const auto say = [&](const std::vector<Match> &some, const std::vector<Match> &others, const char *what) {
+    const auto say = [&](const std::vector<Match> &some, const std::vector<Match> &others,
+                         const char *what) {
         std::vector<Match> only;
-        std::set_difference(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(only));
+        std::set_difference(some.begin(), some.end(), others.begin(), others.end(),
+                            std::back_inserter(only));
         for (const Match &match : only)
             if (match.input >= inputs.size() || match.expression >= expressions.size())
-                all.differ("a match of input " + std::to_string(match.input) + ", which there is not");
+                all.differ("a match of input " + std::to_string(match.input) +
+                           ", which there is not");
             else
                 all.differ(samples::quoted(expressions[match.expression]) + what +
                            samples::quoted(inputs[match.input]));
@@ -63,8 +68,9 @@ samples::Differences compare(const Findings &expected, const Findings &found, co
     };
     for (std::size_t round = 0; round < rounds; round++)
         if (items(expected, round) != items(found, round))
-            all.differ("round " + std::to_string(round) + " has " + std::to_string(items(found, round)) +
-                       " items, should have " + std::to_string(items(expected, round)));
+            all.differ("round " + std::to_string(round) + " has " +
+                       std::to_string(items(found, round)) + " items, should have " +
+                       std::to_string(items(expected, round)));
     return all;
 }
 

@@ -25,9 +25,10 @@ struct Findings {
     std::vector<std::uint64_t> items;
 };
 
-/// Matches by std::regex, which has nothing in common with the automaton; items by simulate(), as many as there are
-/// pairs of input and state.
-Findings expected(const Inputs &inputs, const std::vector<std::string> &expressions, const Automaton &automaton);
+/// Matches by std::regex, which has nothing in common with the automaton; items by simulate(), as
+/// many as there are pairs of input and state.
+Findings expected(const Inputs &inputs, const std::vector<std::string> &expressions,
+                  const Automaton &automaton);
 
 /// Where `found` is not what was expected.
 samples::Differences compare(const Findings &expected, const Findings &found, const Inputs &inputs,

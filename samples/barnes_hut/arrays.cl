@@ -1,9 +1,11 @@
-// The same by hand, as Burtscher and Pingali have it (GPU Computing Gems, Emerald edition, 2011, chapter 6), but without their locks: there is room for
-// CELLS cells from the beginning, a counter gives them out, and in each step the tree is built anew. The rules: rules.cl; why nobody waits:
+// The same by hand, as Burtscher and Pingali have it (GPU Computing Gems, Emerald edition, 2011,
+// chapter 6), but without their locks: there is room for CELLS cells from the beginning, a counter
+// gives them out, and in each step the tree is built anew. The rules: rules.cl; why nobody waits:
 // barnes_hut.cl.
 //
-// A node is a number: 0 is none, then bodies from 1 on, then cells from ROOT on. `nodes` has NODES words for each of the fields below, `cells` eight
-// octants for each cell, then two words for each, and two of all.
+// A node is a number: 0 is none, then bodies from 1 on, then cells from ROOT on. `nodes` has NODES
+// words for each of the fields below, `cells` eight octants for each cell, then two words for each,
+// and two of all.
 #include "kma/platform/memory.cl"
 #include "rules.cl"
 
@@ -14,7 +16,8 @@
 #define NODES       (ROOT + CELLS)
 #define NEXT(n)     nodes[n]
 #define PARENT(n)   nodes[NODES + (n)]
-#define INNER(n)    nodes[2 * NODES + (n)] // of a cell the first node in it, of a body the next one of its chain
+// of a cell the first node in it, of a body the next one of its chain
+#define INNER(n)    nodes[2 * NODES + (n)]
 #define OCTANT(n)   nodes[3 * NODES + (n)]
 #define CHILD(n, i) (&cells[8 * ((n)-ROOT) + (i)])
 #define COUNT(n)    (&cells[8 * CELLS + (n)-ROOT]) // of bodies; 0: it is not in the tree
@@ -38,7 +41,8 @@ static inline void fell(global uint *nodes, global kma_atomic_u32 *cells)
     kma_store_u32(USED, 1, KMA_RELAXED);
 }
 
-kernel void arrays_init(global float4 *centre, global float4 *velocity, global float *reach, global uint *nodes, global kma_atomic_u32 *cells)
+kernel void arrays_init(global float4 *centre, global float4 *velocity, global float *reach,
+                        global uint *nodes, global kma_atomic_u32 *cells)
 {
     const uint number = (uint)get_global_id(0), self = number + 1;
     if (number >= BODIES)
@@ -53,14 +57,16 @@ kernel void arrays_init(global float4 *centre, global float4 *velocity, global f
     kma_store_u32(REFUSED, 0, KMA_RELAXED);
 }
 
-kernel void arrays_attract(global const float4 *centre, global float4 *velocity, global const float *reach, global const uint *nodes)
+kernel void arrays_attract(global const float4 *centre, global float4 *velocity,
+                           global const float *reach, global const uint *nodes)
 {
     const uint number = (uint)get_global_id(0);
     if (number >= BODIES)
         return;
     const float3 place = centre[number + 1].xyz;
     float3 sum = 0;
-    for (uint node = INNER(ROOT); node != 0;) { // forward on the way through the tree, which has an end
+    // forward on the way through the tree, which has an end
+    for (uint node = INNER(ROOT); node != 0;) {
         const float4 other = centre[node];
         const float3 way = other.xyz - place;
         const float distance2 = square(way);
@@ -71,7 +77,8 @@ kernel void arrays_attract(global const float4 *centre, global float4 *velocity,
     velocity[number].xyz += TIME_STEP * GRAVITY * sum;
 }
 
-kernel void arrays_move(global float4 *centre, global float4 *velocity, global uint *nodes, global kma_atomic_u32 *cells)
+kernel void arrays_move(global float4 *centre, global float4 *velocity, global uint *nodes,
+                        global kma_atomic_u32 *cells)
 {
     const uint number = (uint)get_global_id(0);
     if (number >= BODIES)
@@ -84,9 +91,11 @@ kernel void arrays_move(global float4 *centre, global float4 *velocity, global u
         fell(nodes, cells);
 }
 
-// A cell in that octant of `parent`, with `body` in it, not yet in the tree: `spare`, or a new one; 0 if all are used.
-static inline uint cell_with(global const float4 *centre, global float *reach, global uint *nodes, global kma_atomic_u32 *cells, uint spare, uint parent,
-                             uint level, uint octant, uint body)
+// A cell in that octant of `parent`, with `body` in it, not yet in the tree: `spare`, or a new one;
+// 0 if all are used.
+static inline uint cell_with(global const float4 *centre, global float *reach, global uint *nodes,
+                             global kma_atomic_u32 *cells, uint spare, uint parent, uint level,
+                             uint octant, uint body)
 {
     const uint cell = spare != 0 ? spare : ROOT + kma_fetch_add_u32(USED, 1, KMA_RELAXED);
     if (cell >= NODES)
@@ -99,7 +108,8 @@ static inline uint cell_with(global const float4 *centre, global float *reach, g
     return cell;
 }
 
-kernel void arrays_insert(global const float4 *centre, global float *reach, global uint *nodes, global kma_atomic_u32 *cells)
+kernel void arrays_insert(global const float4 *centre, global float *reach, global uint *nodes,
+                          global kma_atomic_u32 *cells)
 {
     const uint self = (uint)get_global_id(0) + 1;
     if (self > BODIES)
@@ -108,7 +118,8 @@ kernel void arrays_insert(global const float4 *centre, global float *reach, glob
     uint cell = ROOT, spare = 0, level = 0;
     INNER(self) = 0;
     bool is_refused = false;
-    for (bool is_in = false; !is_in && !is_refused;) { // each round goes a level down, or another's success took the octant forward
+    // each round goes a level down, or another's success took the octant forward
+    for (bool is_in = false; !is_in && !is_refused;) {
         const uint octant = octant_of(grid, level);
         global kma_atomic_u32 *const at = CHILD(cell, octant);
         const uint child = kma_load_u32(at, KMA_ACQUIRE);
@@ -121,7 +132,8 @@ kernel void arrays_insert(global const float4 *centre, global float *reach, glob
             cell = child;
             level++;
             kma_fetch_add_u32(COUNT(cell), 1, KMA_RELAXED);
-        } else if ((spare = cell_with(centre, reach, nodes, cells, spare, cell, level + 1, octant, child)) == 0) {
+        } else if ((spare = cell_with(centre, reach, nodes, cells, spare, cell, level + 1, octant,
+                                      child)) == 0) {
             is_refused = true;
             PARENT(self) = ROOT;
             kma_fetch_add_u32(REFUSED, 1, KMA_RELAXED);
@@ -150,13 +162,15 @@ static inline uint behind(global const uint *nodes, global kma_atomic_u32 *cells
 kernel void arrays_thread(global uint *nodes, global kma_atomic_u32 *cells)
 {
     const uint used = min(kma_load_u32(USED, KMA_RELAXED), CELLS);
-    for (uint cell = ROOT + (uint)get_global_id(0); cell < ROOT + used; cell += (uint)get_global_size(0)) {
+    for (uint cell = ROOT + (uint)get_global_id(0); cell < ROOT + used;
+         cell += (uint)get_global_size(0)) {
         if (kma_load_u32(COUNT(cell), KMA_RELAXED) == 0)
             continue;
         uint next = behind(nodes, cells, cell);
         for (uint i = 8; i-- > 0;) { // from the last to the first
             const uint child = kma_load_u32(CHILD(cell, i), KMA_RELAXED);
-            for (uint body = child < ROOT ? child : 0; body != 0; body = INNER(body)) { // to the end of the chain
+            // to the end of the chain
+            for (uint body = child < ROOT ? child : 0; body != 0; body = INNER(body)) {
                 PARENT(body) = cell;
                 NEXT(body) = INNER(body) != 0 ? INNER(body) : next;
             }
@@ -168,7 +182,8 @@ kernel void arrays_thread(global uint *nodes, global kma_atomic_u32 *cells)
     }
 }
 
-kernel void arrays_sum_up(global float4 *centre, global const uint *nodes, global kma_atomic_u32 *cells)
+kernel void arrays_sum_up(global float4 *centre, global const uint *nodes,
+                          global kma_atomic_u32 *cells)
 {
     const uint self = (uint)get_global_id(0) + 1;
     if (self > BODIES)
@@ -180,7 +195,9 @@ kernel void arrays_sum_up(global float4 *centre, global const uint *nodes, globa
             return;
         float4 sum = 0;
         for (uint i = 0; i < 8; i++)
-            for (uint node = kma_load_u32(CHILD(cell, i), KMA_RELAXED); node != 0; node = node < ROOT ? INNER(node) : 0) // to the chain's end
+            // to the chain's end
+            for (uint node = kma_load_u32(CHILD(cell, i), KMA_RELAXED); node != 0;
+                 node = node < ROOT ? INNER(node) : 0)
                 sum += (float4)(centre[node].xyz * centre[node].w, centre[node].w);
         centre[cell] = (float4)(sum.xyz / sum.w, sum.w);
         news = bodies;

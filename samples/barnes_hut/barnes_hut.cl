@@ -1,33 +1,42 @@
-// Barnes and Hut's tree as objects that change from step to step. The rules: rules.cl. A Node is a Body or a Cell; what both have: the centre of mass,
-// and in w the mass; `reach` of rules.cl, 0 of a body; the Cell it is in; and `next`, the node behind it and all that is in it, on the way through the
-// tree. So this way needs no stack (the one of Burtscher and Pingali 2011 does): `first` of a cell to go in, `next` to pass.
+// Barnes and Hut's tree as objects that change from step to step. The rules: rules.cl. A Node is a
+// Body or a Cell; what both have: the centre of mass, and in w the mass; `reach` of rules.cl, 0 of
+// a body; the Cell it is in; and `next`, the node behind it and all that is in it, on the way
+// through the tree. So this way needs no stack (the one of Burtscher and Pingali 2011 does):
+// `first` of a cell to go in, `next` to pass.
 //
 // Between the do-alls, whose order is in objects.cpp:
 //
-// 1. `bodies` of a cell are those in it or to be inserted below it: each body counts once in its cell, or its `entry`, and in all above.
-// 2. A body whose `entry` is 0 is in the one octant that rules.cl says. One that has an entry is in none, and the entry contains its place.
-// 3. `also` of a body is the next one of its chain, 0 of the last, and of those that are in no chain.
+// 1. `bodies` of a cell are those in it or to be inserted below it: each body counts once in its
+//    cell, or its `entry`, and in all above.
+// 2. A body whose `entry` is 0 is in the one octant that rules.cl says. One that has an entry is in
+//    none, and the entry contains its place.
+// 3. `also` of a body is the next one of its chain, 0 of the last, and of those that are in no
+//    chain.
 // 4. Cells never move: level, octant and parent are constant.
 //
-// Nobody waits for another, and each do-all has its own reason why its work-items do not disturb each other:
+// Nobody waits for another, and each do-all has its own reason why its work-items do not disturb
+// each other:
 //
 // body_attract     reads the tree, and writes velocities only, each its own.
 // body_move        empties its own octant, which nobody reads, and subtracts itself from cells by atomics. At the last level all bodies of a chain
 //                  leave and are inserted again, so that nobody takes single ones out of a chain.
 // body_insert      An octant only goes forward: from nothing to a body, and from a body to a cell, by compare-and-swap. Who fails has met another's
-//                  success, two at most for an octant: so 3 * DEPTH rounds are the most. A new cell is filled before a release publishes it, with the
-//                  body that was there already in it; who reads the octant with acquire sees it whole. That body itself is not touched, so its own
-//                  work-item may still be at it. Chains grow by an exchange, which cannot fail. No cell that was published is deleted here, and
-//                  no body, so an octant never comes to be what it was before.
+//                  success, two at most for an octant: so 3 * DEPTH rounds are the most. A new cell
+//                  is filled before a release publishes it, with the body that was there already in
+//                  it; who reads the octant with acquire sees it whole. That body itself is not
+//                  touched, so its own work-item may still be at it. Chains grow by an exchange,
+//                  which cannot fail. No cell that was published is deleted here, and no body, so
+//                  an octant never comes to be what it was before.
 // cell_prune       A cell with less than two bodies is dead, and so are those in it. The uppermost dead one of each branch puts the one body, if there
-//                  is one, in its own place: it alone writes this octant, and nobody reads it, since all look only at octants of dead cells.
+//                  is one, in its own place: it alone writes this octant, and nobody reads it,
+//                  since all look only at octants of dead cells.
 // cell_thread      Dead cells, to which nothing leads any more, end. Each other one writes to its own children and itself, and reads octants and
 //                  what is constant of those above, which nobody writes.
 // body_sum_up      Each body reports to its cell. Whose report completes it sums it up and reports it to the next, the others end: so only one reads
 //                  what is in a cell, and has acquired what all others released by their reports.
 //
-// Without memory for a cell, a body takes back what it has counted, and waits outside of the tree, with the root as its entry, for the next step. Until
-// then it is attracted, but does not attract.
+// Without memory for a cell, a body takes back what it has counted, and waits outside of the tree,
+// with the root as its entry, for the next step. Until then it is attracted, but does not attract.
 #include "rules.cl"
 
 #define LAST_LEVEL (DEPTH - 1)
@@ -81,7 +90,8 @@ static inline void body_attract(global kma_world *w, Body self, Cell root)
 {
     const float3 place = Body_centre(w, self).xyz;
     float3 sum = 0;
-    for (Node node = Cell_first(w, root); node != 0;) { // forward on the way through the tree, which has an end
+    // forward on the way through the tree, which has an end
+    for (Node node = Cell_first(w, root); node != 0;) {
         const float4 centre = Node_centre(w, node);
         const float3 way = centre.xyz - place;
         const float distance2 = square(way);
@@ -118,12 +128,14 @@ static inline void body_move(global kma_world *w, Body self)
     if (changed >> (LAST_LEVEL - level) == 0 && level != LAST_LEVEL)
         return;
     kma_store_u32(Cell_children_at(w, cell, octant_of(before, level)), 0, KMA_RELAXED);
-    for (; changed >> (DEPTH - Cell_level(w, cell)) != 0; cell = Cell_parent(w, cell)) // up to the root at most, which has all places
+    // up to the root at most, which has all places
+    for (; changed >> (DEPTH - Cell_level(w, cell)) != 0; cell = Cell_parent(w, cell))
         count(w, cell, -1);
     Body_entry(w, self) = cell;
 }
 
-// A cell in that octant of `parent`, with `body` in it, not yet in the tree: `spare`, or a new one; 0 without memory.
+// A cell in that octant of `parent`, with `body` in it, not yet in the tree: `spare`, or a new one;
+// 0 without memory.
 static inline Cell cell_with(global kma_world *w, Cell spare, Cell parent, uint octant, Body body)
 {
     const Cell cell = spare != 0 ? spare : Cell_new(w);
@@ -131,7 +143,8 @@ static inline Cell cell_with(global kma_world *w, Cell spare, Cell parent, uint 
         return 0;
     const uint level = Cell_level(w, parent) + 1;
     cell_begin(w, cell, parent, level, octant);
-    kma_store_u32(Cell_children_at(w, cell, octant_of(grid_of(Body_centre(w, body).xyz), level)), body, KMA_RELAXED);
+    kma_store_u32(Cell_children_at(w, cell, octant_of(grid_of(Body_centre(w, body).xyz), level)),
+                  body, KMA_RELAXED);
     count(w, cell, 1);
     return cell;
 }
@@ -144,7 +157,8 @@ static inline void body_insert(global kma_world *w, Body self, Cell root)
     const uint3 grid = grid_of(Body_centre(w, self).xyz);
     Body_also(w, self) = 0;
     Cell outside = 0; // without memory: the root
-    for (bool is_in = false; !is_in && outside == 0;) { // each round goes a level down, or another's success took the octant forward
+    // each round goes a level down, or another's success took the octant forward
+    for (bool is_in = false; !is_in && outside == 0;) {
         const uint octant = octant_of(grid, Cell_level(w, cell));
         global kma_atomic_u32 *const at = Cell_children_at(w, cell, octant);
         const Node child = kma_load_u32(at, KMA_ACQUIRE);
@@ -178,7 +192,8 @@ static inline void cell_prune(global kma_world *w, Cell self)
         Node below = 0;
         for (uint i = 0; i < 8; i++) {
             const Node child = child_of(w, only, i);
-            if (child != 0 && (!Cell_is(w, child) || kma_load_u32(Cell_bodies_at(w, child), KMA_RELAXED) != 0))
+            if (child != 0 &&
+                (!Cell_is(w, child) || kma_load_u32(Cell_bodies_at(w, child), KMA_RELAXED) != 0))
                 below = child;
         }
         only = below;
@@ -210,7 +225,8 @@ static inline void cell_thread(global kma_world *w, Cell self)
         if (Cell_is(w, child))
             Cell_next(w, child) = next;
         else
-            for (Body body = child; body != 0; body = Body_also(w, body)) { // to the end of the chain
+            // to the end of the chain
+            for (Body body = child; body != 0; body = Body_also(w, body)) {
                 Body_parent(w, body) = self;
                 Body_next(w, body) = Body_also(w, body) != 0 ? Body_also(w, body) : next;
             }
@@ -225,7 +241,9 @@ static inline float4 cell_sum(global kma_world *w, Cell cell)
     const bool has_chains = Cell_level(w, cell) == LAST_LEVEL;
     float4 sum = 0;
     for (uint i = 0; i < 8; i++)
-        for (Node node = child_of(w, cell, i); node != 0; node = has_chains ? Body_also(w, node) : 0) { // to the end of the chain
+        // to the end of the chain
+        for (Node node = child_of(w, cell, i); node != 0;
+             node = has_chains ? Body_also(w, node) : 0) {
             const float4 centre = Node_centre(w, node);
             sum += (float4)(centre.xyz * centre.w, centre.w);
         }
@@ -236,7 +254,9 @@ static inline void body_sum_up(global kma_world *w, Body self)
 {
     uint news = 1; // bodies to report
     const Cell entry = Body_entry(w, self);
-    for (Cell cell = entry != 0 ? entry : Body_parent(w, self); cell != 0; cell = Cell_parent(w, cell)) { // a level up each time
+    // a level up each time
+    for (Cell cell = entry != 0 ? entry : Body_parent(w, self); cell != 0;
+         cell = Cell_parent(w, cell)) {
         const uint bodies = kma_load_u32(Cell_bodies_at(w, cell), KMA_RELAXED);
         if (kma_fetch_add_u32(Cell_reported_at(w, cell), news, KMA_ACQ_REL) + news != bodies)
             return;
@@ -246,7 +266,7 @@ static inline void body_sum_up(global kma_world *w, Body self)
     }
 }
 
-// ------ the version that builds the tree anew in each step: these two, and then the same insertion ----------------------
+// ------ the version that builds the tree anew in each step: these two, and then the same insertion
 
 static inline void body_move_out(global kma_world *w, Body self, Cell root)
 {

@@ -8,14 +8,16 @@
 namespace barnes_hut {
 namespace {
 
-// Of a place, and as a share of the fastest body's velocity, after some dozen steps in single precision. Rounding makes about 1e-7 of difference; but
-// here and there it decides whether a cell is near, and then a force differs by what a cell is wrong by.
+// Of a place, and as a share of the fastest body's velocity, after some dozen steps in single
+// precision. Rounding makes about 1e-7 of difference; but here and there it decides whether a cell
+// is near, and then a force differs by what a cell is wrong by.
 constexpr double tolerance = 1e-4;
 // Of velocities, as the root of the mean square: so rarely does rounding decide, and so little.
 constexpr double mean_tolerance = 2e-6;
 // Of a cell's mass, as a share, and of its centre.
 constexpr double sum_tolerance = 1e-5;
-// Of forces by the tree against those by all pairs, as the root of the mean square: 0.5 % is usual with --theta 0.5, 1 % if they nearly cancel out.
+// Of forces by the tree against those by all pairs, as the root of the mean square: 0.5 % is usual
+// with --theta 0.5, 1 % if they nearly cancel out.
 constexpr double force_tolerance = 0.02;
 
 double distance(const Vector &one, const Vector &other)
@@ -25,8 +27,9 @@ double distance(const Vector &one, const Vector &other)
 
 std::string name_of(const Cell &cell)
 {
-    return "the cell of level " + std::to_string(cell.level) + " at " + std::to_string(cell.corner[0]) + ", " + std::to_string(cell.corner[1]) +
-           ", " + std::to_string(cell.corner[2]);
+    return "the cell of level " + std::to_string(cell.level) + " at " +
+           std::to_string(cell.corner[0]) + ", " + std::to_string(cell.corner[1]) + ", " +
+           std::to_string(cell.corner[2]);
 }
 
 // The tree on the device against the one that the places there ask for.
@@ -36,13 +39,15 @@ void compare_cells(const State &state, const Space &space, samples::Differences 
         verdict.differ(std::to_string(state.lost) + " cells are not in the tree");
     const Cells right = cells_over(state.bodies, space);
     if (state.cells.size() != right.size())
-        verdict.differ("the tree has " + std::to_string(state.cells.size()) + " cells, the host's over the same places " +
-                       std::to_string(right.size()));
+        verdict.differ("the tree has " + std::to_string(state.cells.size()) +
+                       " cells, the host's over the same places " + std::to_string(right.size()));
     for (std::size_t i = 0; i < std::min(right.size(), state.cells.size()); i++) {
         const Cell &is = state.cells[i], &host = right[i];
-        if (is.level != host.level || is.corner != host.corner || is.own != host.own || is.bodies != host.bodies)
+        if (is.level != host.level || is.corner != host.corner || is.own != host.own ||
+            is.bodies != host.bodies)
             verdict.differ(name_of(is) + " should be " + name_of(host) + ", or has other bodies");
-        else if (!(std::abs(is.mass - host.mass) <= sum_tolerance * host.mass) || !(distance(is.centre, host.centre) <= sum_tolerance))
+        else if (!(std::abs(is.mass - host.mass) <= sum_tolerance * host.mass) ||
+                 !(distance(is.centre, host.centre) <= sum_tolerance))
             verdict.differ(name_of(is) + " has another mass, or centre of mass, than the host's");
     }
 }
@@ -54,7 +59,8 @@ void compare_bodies(const Bodies &bodies, const Bodies &right, samples::Differen
         fastest = std::max(fastest, distance(body.velocity, {}));
     for (std::size_t i = 0; i < right.size(); i++) {
         const Body &is = bodies[i], &host = right[i];
-        const double away = distance(is.place, host.place), faster = distance(is.velocity, host.velocity);
+        const double away = distance(is.place, host.place),
+                     faster = distance(is.velocity, host.velocity);
         squares += faster * faster;
         if (is.number != host.number || !(away <= tolerance) || !(faster <= tolerance * fastest))
             verdict.differ("body " + std::to_string(is.number) + " is " + std::to_string(away) +
@@ -69,31 +75,42 @@ public:
     std::string name() const override { return "barnes_hut"; }
     std::string about() const override
     {
-        return "Bodies that attract each other, by Barnes and Hut's octree: bodies and cells are objects on the "
+        return "Bodies that attract each other, by Barnes and Hut's octree: bodies and cells are "
+               "objects on the "
                "device, and the tree changes\n"
-               "as bodies move. Compares every cell with the tree that the bodies' places ask for, and bodies with the "
+               "as bodies move. Compares every cell with the tree that the bodies' places ask for, "
+               "and bodies with the "
                "host's simulation.";
     }
     void describe(samples::OptionList &options) override
     {
         options.add("--bodies", space_.bodies, 1, 1u << 22, "How many");
         options.add("--seed", space_.seed, 0, ~0u, "Where chance begins");
-        options.add("--depth", space_.depth, 1, 23, "Levels of the tree; bodies that share a cell of the last one are in a chain");
-        options.add("--theta", space_.theta, 0.01f, 0.57f, "A cell attracts as a whole from a distance of its width through this");
+        options.add("--depth", space_.depth, 1, 23,
+                    "Levels of the tree; bodies that share a cell of the last one are in a chain");
+        options.add("--theta", space_.theta, 0.01f, 0.57f,
+                    "A cell attracts as a whole from a distance of its width through this");
         options.add("--gravity", space_.gravity, 0, 1, "Strength of attraction");
         options.add("--time-step", space_.time_step, 0, 100, "Time from one step to the next");
         options.add("--damping", space_.damping, 1e-9f, 1, "Added to squares of distances");
-        options.add("--max-mass", space_.max_mass, 1e-3f, 1e6f, "Of a body; the least is half of it");
-        options.add("--speed", space_.speed, 0, 100, "Width of the range of first velocities, each way");
+        options.add("--max-mass", space_.max_mass, 1e-3f, 1e6f,
+                    "Of a body; the least is half of it");
+        options.add("--speed", space_.speed, 0, 100,
+                    "Width of the range of first velocities, each way");
         options.add("--spin", space_.spin, 0, 100, "Of all around an axis at first");
-        options.add("--spread", space_.spread, 0, 1, "Half the width of the cube in which they are at first; 0: all at one place");
+        options.add("--spread", space_.spread, 0, 1,
+                    "Half the width of the cube in which they are at first; 0: all at one place");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {
-        return {{"--bodies", "300000"}, {"--steps", "4000"},    {"--gravity", "6.673e-11"}, {"--time-step", "0.0075"},
-                {"--damping", "0.05"},  {"--max-mass", "1000"}, {"--speed", "0.001"},       {"--spin", "0"}};
+        return {{"--bodies", "300000"},    {"--steps", "4000"},   {"--gravity", "6.673e-11"},
+                {"--time-step", "0.0075"}, {"--damping", "0.05"}, {"--max-mass", "1000"},
+                {"--speed", "0.001"},      {"--spin", "0"}};
     }
-    std::string paper_text() const override { return "DynaSOAr's constants: 300,000 bodies, 4,000 steps"; }
+    std::string paper_text() const override
+    {
+        return "DynaSOAr's constants: 300,000 bodies, 4,000 steps";
+    }
     std::vector<std::pair<std::string, std::string>> versions() const override
     {
         return {{"objects", "with the object store, the tree changes"},
@@ -104,11 +121,14 @@ public:
     std::uint32_t default_verify_steps() const override { return 10; }
     std::string size() const override
     {
-        return std::to_string(space_.bodies) + " bodies, " + std::to_string(space_.depth) + " levels, seed " + std::to_string(space_.seed);
+        return std::to_string(space_.bodies) + " bodies, " + std::to_string(space_.depth) +
+               " levels, seed " + std::to_string(space_.seed);
     }
-    std::unique_ptr<samples::Game> play(const kma::Device &device, const samples::Setting &setting) override
+    std::unique_ptr<samples::Game> play(const kma::Device &device,
+                                        const samples::Setting &setting) override
     {
-        return setting.version == "arrays" ? play_arrays(device, space_, setting) : play_objects(device, space_, setting);
+        return setting.version == "arrays" ? play_arrays(device, space_, setting)
+                                           : play_objects(device, space_, setting);
     }
     void compare(samples::Game &game, std::uint32_t steps, samples::Differences &verdict) override
     {
@@ -120,7 +140,8 @@ public:
         compare_cells(state, space_, verdict);
         compare_bodies(state.bodies, reference(space_, steps), verdict);
         if (const double error = force_error(state.bodies, space_); !(error <= force_tolerance))
-            verdict.differ("forces by the tree differ by " + std::to_string(100 * error) + " % from those by all pairs");
+            verdict.differ("forces by the tree differ by " + std::to_string(100 * error) +
+                           " % from those by all pairs");
     }
     void draw(samples::Game &game, const std::filesystem::path &path) override;
 
@@ -135,14 +156,17 @@ void BarnesHut::draw(samples::Game &game, const std::filesystem::path &path)
     std::vector<samples::Colour> pixels(size * size, samples::Colour{8, 16, 48});
     const State state = samples::state_of<State>(game);
     for (const Cell &cell : state.cells) {
-        const std::uint32_t width = size >> cell.level, left = cell.corner[0] * width, top = cell.corner[1] * width;
+        const std::uint32_t width = size >> cell.level, left = cell.corner[0] * width,
+                            top = cell.corner[1] * width;
         const auto shade = static_cast<std::uint8_t>(48 + 16 * cell.level);
         for (std::uint32_t i = 0; i < width && width >= 4; i++)
             for (const std::uint32_t at : {top * size + left + i, (top + i) * size + left})
                 pixels[at] = {8, shade, shade};
     }
     for (const Body &body : state.bodies) {
-        const auto pixel = [](double at) { return static_cast<std::uint32_t>(std::min((at + 1) / 2 * size, size - 1.0)); };
+        const auto pixel = [](double at) {
+            return static_cast<std::uint32_t>(std::min((at + 1) / 2 * size, size - 1.0));
+        };
         pixels[pixel(body.place[1]) * size + pixel(body.place[0])] = {255, 240, 200};
     }
     samples::write_png(path, size, size, pixels);

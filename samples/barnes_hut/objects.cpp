@@ -10,24 +10,29 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-// Bodies and cells as they are on the device, by rows of their snapshots; the tree is followed from the root on.
+// Bodies and cells as they are on the device, by rows of their snapshots; the tree is followed from
+// the root on.
 class Reader {
 public:
     Reader(const kma::World &world, cl_uint root)
         : root_(root), bodies_(world.snapshot("Body", {"number", "centre", "velocity", "also"})),
-          cells_(world.snapshot("Cell", {"centre", "bodies", "children"})), number_(bodies_.column<cl_uint>("number")),
-          also_(bodies_.column<cl_uint>("also")), counted_(cells_.column<cl_uint>("bodies")), children_(cells_.column<cl_uint>("children")),
+          cells_(world.snapshot("Cell", {"centre", "bodies", "children"})),
+          number_(bodies_.column<cl_uint>("number")), also_(bodies_.column<cl_uint>("also")),
+          counted_(cells_.column<cl_uint>("bodies")), children_(cells_.column<cl_uint>("children")),
           cell_centre_(cells_.column<cl_float4>("centre"))
     {
     }
     State state()
     {
         const auto centre = bodies_.column<cl_float4>("centre"),
-                   velocity = bodies_.column<cl_float4>("velocity"); // a float3 is as long as a float4
+                   // a float3 is as long as a float4
+                   velocity = bodies_.column<cl_float4>("velocity");
         for (std::size_t i = 0; i < bodies_.size(); i++)
-            state_.bodies.push_back({number_[i], centre[i].s[3], vector(centre[i]), vector(velocity[i])});
+            state_.bodies.push_back(
+                {number_[i], centre[i].s[3], vector(centre[i]), vector(velocity[i])});
         visit(root_, 0, {});
-        state_.lost = static_cast<std::uint32_t>(cells_.size() - std::min(cells_.size(), state_.cells.size()));
+        state_.lost = static_cast<std::uint32_t>(cells_.size() -
+                                                 std::min(cells_.size(), state_.cells.size()));
         sort(state_);
         return state_;
     }
@@ -39,20 +44,25 @@ private:
         const std::size_t row = cells_.row(reference);
         if (row == cells_.size() || level == 32)
             return; // leads nowhere, and is missed
-        Cell cell = {level, corner, counted_[row], {}, cell_centre_[row].s[3], vector(cell_centre_[row])};
+        Cell cell = {
+            level, corner, counted_[row], {}, cell_centre_[row].s[3], vector(cell_centre_[row])};
         for (std::uint32_t octant = 0; octant < 8; octant++) {
             const cl_uint child = children_[8 * row + octant];
             const std::size_t body = bodies_.row(child);
             if (body != bodies_.size())
                 follow_chain(body, cell.own);
             else if (child != 0)
-                visit(child, level + 1, {2 * corner[0] + octant % 2, 2 * corner[1] + octant / 2 % 2, 2 * corner[2] + octant / 4});
+                visit(child, level + 1,
+                      {2 * corner[0] + octant % 2, 2 * corner[1] + octant / 2 % 2,
+                       2 * corner[2] + octant / 4});
         }
         state_.cells.push_back(cell);
     }
     void follow_chain(std::size_t body, std::vector<std::uint32_t> &into) const
     {
-        for (; body != bodies_.size() && into.size() <= bodies_.size(); body = bodies_.row(also_[body])) // not for ever, should it be a ring
+        // not for ever, should it be a ring
+        for (; body != bodies_.size() && into.size() <= bodies_.size();
+             body = bodies_.row(also_[body]))
             into.push_back(number_[body]);
     }
 
@@ -66,13 +76,16 @@ private:
 class Objects : public samples::WorldGame, public samples::StateOf<State> {
 public:
     Objects(const kma::Device &device, const Space &space, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "barnes_hut.cl", enough(device, space, setting), space.defines(), setting),
+        : WorldGame(device, schema(), kernels(), "barnes_hut.cl", enough(device, space, setting),
+                    space.defines(), setting),
           is_rebuilt_(setting.version == "rebuilt")
     {
         if (setting.defragment_when < 1)
-            world().defragment_when(setting.defragment_when, {"Body"}); // cells stay where they are: this has the root's reference
+            // cells stay where they are: this has the root's reference
+            world().defragment_when(setting.defragment_when, {"Body"});
         world().parallel_new("Cell", 1, "root_init");
-        root_ = world().snapshot("Cell", {}).references().at(0); // the smallest world has room for it
+        // the smallest world has room for it
+        root_ = world().snapshot("Cell", {}).references().at(0);
         world().parallel_new("Body", space.bodies, "body_init", root_);
         plant();
     }
@@ -87,7 +100,10 @@ public:
         }
         plant();
     }
-    samples::Numbers numbers() override { return {{"bodies", world().count("Body")}, {"cells", world().count("Cell")}}; }
+    samples::Numbers numbers() override
+    {
+        return {{"bodies", world().count("Body")}, {"cells", world().count("Cell")}};
+    }
     State state() override { return Reader(world(), root_).state(); }
 
 private:
@@ -105,7 +121,8 @@ private:
         schema.add_abstract("Node", {"float4 centre", "float reach", "Node next", "Cell parent"});
         schema.add("Body", {"float3 velocity", "uint number", "Cell entry", "Body also"}, "Node");
         schema.add("Cell",
-                   {"atomic Node children[8]", "kma_atomic_u32 bodies", "kma_atomic_u32 reported", "Node first", "uchar level", "uchar octant"},
+                   {"atomic Node children[8]", "kma_atomic_u32 bodies", "kma_atomic_u32 reported",
+                    "Node first", "uchar level", "uchar octant"},
                    "Node");
         schema.block_bytes(64 * 74); // so that a block has 64 cells, as it has 64 bodies
         schema.parallel_new("Cell", "root_init");
@@ -120,10 +137,15 @@ private:
         schema.do_all("Body", "body_sum_up", "", quiet());
         return schema;
     }
-    // Bodies by chance have about half as many cells. Those of each step are among others that stay.
-    static std::uint64_t enough(const kma::Device &device, const Space &space, const samples::Setting &setting)
+    // Bodies by chance have about half as many cells. Those of each step are among others that
+    // stay.
+    static std::uint64_t enough(const kma::Device &device, const Space &space,
+                                const samples::Setting &setting)
     {
-        return kma::World::bytes_for(device, schema(), {{"Body", space.bodies}, {"Cell", space.bodies}, {"Body", strided}, {"Cell", strided}}, setting.build_options);
+        return kma::World::bytes_for(
+            device, schema(),
+            {{"Body", space.bodies}, {"Cell", space.bodies}, {"Body", strided}, {"Cell", strided}},
+            setting.build_options);
     }
 
     bool is_rebuilt_;
@@ -132,7 +154,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space,
+                                            const samples::Setting &setting)
 {
     return std::make_unique<Objects>(device, space, setting);
 }

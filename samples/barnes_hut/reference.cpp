@@ -1,5 +1,5 @@
-// The same on the host, written from the rules and not from the kernels: in double precision, and with a tree of
-// vectors, built by recursion.
+// The same on the host, written from the rules and not from the kernels: in double precision, and
+// with a tree of vectors, built by recursion.
 #include <algorithm>
 #include <cmath>
 
@@ -23,8 +23,12 @@ Bodies at_first(const Space &space)
 {
     Bodies bodies;
     for (std::uint32_t i = 0; i < space.bodies; i++) {
-        const auto chance = [&](std::uint32_t purpose) { return samples::mix32(space.seed + 8 * i + purpose); };
-        const auto drawn = [&](std::uint32_t purpose) { return (chance(purpose) >> 8) / 16777216.0; };
+        const auto chance = [&](std::uint32_t purpose) {
+            return samples::mix32(space.seed + 8 * i + purpose);
+        };
+        const auto drawn = [&](std::uint32_t purpose) {
+            return (chance(purpose) >> 8) / 16777216.0;
+        };
         const std::uint64_t key = ((std::uint64_t{i} << 30) + (chance(0) >> 2)) / space.bodies;
         Body body = {i, space.max_mass * (0.5 + 0.5 * drawn(7)), {}, {}};
         for (std::uint32_t axis = 0; axis < 3; axis++) {
@@ -42,24 +46,28 @@ Bodies at_first(const Space &space)
     return bodies;
 }
 
-// On the grid of single precision, as a device has it: so both agree about bodies whose places are of that.
+// On the grid of single precision, as a device has it: so both agree about bodies whose places are
+// of that.
 std::uint32_t on_grid(double place, std::uint32_t depth)
 {
     const float points = static_cast<float>(1u << depth);
-    return static_cast<std::uint32_t>(std::min((static_cast<float>(place) + 1) / 2 * points, points - 1));
+    return static_cast<std::uint32_t>(
+        std::min((static_cast<float>(place) + 1) / 2 * points, points - 1));
 }
 
 // A cell and what is in it.
 class Tree {
 public:
-    Tree(const std::vector<const Body *> &bodies, const Space &space, std::uint32_t level = 0, std::array<std::uint32_t, 3> corner = {})
+    Tree(const std::vector<const Body *> &bodies, const Space &space, std::uint32_t level = 0,
+         std::array<std::uint32_t, 3> corner = {})
         : space_(space), cell_{level, corner, static_cast<std::uint32_t>(bodies.size()), {}, 0, {}}
     {
         std::array<std::vector<const Body *>, 8> octants;
         for (const Body *body : bodies) {
             std::uint32_t octant = 0;
             for (std::uint32_t axis = 0; axis < 3; axis++) {
-                octant |= (on_grid(body->place[axis], space.depth) >> (space.depth - 1 - level) & 1) << axis;
+                octant |= (on_grid(body->place[axis], space.depth) >> (space.depth - 1 - level) & 1)
+                          << axis;
                 cell_.centre[axis] += body->mass * body->place[axis];
             }
             octants[octant].push_back(body);
@@ -70,7 +78,9 @@ public:
         for (std::uint32_t octant = 0; octant < 8; octant++)
             if (octants[octant].size() > 1 && level + 1 < space.depth)
                 smaller_.emplace_back(octants[octant], space, level + 1,
-                                      std::array{corner[0] << 1 | (octant & 1), corner[1] << 1 | (octant >> 1 & 1), corner[2] << 1 | octant >> 2});
+                                      std::array{corner[0] << 1 | (octant & 1),
+                                                 corner[1] << 1 | (octant >> 1 & 1),
+                                                 corner[2] << 1 | octant >> 2});
             else
                 own_.insert(own_.end(), octants[octant].begin(), octants[octant].end());
         for (const Body *body : own_)
@@ -97,7 +107,8 @@ public:
     void add(const Vector &place, const Vector &other, double mass, Vector &sum) const
     {
         const Vector way = other - place;
-        const double strength = space_.gravity * mass / std::pow(squared(way) + space_.damping, 1.5);
+        const double strength =
+            space_.gravity * mass / std::pow(squared(way) + space_.damping, 1.5);
         for (std::uint32_t axis = 0; axis < 3; axis++)
             sum[axis] += strength * way[axis];
     }

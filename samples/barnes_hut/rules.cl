@@ -1,21 +1,27 @@
-// The rules of bodies that attract each other by a tree (Barnes and Hut, Nature 324, 1986), which all versions share. Constants of --paper are those
-// of DynaSOAr's example/barnes-hut-dynamic (Springer and Masuhara, ECOOP 2019), which has a plane and a quadtree; here is space, and an octree.
+// The rules of bodies that attract each other by a tree (Barnes and Hut, Nature 324, 1986), which
+// all versions share. Constants of --paper are those of DynaSOAr's example/barnes-hut-dynamic
+// (Springer and Masuhara, ECOOP 2019), which has a plane and a quadtree; here is space, and an
+// octree.
 //
-// Bodies are in the cube from -1 to 1. The cube is the root of the tree. A cell has eight octants, half as wide, each of which has
+// Bodies are in the cube from -1 to 1. The cube is the root of the tree. A cell has eight octants,
+// half as wide, each of which has
 //
-//     nothing, if no body is there;
-//     the body, if one is;
-//     a cell of the next level, if there are more; at the last level, DEPTH - 1, a chain of these bodies instead.
+//     nothing, if no body is there; the body, if one is; a cell of the next level, if there are
+//     more; at the last level, DEPTH - 1, a chain of these bodies instead.
 //
-// So where the bodies are says which cells there are, and the order in which work-items come does not. Which octant a body is in is decided by whole
-// numbers: its place on a grid of 2^DEPTH points each way, of which an octant of level l has one bit more than its cell.
+// So where the bodies are says which cells there are, and the order in which work-items come does
+// not. Which octant a body is in is decided by whole numbers: its place on a grid of 2^DEPTH points
+// each way, of which an octant of level l has one bit more than its cell.
 //
-// A step: each body goes through the tree from the root on. A body, or a cell at least its width / THETA away, attracts as its mass in its centre of
-// mass; of a nearer cell the octants are asked. Attraction is GRAVITY * mass * way / (distance^2 + DAMPING)^(3/2). Then all
-// bodies move, and the walls throw them back. No body is attracted by a cell that it is in itself: THETA is below 1 / sqrt(3).
+// A step: each body goes through the tree from the root on. A body, or a cell at least its width /
+// THETA away, attracts as its mass in its centre of mass; of a nearer cell the octants are asked.
+// Attraction is GRAVITY * mass * way / (distance^2 + DAMPING)^(3/2). Then all bodies move, and the
+// walls throw them back. No body is attracted by a cell that it is in itself: THETA is below 1 /
+// sqrt(3).
 //
-// The program defines BODIES, SEED, DEPTH, THETA, GRAVITY, TIME_STEP, DAMPING; MAX_MASS, of which each has at least half; SPEED, the width of the
-// range of first velocities, each way; SPIN, of all around the axis z at first; SPREAD, half the width of the cube in which they are at first.
+// The program defines BODIES, SEED, DEPTH, THETA, GRAVITY, TIME_STEP, DAMPING; MAX_MASS, of which
+// each has at least half; SPEED, the width of the range of first velocities, each way; SPIN, of all
+// around the axis z at first; SPREAD, half the width of the cube in which they are at first.
 #ifndef BARNES_HUT_RULES_CL
 #define BARNES_HUT_RULES_CL
 
@@ -48,22 +54,25 @@ static inline float drawn(uint number, enum purpose purpose)
     return (chance(number, purpose) >> 8) * (1.0f / 16777216.0f);
 }
 
-// In the order of their numbers they lie along a curve through 2^30 boxes (Morton 1966), so that neighbouring work-items go similar ways
-// through the tree; and denser in the middle, so that it has many levels.
+// In the order of their numbers they lie along a curve through 2^30 boxes (Morton 1966), so that
+// neighbouring work-items go similar ways through the tree; and denser in the middle, so that it
+// has many levels.
 static inline float3 place_at_first(uint number)
 {
     const uint key = (uint)((((ulong)number << 30) + (chance(number, first_key) >> 2)) / BODIES);
     uint3 box = 0;
     for (uint bit = 0; bit < 10; bit++)
         box |= ((uint3)(key, key >> 1, key >> 2) >> (3 * bit) & 1) << bit;
-    const float3 within = (float3)(drawn(number, first_x), drawn(number, first_y), drawn(number, first_z));
+    const float3 within =
+        (float3)(drawn(number, first_x), drawn(number, first_y), drawn(number, first_z));
     const float3 even = (convert_float3(box) + within) * (2.0f / 1024) - 1;
     return SPREAD * even * fabs(even);
 }
 
 static inline float3 velocity_at_first(uint number, float3 place)
 {
-    const float3 any_way = (float3)(drawn(number, first_vx), drawn(number, first_vy), drawn(number, first_vz)) - 0.5f;
+    const float3 any_way =
+        (float3)(drawn(number, first_vx), drawn(number, first_vy), drawn(number, first_vz)) - 0.5f;
     return SPEED * any_way + SPIN * (float3)(-place.y, place.x, 0);
 }
 
@@ -78,7 +87,8 @@ static inline uint3 grid_of(float3 place)
     return min(convert_uint3((place + 1) * (float)(1u << (DEPTH - 1))), (1u << DEPTH) - 1);
 }
 
-// The bits in which two places on the grid differ, in any direction: both are in one cell of level l if those are below bit DEPTH - l.
+// The bits in which two places on the grid differ, in any direction: both are in one cell of level
+// l if those are below bit DEPTH - l.
 static inline uint difference(uint3 one, uint3 other)
 {
     const uint3 bits = one ^ other;

@@ -17,7 +17,8 @@ struct Space {
     std::uint32_t bodies = 4000;
     std::uint32_t seed = 42;
     std::uint32_t depth = 20; ///< levels of the tree
-    float theta = 0.5f;       ///< a cell's width through its distance, from which on it is asked for its octants
+    /// a cell's width through its distance, from which on it is asked for its octants
+    float theta = 0.5f;
     float gravity = 1e-7f, time_step = 0.02f, damping = 1e-3f;
     float max_mass = 1000;                       ///< of a body; each has half of it at least
     float speed = 0.1f, spin = 0.4f, spread = 1; ///< of bodies at first
@@ -36,9 +37,11 @@ using Bodies = std::vector<Body>; ///< by number
 
 struct Cell {
     std::uint32_t level;                 ///< 0: the root
-    std::array<std::uint32_t, 3> corner; ///< the one near (-1, -1, -1), counted in cells of this level
+    /// the one near (-1, -1, -1), counted in cells of this level
+    std::array<std::uint32_t, 3> corner;
     std::uint32_t bodies;                ///< in it
-    std::vector<std::uint32_t> own;      ///< numbers of those that are in no smaller cell, ascending
+    /// numbers of those that are in no smaller cell, ascending
+    std::vector<std::uint32_t> own;
     double mass;                         ///< of all in it
     Vector centre;                       ///< of mass
 };
@@ -54,16 +57,18 @@ struct State {
 void sort(State &state);
 
 /// With objects (barnes_hut.cl). Versions: "objects", and "rebuilt".
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space,
+                                            const samples::Setting &setting);
 /// By hand, structure of arrays (arrays.cl).
-std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space,
+                                           const samples::Setting &setting);
 
 /// The tree's cells over bodies at these places.
 Cells cells_over(const Bodies &bodies, const Space &space);
 /// So many steps on the host, in double precision.
 Bodies reference(const Space &space, std::uint32_t steps);
-/// The root of the mean square of what the tree's forces are wrong by, as a share of that of the forces by all pairs:
-/// over a sample of bodies.
+/// The root of the mean square of what the tree's forces are wrong by, as a share of that of the
+/// forces by all pairs: over a sample of bodies.
 double force_error(const Bodies &bodies, const Space &space);
 
 } // namespace barnes_hut

@@ -1,5 +1,5 @@
-// Breadth-first search by hand, in arrays: nodes and edges as rows of a sparse matrix (CSR), and a queue of parts of rows, which is the
-// frontier. The rules: rules.cl.
+// Breadth-first search by hand, in arrays: nodes and edges as rows of a sparse matrix (CSR), and a
+// queue of parts of rows, which is the frontier. The rules: rules.cl.
 #include "kma/platform/lanes.cl"
 #include "rules.cl"
 
@@ -17,7 +17,8 @@ static inline uint put_parts(global uint2 *queue, uint at, uint first, uint end)
 }
 
 // At the beginning: the first node. One work-item.
-kernel void start(uint from, global const uint *firsts, global kma_atomic_u32 *levels, global uint2 *queue, global kma_atomic_u32 *tail)
+kernel void start(uint from, global const uint *firsts, global kma_atomic_u32 *levels,
+                  global uint2 *queue, global kma_atomic_u32 *tail)
 {
     if (get_global_id(0) != 0)
         return;
@@ -36,9 +37,11 @@ static inline uint take_places(global kma_atomic_u32 *tail, uint parts)
     return kma_lanes_first(here, first) + places.before;
 }
 
-// Nodes that the frontier, which is the queue from `begin` to `end`, reaches are of level `now`. One work-item for each part.
-kernel void follow(uint now, uint begin, uint end, global const uint *firsts, global const uint *targets, global kma_atomic_u32 *levels,
-                   global uint2 *queue, global kma_atomic_u32 *tail)
+// Nodes that the frontier, which is the queue from `begin` to `end`, reaches are of level `now`.
+// One work-item for each part.
+kernel void follow(uint now, uint begin, uint end, global const uint *firsts,
+                   global const uint *targets, global kma_atomic_u32 *levels, global uint2 *queue,
+                   global kma_atomic_u32 *tail)
 {
     const uint mine = begin + (uint)get_global_id(0);
     if (mine >= end)

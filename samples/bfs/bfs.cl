@@ -1,6 +1,7 @@
-// Breadth-first search with objects: nodes, and visits, which are the frontier. A visit follows some edges of a node that was reached in the step
-// before, and ends. Who reaches a node makes visits for its edges (as VertexActivation of bfs/bfs.cu in github.com/prg-titech/dynasoar).
-// Edges are in an array of references, those of one node side by side. The rules: rules.cl.
+// Breadth-first search with objects: nodes, and visits, which are the frontier. A visit follows
+// some edges of a node that was reached in the step before, and ends. Who reaches a node makes
+// visits for its edges (as VertexActivation of bfs/bfs.cu in github.com/prg-titech/dynasoar). Edges
+// are in an array of references, those of one node side by side. The rules: rules.cl.
 #include "rules.cl"
 
 // What the host must know of the visits that there are.
@@ -9,7 +10,8 @@ typedef struct frontier {
     kma_atomic_u32 longest; // not less than the edges of any, if some have more than PART; else 0
 } frontier;
 
-static inline void node_init(global kma_world *w, Node self, uint i, global const uint *firsts, global Node *nodes)
+static inline void node_init(global kma_world *w, Node self, uint i, global const uint *firsts,
+                             global Node *nodes)
 {
     kma_store_u32(Node_level_at(w, self), UNREACHED, KMA_RELAXED);
     Node_first(w, self) = firsts[i];
@@ -17,16 +19,20 @@ static inline void node_init(global kma_world *w, Node self, uint i, global cons
     nodes[i] = self;
 }
 
-// When all nodes are there: the numbers of those that edges lead to become references. Any number of work-items.
-kernel void edges_init(global kma_world *w, uint edges, global const uint *sinks, global const Node *nodes, global Node *targets)
+// When all nodes are there: the numbers of those that edges lead to become references. Any number
+// of work-items.
+kernel void edges_init(global kma_world *w, uint edges, global const uint *sinks,
+                       global const Node *nodes, global Node *targets)
 {
     (void)w;
     for (uint i = (uint)get_global_id(0); i < edges; i += (uint)get_global_size(0))
         targets[i] = nodes[sinks[i]];
 }
 
-// Makes visits for edges, 64 at most: of PART each, or of more, which are shared out further before the next step.
-static inline void visits_begin(global kma_world *w, uint first, uint end, global frontier *frontier)
+// Makes visits for edges, 64 at most: of PART each, or of more, which are shared out further before
+// the next step.
+static inline void visits_begin(global kma_world *w, uint first, uint end,
+                                global frontier *frontier)
 {
     const uint length = PART * ((end - first + 64 * PART - 1) / (64 * PART));
     if (length > PART)
@@ -57,7 +63,8 @@ kernel void start(global kma_world *w, Node from, global frontier *frontier)
 }
 
 // Nodes that this reaches are of level `now`.
-static inline void visit_follow(global kma_world *w, Visit self, uint now, global const Node *targets, global frontier *frontier)
+static inline void visit_follow(global kma_world *w, Visit self, uint now,
+                                global const Node *targets, global frontier *frontier)
 {
     const uint end = Visit_end(w, self);
     bool goes_on = false;

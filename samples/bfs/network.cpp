@@ -13,12 +13,15 @@
 namespace bfs {
 namespace {
 
-// The number of the node where the search begins: the one with that id, or else the first of those with most edges.
-std::uint32_t start_of(const Search &search, const Network &network, const std::vector<std::uint32_t> &ids)
+// The number of the node where the search begins: the one with that id, or else the first of those
+// with most edges.
+std::uint32_t start_of(const Search &search, const Network &network,
+                       const std::vector<std::uint32_t> &ids)
 {
     std::uint32_t most = 0;
     for (std::uint32_t node = 0; node < network.nodes(); node++)
-        if (network.firsts[node + 1] - network.firsts[node] > network.firsts[most + 1] - network.firsts[most])
+        if (network.firsts[node + 1] - network.firsts[node] >
+            network.firsts[most + 1] - network.firsts[most])
             most = node;
     if (search.from.empty())
         return most;
@@ -27,7 +30,9 @@ std::uint32_t start_of(const Search &search, const Network &network, const std::
     const auto [rest, code] = std::from_chars(search.from.data(), end, id);
     const auto found = std::lower_bound(ids.begin(), ids.end(), id);
     if (code != std::errc() || rest != end || found == ids.end() || *found != id)
-        throw kma::Error("--from " + search.from + ": the graph has no such node; give the id of one, or leave it to the program");
+        throw kma::Error(
+            "--from " + search.from +
+            ": the graph has no such node; give the id of one, or leave it to the program");
     return static_cast<std::uint32_t>(found - ids.begin());
 }
 
@@ -57,7 +62,8 @@ Network from_file(const Search &search)
 }
 
 // Nodes are numbered, and these are their ids. A counting sort by source.
-Network made_of(const Search &search, std::uint32_t nodes, std::uint32_t columns, const graph::Edges &edges)
+Network made_of(const Search &search, std::uint32_t nodes, std::uint32_t columns,
+                const graph::Edges &edges)
 {
     Network network;
     network.columns = columns;
@@ -78,8 +84,8 @@ std::uint32_t width_of(std::uint32_t scale)
     return 1u << (scale + 1) / 2;
 }
 
-// R-MAT (Chakrabarti, Zhan and Faloutsos, 2004) with Graph500's numbers: each bit of an edge's two ends is drawn at once, 0 and 0 with 0.57, one
-// of them 1 with 0.19 each, both with 0.05.
+// R-MAT (Chakrabarti, Zhan and Faloutsos, 2004) with Graph500's numbers: each bit of an edge's two
+// ends is drawn at once, 0 and 0 with 0.57, one of them 1 with 0.19 each, both with 0.05.
 Network scale_free(const Search &search)
 {
     graph::Edges edges;
@@ -145,7 +151,8 @@ Levels reference(const Network &network, std::uint32_t steps)
     levels[network.from] = 0;
     std::vector<std::uint32_t> queue{network.from};
     for (std::size_t i = 0; i < queue.size() && levels[queue[i]] < steps; i++)
-        for (std::uint32_t edge = network.firsts[queue[i]]; edge < network.firsts[queue[i] + 1]; edge++)
+        for (std::uint32_t edge = network.firsts[queue[i]]; edge < network.firsts[queue[i] + 1];
+             edge++)
             if (const std::uint32_t node = network.targets[edge]; levels[node] == unreached) {
                 levels[node] = levels[queue[i]] + 1;
                 queue.push_back(node);
@@ -161,7 +168,10 @@ samples::Numbers numbers_of(const Network &network, const Levels &levels)
             reached++;
             farthest = std::max<std::uint64_t>(farthest, level);
         }
-    return {{"nodes", network.nodes()}, {"edges", network.edges()}, {"reached", reached}, {"farthest", farthest}};
+    return {{"nodes", network.nodes()},
+            {"edges", network.edges()},
+            {"reached", reached},
+            {"farthest", farthest}};
 }
 
 } // namespace bfs

@@ -46,8 +46,11 @@ Levels reference(const Network &network, std::uint32_t steps);
 samples::Numbers numbers_of(const Network &network, const Levels &levels);
 
 /// With objects (bfs.cl).
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Search &search, const Network &network, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Search &search,
+                                            const Network &network,
+                                            const samples::Setting &setting);
 /// By hand, in arrays (arrays.cl).
-std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Search &search, const Network &network, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Search &search,
+                                           const Network &network, const samples::Setting &setting);
 
 } // namespace bfs

@@ -16,22 +16,29 @@ struct Frontier { // of bfs.cl
 
 class Objects : public samples::WorldGame, public samples::StateOf<Levels> {
 public:
-    Objects(const kma::Device &device, const Search &search, const Network &network, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "bfs.cl", enough(device, search, network, setting), defines(search), setting), part_(search.part),
-          network_(network), nodes_(samples::words(device, network.nodes(), 0)), targets_(samples::words(device, std::max(network.edges(), 1u), 0)),
-          frontier_(samples::words(device, 2, 0)), nodes_root_(world().root(nodes_, "Node")), targets_root_(world().root(targets_, "Node"))
+    Objects(const kma::Device &device, const Search &search, const Network &network,
+            const samples::Setting &setting)
+        : WorldGame(device, schema(), kernels(), "bfs.cl", enough(device, search, network, setting),
+                    defines(search), setting),
+          part_(search.part), network_(network), nodes_(samples::words(device, network.nodes(), 0)),
+          targets_(samples::words(device, std::max(network.edges(), 1u), 0)),
+          frontier_(samples::words(device, 2, 0)), nodes_root_(world().root(nodes_, "Node")),
+          targets_root_(world().root(targets_, "Node"))
     {
-        world().parallel_new("Node", network.nodes(), "node_init", samples::copy_of(device, network.firsts), nodes_);
+        world().parallel_new("Node", network.nodes(), "node_init",
+                             samples::copy_of(device, network.firsts), nodes_);
         if (network.edges() != 0)
-            run("edges_init", std::min(network.edges(), strided), quiet(), network.edges(), samples::copy_of(device, network.targets), nodes_,
-                targets_);
+            run("edges_init", std::min(network.edges(), strided), quiet(), network.edges(),
+                samples::copy_of(device, network.targets), nodes_, targets_);
         run("start", 1, changing({"Visit"}), references()[network.from], frontier_);
         longest_ = read_frontier().longest;
     }
     void step(std::uint32_t number) override
     {
         const cl_uint now = number + 1;
-        for (cl_uint length = longest_; length > part_; length = part_ * ((length + 64 * part_ - 1) / (64 * part_))) // as visits_begin
+        // as visits_begin
+        for (cl_uint length = longest_; length > part_;
+             length = part_ * ((length + 64 * part_ - 1) / (64 * part_)))
             world().parallel_do("Visit", "visit_share_out", frontier_);
         if (longest_ != 0)
             device().queue().enqueueFillBuffer(frontier_, cl_uint{0}, 0, sizeof(Frontier));
@@ -59,17 +66,27 @@ private:
         schema.add("Node", {"kma_atomic_u32 level", "uint first", "uint edges"});
         schema.add("Visit", {"uint begin", "uint end"});
         schema.block_bytes(64 * 12); // so that a block has 64 nodes, as it has 64 visits
-        schema.parallel_new("Node", "node_init", "global const uint *firsts, global Node *nodes", quiet());
+        schema.parallel_new("Node", "node_init", "global const uint *firsts, global Node *nodes",
+                            quiet());
         schema.do_all("Visit", "visit_share_out", "global frontier *frontier", changing({"Visit"}));
-        schema.do_all("Visit", "visit_follow", "uint now, global const Node *targets, global frontier *frontier", changing({"Visit"}));
+        schema.do_all("Visit", "visit_follow",
+                      "uint now, global const Node *targets, global frontier *frontier",
+                      changing({"Visit"}));
         return schema;
     }
-    static std::uint64_t enough(const kma::Device &device, const Search &search, const Network &network, const samples::Setting &setting)
+    static std::uint64_t enough(const kma::Device &device, const Search &search,
+                                const Network &network, const samples::Setting &setting)
     {
-        return kma::World::bytes_for(device, schema(), {{"Node", network.nodes()}, {"Visit", 2 * network.parts(search.part)}, {"Visit", strided}},
+        return kma::World::bytes_for(device, schema(),
+                                     {{"Node", network.nodes()},
+                                      {"Visit", 2 * network.parts(search.part)},
+                                      {"Visit", strided}},
                                      setting.build_options);
     }
-    std::vector<kma::Ref> references() const { return samples::read<kma::Ref>(device(), nodes_, network_.nodes()); }
+    std::vector<kma::Ref> references() const
+    {
+        return samples::read<kma::Ref>(device(), nodes_, network_.nodes());
+    }
     Frontier read_frontier() const { return samples::read<Frontier>(device(), frontier_, 1)[0]; }
     std::vector<cl::Buffer> buffers() override { return {nodes_, targets_, frontier_}; }
 
@@ -83,7 +100,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Search &search, const Network &network, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Search &search,
+                                            const Network &network, const samples::Setting &setting)
 {
     return std::make_unique<Objects>(device, search, network, setting);
 }

@@ -1,6 +1,7 @@
-// The rules of breadth-first search that all versions share. A node that edges lead to from a node of level n, and from none of a lower one, is of
-// level n + 1; the first one is of level 0. A step finds all nodes of one level. Who of several finds a node is chance, its level is
-// not; so all versions agree in every node after any number of steps.
+// The rules of breadth-first search that all versions share. A node that edges lead to from a node
+// of level n, and from none of a lower one, is of level n + 1; the first one is of level 0. A step
+// finds all nodes of one level. Who of several finds a node is chance, its level is not; so all
+// versions agree in every node after any number of steps.
 //
 // The program defines PART: edges of a node are followed in parts, of so many edges at most.
 #ifndef BFS_RULES_CL

@@ -11,29 +11,32 @@
 enum { ITEMS = 1000, FRAMES = 32 };
 #define BYTES ((size_t)FRAMES * 8342 + 16384) /* the size rule */
 
-static const char *const push = "#line 1 \"push.cl\"\n" // the compiler's messages count from here
-                                "typedef struct item { kma_ref next; uint value; } item;\n"
-                                "kernel void push(global kma_heap *heap, global kma_atomic_ref *list)\n"
-                                "{\n"
-                                "    global item *mine = KMA_NEW(heap, item);\n"
-                                "    if (!mine)\n"
-                                "        return;\n"
-                                "    mine->value = get_global_id(0);\n"
-                                "    kma_ref first = kma_ref_load_acquire(list);\n"
-                                "    do {\n"
-                                "        mine->next = first;\n"
-                                "        first = kma_ref_cas(list, mine->next, kma_ref_of(heap, mine));\n"
-                                "    } while (first != mine->next);\n"
-                                "}\n";
+static const char *const push =
+    "#line 1 \"push.cl\"\n" // the compiler's messages count from here
+    "typedef struct item { kma_ref next; uint value; } item;\n"
+    "kernel void push(global kma_heap *heap, global kma_atomic_ref *list)\n"
+    "{\n"
+    "    global item *mine = KMA_NEW(heap, item);\n"
+    "    if (!mine)\n"
+    "        return;\n"
+    "    mine->value = get_global_id(0);\n"
+    "    kma_ref first = kma_ref_load_acquire(list);\n"
+    "    do {\n"
+    "        mine->next = first;\n"
+    "        first = kma_ref_cas(list, mine->next, kma_ref_of(heap, mine));\n"
+    "    } while (first != mine->next);\n"
+    "}\n";
 
 /* As kma_slab_stats_kernel writes them. */
 struct stats {
-    cl_ulong bytes, capacity, used, blocks, superblock_bytes, superblocks, free, partial, full, errors[9];
+    cl_ulong bytes, capacity, used, blocks, superblock_bytes, superblocks, free, partial, full,
+        errors[9];
 };
 
 static void fail(const char *what, cl_int status)
 {
-    fprintf(stderr, status == CL_SUCCESS ? "list: %s\n" : "list: %s (OpenCL error %d)\n", what, status);
+    fprintf(stderr, status == CL_SUCCESS ? "list: %s\n" : "list: %s (OpenCL error %d)\n", what,
+            status);
     exit(EXIT_FAILURE);
 }
 
@@ -67,14 +70,16 @@ static cl_device_id choose_device(const char *wanted)
         char name[256] = "";
         cl_device_id device;
         clGetPlatformInfo(platforms[i], CL_PLATFORM_NAME, sizeof name - 1, name, NULL);
-        if (strstr(name, wanted) && clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS)
+        if (strstr(name, wanted) &&
+            clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, NULL) == CL_SUCCESS)
             return device;
     }
     fail("no such OpenCL device: install a driver, such as PoCL", CL_DEVICE_NOT_FOUND);
     return NULL;
 }
 
-static cl_program build(cl_context context, cl_device_id device, const char *heap, const char *options)
+static cl_program build(cl_context context, cl_device_id device, const char *heap,
+                        const char *options)
 {
     const char *texts[] = {heap, push};
     cl_int status;
@@ -89,9 +94,11 @@ static cl_program build(cl_context context, cl_device_id device, const char *hea
     return program;
 }
 
-static void launch(cl_command_queue queue, cl_kernel kernel, size_t work_items, const size_t *work_group)
+static void launch(cl_command_queue queue, cl_kernel kernel, size_t work_items,
+                   const size_t *work_group)
 {
-    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &work_items, work_group, 0, NULL, NULL), "a kernel's launch");
+    check(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &work_items, work_group, 0, NULL, NULL),
+          "a kernel's launch");
 }
 
 static cl_kernel kernel_of(cl_program program, const char *name, cl_mem heap)
@@ -138,7 +145,8 @@ int main(int argc, char **argv)
     /* Allocate in a kernel. */
     cl_uint ref = 0;
     const cl_mem first = buffer(context, sizeof ref);
-    check(clEnqueueWriteBuffer(queue, first, CL_TRUE, 0, sizeof ref, &ref, 0, NULL, NULL), "clEnqueueWriteBuffer");
+    check(clEnqueueWriteBuffer(queue, first, CL_TRUE, 0, sizeof ref, &ref, 0, NULL, NULL),
+          "clEnqueueWriteBuffer");
     const cl_kernel pushes = kernel_of(program, "push", heap);
     check(clSetKernelArg(pushes, 1, sizeof first, &first), "clSetKernelArg");
     launch(queue, pushes, ITEMS, NULL);
@@ -149,23 +157,26 @@ int main(int argc, char **argv)
     const cl_kernel count = kernel_of(program, "kma_slab_stats_kernel", heap);
     check(clSetKernelArg(count, 1, sizeof stats_buffer, &stats_buffer), "clSetKernelArg");
     launch(queue, count, 64, &group);
-    check(clEnqueueReadBuffer(queue, stats_buffer, CL_TRUE, 0, sizeof stats, &stats, 0, NULL, NULL), "reading");
+    check(clEnqueueReadBuffer(queue, stats_buffer, CL_TRUE, 0, sizeof stats, &stats, 0, NULL, NULL),
+          "reading");
 
     /* Walk the list: a ref counts units of 16 bytes from the heap's start, which are four words. */
     static cl_uint words[BYTES / 4];
     check(clEnqueueReadBuffer(queue, heap, CL_TRUE, 0, BYTES, words, 0, NULL, NULL), "reading");
-    check(clEnqueueReadBuffer(queue, first, CL_TRUE, 0, sizeof ref, &ref, 0, NULL, NULL), "reading");
+    check(clEnqueueReadBuffer(queue, first, CL_TRUE, 0, sizeof ref, &ref, 0, NULL, NULL),
+          "reading");
     unsigned items = 0;
     unsigned long sum = 0;
-    for (size_t at = ref; at != 0; at = words[4 * at]) { /* a size_t, since 4 * ref wraps at 16 GiB */
+    for (size_t at = ref; at != 0;
+         at = words[4 * at]) { /* a size_t, since 4 * ref wraps at 16 GiB */
         items++;
         sum += words[4 * at + 1];
     }
     unsigned long errors = 0;
     for (int code = 0; code < 7; code++)
         errors += (unsigned long)stats.errors[code];
-    printf("%u items, sum %lu; %lu blocks, %lu bytes, %lu errors\n", items, sum, (unsigned long)stats.blocks,
-           (unsigned long)stats.used, errors);
+    printf("%u items, sum %lu; %lu blocks, %lu bytes, %lu errors\n", items, sum,
+           (unsigned long)stats.blocks, (unsigned long)stats.used, errors);
 
     const int all_there = errors == 0 && items == ITEMS;
     if (!all_there)

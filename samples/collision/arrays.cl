@@ -1,5 +1,6 @@
-// The same bodies by hand: in arrays, an element for each body that there was at first. A body that was merged into another one has mass 0 from
-// then on; so it attracts nobody, and loops over all need no flag to see that it is none any more. The rules: rules.cl.
+// The same bodies by hand: in arrays, an element for each body that there was at first. A body that
+// was merged into another one has mass 0 from then on; so it attracts nobody, and loops over all
+// need no flag to see that it is none any more. The rules: rules.cl.
 #include "rules.cl"
 
 enum { nobody = -1 };
@@ -19,7 +20,8 @@ static inline bool outweighs(global const float *masses, int one, int other)
     return masses[one] > masses[other] || (masses[one] == masses[other] && one < other);
 }
 
-// Notes a neighbour, if it is the heaviest one so far of those that are heavier, or that are lighter: x and y.
+// Notes a neighbour, if it is the heaviest one so far of those that are heavier, or that are
+// lighter: x and y.
 static inline int2 meet(global const float *masses, int self, int other, int2 noted)
 {
     if (outweighs(masses, other, self) && (noted.x == nobody || outweighs(masses, other, noted.x)))
@@ -29,8 +31,10 @@ static inline int2 meet(global const float *masses, int self, int other, int2 no
     return noted;
 }
 
-// It branches nowhere in the loop over all and keeps the last neighbour only; who has more of them, as few have, looks again.
-kernel void arrays_look(global const float2 *places, global float2 *velocities, global const float *masses, global int2 *neighbours)
+// It branches nowhere in the loop over all and keeps the last neighbour only; who has more of them,
+// as few have, looks again.
+kernel void arrays_look(global const float2 *places, global float2 *velocities,
+                        global const float *masses, global int2 *neighbours)
 {
     const int self = (int)get_global_id(0);
     if (self >= (int)BODIES || masses[self] == 0)
@@ -65,8 +69,10 @@ static inline int taken_in(global const int2 *neighbours, int self)
     return near.y != nobody && near.x == nobody && neighbours[near.y].x == self ? near.y : nobody;
 }
 
-// Who is merged into another one returns, whether he finds the mass that the other one takes from him or 0 already.
-kernel void arrays_merge_and_move(global float2 *places, global float2 *velocities, global float *masses, global const int2 *neighbours)
+// Who is merged into another one returns, whether he finds the mass that the other one takes from
+// him or 0 already.
+kernel void arrays_merge_and_move(global float2 *places, global float2 *velocities,
+                                  global float *masses, global const int2 *neighbours)
 {
     const int self = (int)get_global_id(0);
     if (self >= (int)BODIES || masses[self] == 0)

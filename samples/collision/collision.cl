@@ -1,5 +1,6 @@
-// Bodies that attract each other and merge, as objects. The rules: rules.cl. A Body has its number, place, velocity and mass; the heaviest
-// of the heavier ones that are near, and the heaviest of the lighter ones, or 0; and whether another one took it in.
+// Bodies that attract each other and merge, as objects. The rules: rules.cl. A Body has its number,
+// place, velocity and mass; the heaviest of the heavier ones that are near, and the heaviest of the
+// lighter ones, or 0; and whether another one took it in.
 #include "rules.cl"
 
 static inline void body_init(global kma_world *w, Body self, uint number)
@@ -13,10 +14,12 @@ static inline void body_init(global kma_world *w, Body self, uint number)
 static inline bool outweighs(global kma_world *w, Body one, Body other)
 {
     const float mass = Body_mass(w, one), others_mass = Body_mass(w, other);
-    return mass > others_mass || (mass == others_mass && Body_number(w, one) < Body_number(w, other));
+    return mass > others_mass ||
+           (mass == others_mass && Body_number(w, one) < Body_number(w, other));
 }
 
-// Notes a neighbour, if it is the heaviest one so far of those that are heavier, or that are lighter.
+// Notes a neighbour, if it is the heaviest one so far of those that are heavier, or that are
+// lighter.
 static inline void meet(global kma_world *w, Body self, Body other, Body *heavier, Body *lighter)
 {
     if (outweighs(w, other, self) && (*heavier == 0 || outweighs(w, other, *heavier)))
@@ -25,8 +28,9 @@ static inline void meet(global kma_world *w, Body self, Body other, Body *heavie
         *lighter = other;
 }
 
-// One loop for attraction and for neighbours, at the same places; nobody else reads the velocity meanwhile. It is the one that takes the time, so it goes
-// through arrays, branches nowhere and keeps the last neighbour only; who has more of them, as few have, looks again.
+// One loop for attraction and for neighbours, at the same places; nobody else reads the velocity
+// meanwhile. It is the one that takes the time, so it goes through arrays, branches nowhere and
+// keeps the last neighbour only; who has more of them, as few have, looks again.
 static inline void body_look(global kma_world *w, Body self)
 {
     const float2 place = Body_place(w, self);
@@ -62,7 +66,8 @@ static inline Body taken_in(global kma_world *w, Body self)
     return other != 0 && Body_heavier(w, self) == 0 && Body_heavier(w, other) == self ? other : 0;
 }
 
-// Who is taken in stays as it is, to be read by the one who does; the others write their own fields only.
+// Who is taken in stays as it is, to be read by the one who does; the others write their own fields
+// only.
 static inline void body_merge_and_move(global kma_world *w, Body self)
 {
     const Body heavier = Body_heavier(w, self), other = taken_in(w, self);

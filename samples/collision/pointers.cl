@@ -1,5 +1,5 @@
-// The same bodies as structures in a heap: a list of references has all that there are, and each step makes the next list, of those
-// that remain. The rules: rules.cl.
+// The same bodies as structures in a heap: a list of references has all that there are, and each
+// step makes the next list, of those that remain. The rules: rules.cl.
 #include "kma/kma.cl"
 #include "rules.cl"
 
@@ -39,7 +39,8 @@ static inline bool outweighs(global const body *one, global const body *other)
     return one->mass > other->mass || (one->mass == other->mass && one->number < other->number);
 }
 
-kernel void pointers_look(global kma_heap *heap, global const kma_ref *list, global kma_atomic_u32 *alive)
+kernel void pointers_look(global kma_heap *heap, global const kma_ref *list,
+                          global kma_atomic_u32 *alive)
 {
     const uint i = (uint)get_global_id(0), all = kma_load_u32(alive, KMA_RELAXED);
     if (i >= all)
@@ -74,8 +75,8 @@ static inline global body *taken_in(global kma_heap *heap, kma_ref ref)
 }
 
 // Empties the next list, too.
-kernel void pointers_merge_and_move(global kma_heap *heap, global const kma_ref *list, global kma_atomic_u32 *alive,
-                                    global kma_atomic_u32 *next_alive)
+kernel void pointers_merge_and_move(global kma_heap *heap, global const kma_ref *list,
+                                    global kma_atomic_u32 *alive, global kma_atomic_u32 *next_alive)
 {
     const uint i = (uint)get_global_id(0);
     if (i == 0)
@@ -98,7 +99,8 @@ kernel void pointers_merge_and_move(global kma_heap *heap, global const kma_ref 
 }
 
 // Frees who was merged, and puts the others into the next list.
-kernel void pointers_end(global kma_heap *heap, global const kma_ref *list, global kma_atomic_u32 *alive, global kma_ref *next,
+kernel void pointers_end(global kma_heap *heap, global const kma_ref *list,
+                         global kma_atomic_u32 *alive, global kma_ref *next,
                          global kma_atomic_u32 *next_alive)
 {
     const uint i = (uint)get_global_id(0);

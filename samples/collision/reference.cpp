@@ -1,4 +1,5 @@
-// The same on the host, written from the rules and not from the kernels: in double precision, each pair once, and mergers from a list of near pairs.
+// The same on the host, written from the rules and not from the kernels: in double precision, each
+// pair once, and mergers from a list of near pairs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,10 +15,16 @@ Bodies at_first(const Space &space)
 {
     Bodies bodies;
     for (std::uint32_t i = 0; i < space.bodies; i++) {
-        const auto chance = [&](std::uint32_t purpose) { return samples::mix32(space.seed + 8 * i + purpose); };
-        const auto drawn = [&](std::uint32_t purpose) { return (chance(purpose) >> 8) / 16777216.0; };
-        const double width = space.speed, mass = space.max_mass - chance(4) % ((space.max_mass + 1) / 2);
-        bodies.push_back({i, mass, 2 * drawn(0) - 1, 2 * drawn(1) - 1, width * (drawn(2) - 0.5), width * (drawn(3) - 0.5)});
+        const auto chance = [&](std::uint32_t purpose) {
+            return samples::mix32(space.seed + 8 * i + purpose);
+        };
+        const auto drawn = [&](std::uint32_t purpose) {
+            return (chance(purpose) >> 8) / 16777216.0;
+        };
+        const double width = space.speed,
+                     mass = space.max_mass - chance(4) % ((space.max_mass + 1) / 2);
+        bodies.push_back({i, mass, 2 * drawn(0) - 1, 2 * drawn(1) - 1, width * (drawn(2) - 0.5),
+                          width * (drawn(3) - 0.5)});
     }
     return bodies;
 }
@@ -48,13 +55,16 @@ private:
     // Only places decide, and these stay; so velocities may change at once.
     void meet(Body &one, Body &other)
     {
-        const double dx = other.x - one.x, dy = other.y - one.y, distance = std::sqrt(dx * dx + dy * dy), limit = space_.merge_distance;
+        const double dx = other.x - one.x, dy = other.y - one.y,
+                     distance = std::sqrt(dx * dx + dy * dy), limit = space_.merge_distance;
         closest_call_ = std::min(closest_call_, std::abs(distance - limit));
         if (distance < limit)
-            near_.push_back(outweighs(one, other) ? std::pair(&one, &other) : std::pair(&other, &one));
+            near_.push_back(outweighs(one, other) ? std::pair(&one, &other)
+                                                  : std::pair(&other, &one));
         if (distance == 0)
             return; // nowhere is towards the other
-        const double change = double{space_.time_step} * double{space_.gravity} / ((distance * distance + double{space_.damping}) * distance);
+        const double change = double{space_.time_step} * double{space_.gravity} /
+                              ((distance * distance + double{space_.damping}) * distance);
         one.vx += change * other.mass * dx;
         one.vy += change * other.mass * dy;
         other.vx -= change * one.mass * dx;
@@ -62,7 +72,8 @@ private:
     }
     void merge()
     {
-        std::map<Body *, Body *> above, below; // the heaviest of the heavier and of the lighter ones, of bodies that have such
+        // the heaviest of the heavier and of the lighter ones, of bodies that have such
+        std::map<Body *, Body *> above, below;
         const auto note = [](std::map<Body *, Body *> &best, Body *of, Body *candidate) {
             Body *&now = best.emplace(of, candidate).first->second;
             now = outweighs(*candidate, *now) ? candidate : now;
@@ -76,13 +87,17 @@ private:
             if (above.count(heavy) != 0 || above.at(light) != heavy)
                 continue;
             const double mass = heavy->mass + light->mass;
-            const auto join = [&](double Body::*what) { heavy->*what = (heavy->mass * heavy->*what + light->mass * light->*what) / mass; };
+            const auto join = [&](double Body::*what) {
+                heavy->*what = (heavy->mass * heavy->*what + light->mass * light->*what) / mass;
+            };
             for (double Body::*what : {&Body::x, &Body::y, &Body::vx, &Body::vy})
                 join(what);
             heavy->mass = mass;
             gone.push_back(light->number);
         }
-        std::erase_if(bodies_, [&](const Body &body) { return std::find(gone.begin(), gone.end(), body.number) != gone.end(); });
+        std::erase_if(bodies_, [&](const Body &body) {
+            return std::find(gone.begin(), gone.end(), body.number) != gone.end();
+        });
     }
     void advance(double &at, double &speed) const
     {

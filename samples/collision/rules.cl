@@ -1,21 +1,25 @@
-// The rules of bodies that attract each other and merge, which all versions share. After DynaSOAr's sample (Springer and Masuhara, ECOOP 2019,
-// appendix A; constants of its example/collision/configuration.h), where it is a race who merges with whom. Here places, masses and numbers decide,
-// not the order in which work-items come, so that all versions agree on every merger after any number of steps.
+// The rules of bodies that attract each other and merge, which all versions share. After DynaSOAr's
+// sample (Springer and Masuhara, ECOOP 2019, appendix A; constants of its
+// example/collision/configuration.h), where it is a race who merges with whom. Here places, masses
+// and numbers decide, not the order in which work-items come, so that all versions agree on every
+// merger after any number of steps.
 //
 // Bodies are in the square from -1 to 1. In a step
 //
-// 1. each looks at all others. Each of them accelerates it by GRAVITY * mass / (distance^2 + DAMPING). Of those nearer than MERGE_DISTANCE
-//    it notes the heaviest one that is heavier than itself, and the heaviest one that is lighter; of equal masses the one with the
-//    smaller number counts as the heavier;
-// 2. a body near which nobody is heavier takes in the lighter one that it noted, if that one noted it, too: a perfectly inelastic
-//    collision, in which masses and impulses add up; its place is the centre of both masses then. So nobody takes part in two
-//    mergers, and in each cluster there is one at least: of the heaviest with the heaviest near it;
+// 1. each looks at all others. Each of them accelerates it by GRAVITY * mass / (distance^2 +
+//    DAMPING). Of those nearer than MERGE_DISTANCE it notes the heaviest one that is heavier than
+//    itself, and the heaviest one that is lighter; of equal masses the one with the smaller number
+//    counts as the heavier;
+// 2. a body near which nobody is heavier takes in the lighter one that it noted, if that one noted
+//    it, too: a perfectly inelastic collision, in which masses and impulses add up; its place is
+//    the centre of both masses then. So nobody takes part in two mergers, and in each cluster there
+//    is one at least: of the heaviest with the heaviest near it;
 // 3. those that remain move, and the walls throw them back.
 //
 // Masses are whole numbers, no more than 2^24 in all, so that sums are exact in single precision.
 //
-// The program defines BODIES, SEED, GRAVITY, TIME_STEP, DAMPING, MERGE_DISTANCE; MAX_MASS of a body at first, the least is half of it; SPEED, the
-// width of the range of first velocities, each way.
+// The program defines BODIES, SEED, GRAVITY, TIME_STEP, DAMPING, MERGE_DISTANCE; MAX_MASS of a body
+// at first, the least is half of it; SPEED, the width of the range of first velocities, each way.
 #ifndef COLLISION_RULES_CL
 #define COLLISION_RULES_CL
 
@@ -67,7 +71,8 @@ static inline float square(float2 way)
     return 1e-20f + way.x * way.x + way.y * way.y;
 }
 
-// 1 / (distance^2 + DAMPING), and 1 / distance to make a direction of the way there: by one root instead of a root and two divisions.
+// 1 / (distance^2 + DAMPING), and 1 / distance to make a direction of the way there: by one root
+// instead of a root and two divisions.
 static inline float strength(float distance2)
 {
     const float damped = distance2 + DAMPING;

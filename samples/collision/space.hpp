@@ -31,16 +31,20 @@ using Bodies = std::vector<Body>; ///< by number
 /// What the host's own simulation comes to.
 struct Outcome {
     Bodies bodies;
-    double closest_call; ///< how near to the distance at which bodies merge any pair was in any step, as a share of that
+    /// how near to the distance at which bodies merge any pair was in any step, as a share of that
+    double closest_call;
 };
 /// So many steps on the host, in double precision.
 Outcome reference(const Space &space, std::uint32_t steps);
 
 /// With objects (collision.cl).
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space,
+                                            const samples::Setting &setting);
 /// By hand, structure of arrays (arrays.cl).
-std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space,
+                                           const samples::Setting &setting);
 /// With structures in a slab heap (pointers.cl).
-std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Space &space, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Space &space,
+                                             const samples::Setting &setting);
 
 } // namespace collision

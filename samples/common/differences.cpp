@@ -17,7 +17,8 @@ void Differences::report(const char *program) const
     for (const std::string &difference : differences)
         std::fprintf(stderr, "%s: %s\n", program, difference.c_str());
     if (difference_count > differences.size())
-        std::fprintf(stderr, "%s: and %zu more differences\n", program, difference_count - differences.size());
+        std::fprintf(stderr, "%s: and %zu more differences\n", program,
+                     difference_count - differences.size());
 }
 
 } // namespace samples

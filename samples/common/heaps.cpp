@@ -11,8 +11,8 @@ std::uint64_t largest_heap(const kma::Device &device)
     return std::min(device.max_buffer_bytes(), reach);
 }
 
-// More than what suffices costs nothing, and gives little data large superblocks: where thousands of work-items ask
-// at once, a superblock for some hundred blocks is soon used up.
+// More than what suffices costs nothing, and gives little data large superblocks: where thousands
+// of work-items ask at once, a superblock for some hundred blocks is soon used up.
 std::uint64_t usual_heap_bytes(const kma::Device &device, std::uint64_t enough)
 {
     constexpr std::uint64_t generous = 256 << 20;
@@ -25,13 +25,15 @@ std::string remedy(const kma::Device &device, std::uint64_t enough)
     const std::uint64_t largest = largest_heap(device);
     if (enough <= largest)
         return "--heap-bytes " + std::to_string(enough) + " would do";
-    return std::to_string(enough) + " bytes would do, but this device's largest heap has " + std::to_string(largest);
+    return std::to_string(enough) + " bytes would do, but this device's largest heap has " +
+           std::to_string(largest);
 }
 
-void throw_too_small(const kma::Device &device, const kma::Heap &heap, std::uint64_t enough, const std::string &why)
+void throw_too_small(const kma::Device &device, const kma::Heap &heap, std::uint64_t enough,
+                     const std::string &why)
 {
-    throw kma::Error("the heap of " + std::to_string(heap.bytes()) + " bytes is too small: " + why + "; " +
-                     remedy(device, enough) + "\n" + errors_of(heap));
+    throw kma::Error("the heap of " + std::to_string(heap.bytes()) + " bytes is too small: " + why +
+                     "; " + remedy(device, enough) + "\n" + errors_of(heap));
 }
 
 std::string errors_of(const kma::Heap &heap)

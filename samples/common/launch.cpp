@@ -31,8 +31,9 @@ double run(const kma::Device &device, const cl::Kernel &kernel, LaunchShape shap
 {
     const std::size_t most = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device.device());
     if (shape.work_group > most)
-        throw kma::Error("a work-group of " + std::to_string(shape.work_group) + " is too large: kernel " +
-                         kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() + " allows " + std::to_string(most) + " here");
+        throw kma::Error("a work-group of " + std::to_string(shape.work_group) +
+                         " is too large: kernel " + kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() +
+                         " allows " + std::to_string(most) + " here");
     cl::Event event;
     device.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
                                         cl::NDRange(shape.work_group), nullptr, &event);
@@ -42,7 +43,8 @@ double run(const kma::Device &device, const cl::Kernel &kernel, LaunchShape shap
     return static_cast<double>(end - begin) / 1e6;
 }
 
-cl::Buffer copy_of(const kma::Device &device, const void *data, std::size_t bytes, cl_mem_flags access)
+cl::Buffer copy_of(const kma::Device &device, const void *data, std::size_t bytes,
+                   cl_mem_flags access)
 {
     cl::Buffer buffer(device.context(), access, bytes);
     device.queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, bytes, data);

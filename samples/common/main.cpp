@@ -15,7 +15,8 @@ int run_main(const char *name, const std::function<bool()> &program)
         return program() ? EXIT_SUCCESS : EXIT_FAILURE;
     } catch (const cl::Error &error) {
         std::fflush(stdout);
-        std::fprintf(stderr, "%s: OpenCL's %s failed with error %d\n", name, error.what(), error.err());
+        std::fprintf(stderr, "%s: OpenCL's %s failed with error %d\n", name, error.what(),
+                     error.err());
     } catch (const std::exception &error) {
         std::fflush(stdout);
         std::fprintf(stderr, "%s: %s\n", name, error.what());

@@ -9,14 +9,19 @@ namespace samples {
 
 void add_device_option(CLI::App &app, std::string &device)
 {
-    app.add_option("--device", device, "Text in the device's or platform's name, and :N for the N-th such device (also: KMA_DEVICE)");
+    app.add_option("--device", device,
+                   "Text in the device's or platform's name, and :N for the N-th such device "
+                   "(also: KMA_DEVICE)");
 }
 
-void add_bytes_option(CLI::App &app, const std::string &name, std::optional<std::uint64_t> &bytes, const std::string &description)
+void add_bytes_option(CLI::App &app, const std::string &name, std::optional<std::uint64_t> &bytes,
+                      const std::string &description)
 {
     app.add_option(name, bytes, description)
         ->transform(CLI::AsSizeValue(false)) // which takes -1 for a very large number
-        ->check([](const std::string &given) { return given.front() == '-' ? "a size is not negative" : ""; });
+        ->check([](const std::string &given) {
+            return given.front() == '-' ? "a size is not negative" : "";
+        });
 }
 
 void add_device_options(CLI::App &app, DeviceOptions &options)
@@ -34,7 +39,8 @@ void add_device_options(CLI::App &app, DeviceOptions &options)
         ->check(CLI::IsMember(names))
         ->default_str(options.heap.name);
     add_bytes_option(app, "--heap-bytes", options.heap_bytes,
-                     "Size of the heap, such as 64M (default: what always suffices, and no less than\n256M if the device "
+                     "Size of the heap, such as 64M (default: what always suffices, and no less "
+                     "than\n256M if the device "
                      "has buffers of 1G)");
     app.add_flag_callback(
         "--debug", [&options] { options.debug = 1; }, "Program and heap with KMA_DEBUG=1");

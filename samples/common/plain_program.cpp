@@ -38,7 +38,8 @@ Times KernelClock::read(const kma::Device &device)
     device.queue().finish();
     Times times;
     for (const auto &[name, event] : events_) {
-        const cl_ulong begin = event.getProfilingInfo<CL_PROFILING_COMMAND_START>(), end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
+        const cl_ulong begin = event.getProfilingInfo<CL_PROFILING_COMMAND_START>(),
+                       end = event.getProfilingInfo<CL_PROFILING_COMMAND_END>();
         times.kernels[name] += static_cast<double>(end - begin) / 1e6;
     }
     events_.clear();
@@ -61,10 +62,13 @@ kma::ProgramOptions build_with(const std::vector<kma::Source> &headers, const st
     return made;
 }
 
-PlainProgram::PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources, const std::string &file,
-                           const std::string &options)
-    : device_(device), program_(device, {source_named(sources, file)}, build_with(sources, options)), group_(usual_work_group(device)),
-      strided_(device.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>() * (group_ == 64 ? 1024u : 2048u))
+PlainProgram::PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources,
+                           const std::string &file, const std::string &options)
+    : device_(device),
+      program_(device, {source_named(sources, file)}, build_with(sources, options)),
+      group_(usual_work_group(device)),
+      strided_(device.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>() *
+               (group_ == 64 ? 1024u : 2048u))
 {
 }
 
@@ -72,7 +76,8 @@ void PlainProgram::enqueue(const std::string &name, const cl::Kernel &kernel, st
 {
     const LaunchShape shape = whole_groups(items, group_);
     cl::Event event;
-    device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items), cl::NDRange(shape.work_group), nullptr, &event);
+    device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
+                                         cl::NDRange(shape.work_group), nullptr, &event);
     clock_.note(name, event);
 }
 

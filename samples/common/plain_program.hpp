@@ -24,7 +24,10 @@ struct Times {
 /// Events of kernels, and what they sum up to.
 class KernelClock {
 public:
-    void note(const std::string &kernel, const cl::Event &event) { events_.emplace_back(kernel, event); }
+    void note(const std::string &kernel, const cl::Event &event)
+    {
+        events_.emplace_back(kernel, event);
+    }
     /// Waits for the queue; of all kernels noted since the last call.
     Times read(const kma::Device &device);
 
@@ -42,13 +45,18 @@ kma::ProgramOptions build_with(const std::vector<kma::Source> &headers, const st
 class PlainProgram {
 public:
     /// Of `sources` that named `file`, which may include the others.
-    PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources, const std::string &file, const std::string &options);
+    PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources,
+                 const std::string &file, const std::string &options);
 
-    /// Enqueues a kernel in groups of a size that is usual for the device, `items` rounded up to whole ones.
-    template <class... Arguments> void run(const std::string &name, std::uint32_t items, const Arguments &...arguments)
+    /// Enqueues a kernel in groups of a size that is usual for the device, `items` rounded up to
+    /// whole ones.
+    template <class... Arguments>
+    void run(const std::string &name, std::uint32_t items, const Arguments &...arguments)
     {
         const auto known = kernels_.find(name);
-        cl::Kernel &kernel = known != kernels_.end() ? known->second : kernels_.emplace(name, program_.kernel(name)).first->second;
+        cl::Kernel &kernel = known != kernels_.end()
+                                 ? known->second
+                                 : kernels_.emplace(name, program_.kernel(name)).first->second;
         cl_uint index = 0;
         (set(kernel, index++, arguments), ...);
         enqueue(name, kernel, items);
@@ -58,8 +66,14 @@ public:
     Times times() { return clock_.read(device_); }
 
 private:
-    template <class T> static void set(cl::Kernel &kernel, cl_uint index, const T &value) { kernel.setArg(index, value); }
-    static void set(cl::Kernel &kernel, cl_uint index, const kma::Heap &heap) { heap.set_arg(kernel, index); }
+    template <class T> static void set(cl::Kernel &kernel, cl_uint index, const T &value)
+    {
+        kernel.setArg(index, value);
+    }
+    static void set(cl::Kernel &kernel, cl_uint index, const kma::Heap &heap)
+    {
+        heap.set_arg(kernel, index);
+    }
     void enqueue(const std::string &name, const cl::Kernel &kernel, std::uint32_t items);
 
     kma::Device device_;

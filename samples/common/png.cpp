@@ -10,7 +10,8 @@
 
 namespace samples {
 
-void write_png(const std::filesystem::path &path, std::uint32_t width, std::uint32_t height, const std::vector<Colour> &pixels)
+void write_png(const std::filesystem::path &path, std::uint32_t width, std::uint32_t height,
+               const std::vector<Colour> &pixels)
 {
     png_image image;
     std::memset(&image, 0, sizeof image);
@@ -18,8 +19,10 @@ void write_png(const std::filesystem::path &path, std::uint32_t width, std::uint
     image.width = width;
     image.height = height;
     image.format = PNG_FORMAT_RGB;
-    if (pixels.size() != std::size_t{width} * height || png_image_write_to_file(&image, path.c_str(), 0, pixels.data(), 0, nullptr) == 0)
-        throw kma::Error("the picture " + path.string() + " cannot be written: " + (image.message[0] != 0 ? image.message : "wrong size"));
+    if (pixels.size() != std::size_t{width} * height ||
+        png_image_write_to_file(&image, path.c_str(), 0, pixels.data(), 0, nullptr) == 0)
+        throw kma::Error("the picture " + path.string() + " cannot be written: " +
+                         (image.message[0] != 0 ? image.message : "wrong size"));
 }
 
 std::filesystem::path frame_path(const std::filesystem::path &folder, std::uint32_t step)

@@ -7,7 +7,8 @@
 
 namespace samples {
 
-/// All of the file, which may be a pipe. Throws kma::Error if it cannot be read; `what` says what should be in it.
+/// All of the file, which may be a pipe. Throws kma::Error if it cannot be read; `what` says what
+/// should be in it.
 std::string read_text(const std::filesystem::path &path, const char *what);
 
 /// The file's first line, without LF or CR LF; takes it off `text`.

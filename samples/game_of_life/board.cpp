@@ -19,7 +19,8 @@ Board board_of(const Rules &rules, const Cells &live, const Cells &before)
         for (const std::uint32_t cell : *cells) {
             const std::uint32_t x = cell % rules.width, y = cell / rules.width;
             for (std::uint32_t v = y - std::min(y, 1u); v <= std::min(y + 1, rules.height - 1); v++)
-                for (std::uint32_t u = x - std::min(x, 1u); u <= std::min(x + 1, rules.width - 1); u++)
+                for (std::uint32_t u = x - std::min(x, 1u); u <= std::min(x + 1, rules.width - 1);
+                     u++)
                     board[std::size_t{v} * rules.width + u] = Who::candidate;
         }
     for (const std::uint32_t cell : live)
@@ -29,7 +30,9 @@ Board board_of(const Rules &rules, const Cells &live, const Cells &before)
 
 samples::Numbers population_of(const Board &board)
 {
-    const auto count = [&board](Who who) { return static_cast<std::uint64_t>(std::count(board.begin(), board.end(), who)); };
+    const auto count = [&board](Who who) {
+        return static_cast<std::uint64_t>(std::count(board.begin(), board.end(), who));
+    };
     return {{"alive", count(Who::alive)}, {"candidates", count(Who::candidate)}};
 }
 

@@ -14,8 +14,10 @@ namespace {
 class AllCells : public samples::PlainGame, public samples::StateOf<Board> {
 public:
     AllCells(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
-        : PlainGame(device, kernels(), "cells.cl", rules.defines(), setting), rules_(rules), row_(rules.width / 4 + 1),
-          words_((rules.height + 2) * row_ + 2), grids_{samples::words(device, words_, 0), samples::words(device, words_, 0)}
+        : PlainGame(device, kernels(), "cells.cl", rules.defines(), setting), rules_(rules),
+          row_(rules.width / 4 + 1),
+          words_((rules.height + 2) * row_ + 2), grids_{samples::words(device, words_, 0),
+                                                        samples::words(device, words_, 0)}
     {
         std::vector<cl_uchar> bytes(std::size_t{4} * words_);
         for (const std::uint32_t cell : first_cells(rules))
@@ -32,7 +34,10 @@ public:
 
 private:
     // Of a cell's byte (cells.cl).
-    std::size_t place(std::uint32_t x, std::uint32_t y) const { return 4 * (std::size_t{row_} * (y + 1) + 1) + x; }
+    std::size_t place(std::uint32_t x, std::uint32_t y) const
+    {
+        return 4 * (std::size_t{row_} * (y + 1) + 1) + x;
+    }
     Cells live(const cl::Buffer &grid) const
     {
         const auto bytes = read<cl_uchar>(grid, std::size_t{4} * words_);
@@ -51,7 +56,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules,
+                                          const samples::Setting &setting)
 {
     return std::make_unique<AllCells>(device, rules, setting);
 }

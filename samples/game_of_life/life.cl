@@ -1,16 +1,19 @@
-// The game of life with objects, as DynaSOAr has it (Springer and Masuhara, ECOOP 2019, table 1; game-of-life/dynasoar_no_cell of
-// github.com/prg-titech/dynasoar): only what may change is an object. A live cell is an Alive, a dead one that may come alive a Candidate. Both are
-// agents. The rules: rules.cl.
+// The game of life with objects, as DynaSOAr has it (Springer and Masuhara, ECOOP 2019, table 1;
+// game-of-life/dynasoar_no_cell of github.com/prg-titech/dynasoar): only what may change is an
+// object. A live cell is an Alive, a dead one that may come alive a Candidate. Both are agents. The
+// rules: rules.cl.
 //
-// Unlike there, nobody looks around: a cell counts its live neighbours, and who comes alive or dies tells them. So an agent that stays what it is
-// reads one byte. A candidate begins where a live neighbour appears, and ends in the second step without one.
+// Unlike there, nobody looks around: a cell counts its live neighbours, and who comes alive or dies
+// tells them. So an agent that stays what it is reads one byte. A candidate begins where a live
+// neighbour appears, and ends in the second step without one.
 #include "kma/platform/memory.cl"
 #include "rules.cl"
 
 // A cell is a byte: the number of live neighbours, and TAKEN if an agent is there.
 #define TAKEN 16u
 
-// Adds to a cell; the result is what it was before. Four cells share a word: as none of them ever passes its bounds, they add as one.
+// Adds to a cell; the result is what it was before. Four cells share a word: as none of them ever
+// passes its bounds, they add as one.
 static inline uint cell_add(global kma_atomic_u32 *cells, uint cell, uint change)
 {
     const uint shift = 8 * (cell % 4);
@@ -28,13 +31,15 @@ static inline uint neighbour(uint cell, uint i)
     return cell + i / 3 * WIDTH + i % 3 - WIDTH - 1;
 }
 
-// Tells the cells around that this one came alive, `change` 1, or died, -1. Of those where nobody was the result has a bit each.
+// Tells the cells around that this one came alive, `change` 1, or died, -1. Of those where nobody
+// was the result has a bit each.
 static inline uint tell_neighbours(uint cell, int change, global kma_atomic_u32 *cells)
 {
     const uint west = cell % WIDTH - 1, north = cell / WIDTH - 1; // very large beyond the edge
     uint empty = 0;
     for (uint i = 0; i < 9; i++)
-        if (i != 4 && west + i % 3 < WIDTH && north + i / 3 < HEIGHT && cell_add(cells, neighbour(cell, i), (uint)change) == 0)
+        if (i != 4 && west + i % 3 < WIDTH && north + i / 3 < HEIGHT &&
+            cell_add(cells, neighbour(cell, i), (uint)change) == 0)
             empty |= 1u << i;
     return empty;
 }
@@ -53,7 +58,8 @@ static inline void appear(global kma_world *w, uint cell, global kma_atomic_u32 
 }
 
 // At the beginning: one of the cells that live.
-static inline void alive_place(global kma_world *w, Alive self, uint i, global const uint *live, global kma_atomic_u32 *cells)
+static inline void alive_place(global kma_world *w, Alive self, uint i, global const uint *live,
+                               global kma_atomic_u32 *cells)
 {
     Alive_cell(w, self) = live[i];
     cell_add(cells, live[i], TAKEN);
@@ -82,7 +88,8 @@ static inline void alive_die(global kma_world *w, Alive self, global kma_atomic_
     tell_neighbours(cell, -1, cells); // somebody is in each of them, for a neighbour lived
 }
 
-static inline void candidate_come_alive(global kma_world *w, Candidate self, global kma_atomic_u32 *cells)
+static inline void candidate_come_alive(global kma_world *w, Candidate self,
+                                        global kma_atomic_u32 *cells)
 {
     const uint cell = Candidate_cell(w, self);
     const Alive alive = Alive_new(w);

@@ -24,7 +24,8 @@ struct Rules {
 
 using Cells = std::vector<std::uint32_t>; ///< places of those that live, y * width + x each
 
-/// Those at the beginning. Throws kma::Error if the pattern does not fit, or its file is none of a pattern.
+/// Those at the beginning. Throws kma::Error if the pattern does not fit, or its file is none of a
+/// pattern.
 Cells first_cells(const Rules &rules);
 
 enum class Who : std::uint8_t { nobody, candidate, alive };
@@ -35,8 +36,10 @@ Board board_of(const Rules &rules, const Cells &live, const Cells &before);
 samples::Numbers population_of(const Board &board);
 
 /// With objects (life.cl).
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules,
+                                            const samples::Setting &setting);
 /// By hand, all cells (cells.cl).
-std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules,
+                                          const samples::Setting &setting);
 
 } // namespace game_of_life

@@ -1,4 +1,5 @@
-// The game of life sample: cells that live, and those that may come alive, as objects on the device.
+// The game of life sample: cells that live, and those that may come alive, as objects on the
+// device.
 #include "common/png.hpp"
 #include "reference.hpp"
 
@@ -10,26 +11,34 @@ public:
     std::string name() const override { return "game_of_life"; }
     std::string about() const override
     {
-        return "Conway's game of life: cells that live or may come alive are objects on the device, so that only these cost time; and the same\n"
-               "by hand with all cells of a grid. Compares every cell with the host's own simulation.";
+        return "Conway's game of life: cells that live or may come alive are objects on the "
+               "device, so that only these cost time; and the same\n"
+               "by hand with all cells of a grid. Compares every cell with the host's own "
+               "simulation.";
     }
     void describe(samples::OptionList &options) override
     {
         options.add("--width", rules_.width, 1, 32768, "Cells from west to east");
         options.add("--height", rules_.height, 1, 32768, "Cells from north to south");
         options.add("--pattern", rules_.pattern,
-                    "What lives at first: soup (cells by lot), guns (Gosper's, each with an eater), or a file in RLE or plaintext form");
+                    "What lives at first: soup (cells by lot), guns (Gosper's, each with an "
+                    "eater), or a file in RLE or plaintext form");
         options.add("--seed", rules_.seed, 0, ~0u, "Where chance begins, of soup and guns");
         options.add("--soup-share", rules_.soup_share, 0, 256, "Cells of soup that live, of 256");
         options.add("--guns", rules_.guns, 1, 1u << 20, "How many guns");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {
-        return {{"--width", "1714"}, {"--height", "1647"}, {"--pattern", "guns"}, {"--guns", "550"}, {"--steps", "2000"}};
+        return {{"--width", "1714"},
+                {"--height", "1647"},
+                {"--pattern", "guns"},
+                {"--guns", "550"},
+                {"--steps", "2000"}};
     }
     std::string paper_text() const override
     {
-        return "The paper's figure 10: 1714 x 1647 cells, 2000 steps; with guns that make about as many agents, 150,000, as the Turing machine there.\n"
+        return "The paper's figure 10: 1714 x 1647 cells, 2000 steps; with guns that make about as "
+               "many agents, 150,000, as the Turing machine there.\n"
                "The larger one, 1,050,000: --paper --width 12699 --height 12652 --guns 3880";
     }
     std::vector<std::pair<std::string, std::string>> versions() const override
@@ -39,12 +48,14 @@ public:
     std::uint32_t default_steps() const override { return 100; }
     std::string size() const override
     {
-        return std::to_string(rules_.width) + " x " + std::to_string(rules_.height) + " cells, pattern " + rules_.pattern + ", seed " +
-               std::to_string(rules_.seed);
+        return std::to_string(rules_.width) + " x " + std::to_string(rules_.height) +
+               " cells, pattern " + rules_.pattern + ", seed " + std::to_string(rules_.seed);
     }
-    std::unique_ptr<samples::Game> play(const kma::Device &device, const samples::Setting &setting) override
+    std::unique_ptr<samples::Game> play(const kma::Device &device,
+                                        const samples::Setting &setting) override
     {
-        return setting.version == "cells" ? play_cells(device, rules_, setting) : play_objects(device, rules_, setting);
+        return setting.version == "cells" ? play_cells(device, rules_, setting)
+                                          : play_objects(device, rules_, setting);
     }
     void compare(samples::Game &game, std::uint32_t steps, samples::Differences &verdict) override
     {
@@ -54,7 +65,8 @@ public:
         const Board there = samples::state_of<Board>(game), right = reference.board();
         for (std::size_t cell = 0; cell < there.size(); cell++)
             if (there[cell] != right[cell])
-                verdict.differ("cell " + std::to_string(cell % rules_.width) + ", " + std::to_string(cell / rules_.width) +
+                verdict.differ("cell " + std::to_string(cell % rules_.width) + ", " +
+                               std::to_string(cell / rules_.width) +
                                " has another agent than the host's");
         if (game.numbers() != population_of(right))
             verdict.differ("the numbers of agents are others than the host's");

@@ -12,13 +12,16 @@ namespace {
 
 class Objects : public samples::WorldGame, public samples::StateOf<Board> {
 public:
-    Objects(const kma::Device &device, const Rules &rules, const Cells &live, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "life.cl", enough(device, rules, live, setting), rules.defines(), setting), rules_(rules),
-          cells_(samples::words(device, (rules.cells() + 3) / 4, 0))
+    Objects(const kma::Device &device, const Rules &rules, const Cells &live,
+            const samples::Setting &setting)
+        : WorldGame(device, schema(), kernels(), "life.cl", enough(device, rules, live, setting),
+                    rules.defines(), setting),
+          rules_(rules), cells_(samples::words(device, (rules.cells() + 3) / 4, 0))
     {
         if (live.empty())
             return;
-        world().parallel_new("Alive", static_cast<std::uint32_t>(live.size()), "alive_place", samples::copy_of(device, live), cells_);
+        world().parallel_new("Alive", static_cast<std::uint32_t>(live.size()), "alive_place",
+                             samples::copy_of(device, live), cells_);
         world().parallel_do("Alive", "alive_appear", cells_);
     }
     void step(std::uint32_t) override
@@ -35,7 +38,10 @@ public:
     {
         Board board(rules_.cells());
         for (const Who who : {Who::candidate, Who::alive})
-            for (const cl_uint cell : world().snapshot(who == Who::alive ? "Alive" : "Candidate", {"cell"}).column<cl_uint>("cell"))
+            for (const cl_uint cell :
+                 world()
+                     .snapshot(who == Who::alive ? "Alive" : "Candidate", {"cell"})
+                     .column<cl_uint>("cell"))
                 board.at(cell) = who;
         return board;
     }
@@ -46,18 +52,24 @@ private:
         kma::Schema schema;
         schema.add_abstract("Agent", {"uint cell", "uchar neighbours"});
         schema.add("Alive", {}, "Agent").add("Candidate", {}, "Agent");
-        schema.parallel_new("Alive", "alive_place", "global const uint *live, global kma_atomic_u32 *cells", quiet());
-        schema.do_all("Alive", "alive_appear", "global kma_atomic_u32 *cells", changing({"Candidate"}));
+        schema.parallel_new("Alive", "alive_place",
+                            "global const uint *live, global kma_atomic_u32 *cells", quiet());
+        schema.do_all("Alive", "alive_appear", "global kma_atomic_u32 *cells",
+                      changing({"Candidate"}));
         schema.do_all("Agent", "agent_count", "global kma_atomic_u32 *cells", quiet());
         schema.do_all("Agent", "agent_change", "global kma_atomic_u32 *cells", changing({"Agent"}));
         return schema;
     }
-    // An enumeration looks at all blocks. So there are as many as all cells could need, in half empty blocks, only up to a size; of large
-    // grids mostly a small part lives, and then that may grow much.
-    static std::uint64_t enough(const kma::Device &device, const Rules &rules, const Cells &live, const samples::Setting &setting)
+    // An enumeration looks at all blocks. So there are as many as all cells could need, in half
+    // empty blocks, only up to a size; of large grids mostly a small part lives, and then that may
+    // grow much.
+    static std::uint64_t enough(const kma::Device &device, const Rules &rules, const Cells &live,
+                                const samples::Setting &setting)
     {
-        const std::uint64_t most = std::min<std::uint64_t>(rules.cells(), std::max<std::uint64_t>(1u << 23, 32 * live.size()));
-        return kma::World::bytes_for(device, schema(), {{"Agent", 2 * most}, {"Agent", strided}}, setting.build_options);
+        const std::uint64_t most = std::min<std::uint64_t>(
+            rules.cells(), std::max<std::uint64_t>(1u << 23, 32 * live.size()));
+        return kma::World::bytes_for(device, schema(), {{"Agent", 2 * most}, {"Agent", strided}},
+                                     setting.build_options);
     }
     std::vector<cl::Buffer> buffers() override { return {cells_}; }
 
@@ -67,7 +79,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules,
+                                            const samples::Setting &setting)
 {
     return std::make_unique<Objects>(device, rules, first_cells(rules), setting);
 }

@@ -16,8 +16,9 @@ struct Place {
 };
 using Pattern = std::vector<Place>; ///< of live cells
 
-// Reads a pattern in one of the two forms in which they are passed on. RLE: a head "x = 3, y = 3, rule = B3/S23", then runs such as bob$2bo$3o!,
-// b dead, o alive, $ the end of a row. Plaintext: rows of . and O; lines that begin with ! do not count.
+// Reads a pattern in one of the two forms in which they are passed on. RLE: a head "x = 3, y = 3,
+// rule = B3/S23", then runs such as bob$2bo$3o!, b dead, o alive, $ the end of a row. Plaintext:
+// rows of . and O; lines that begin with ! do not count.
 class Reader {
 public:
     Reader(const Rules &rules, std::string name) : rules_(rules), name_(std::move(name)) {}
@@ -37,7 +38,8 @@ public:
                 row(line);
         }
         if (pattern_.empty())
-            throw kma::Error(name_ + ": no cell lives in this pattern; RLE (x = …, then b, o and $) and plaintext (. and O) are read");
+            throw kma::Error(name_ + ": no cell lives in this pattern; RLE (x = …, then b, o and "
+                                     "$) and plaintext (. and O) are read");
         return std::move(pattern_);
     }
 
@@ -52,9 +54,12 @@ private:
             return;
         std::string rule(line.substr(at + 4));
         std::erase_if(rule, [](char c) { return c == ' ' || c == '\t' || c == '='; });
-        std::transform(rule.begin(), rule.end(), rule.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+        std::transform(rule.begin(), rule.end(), rule.begin(), [](char c) {
+            return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        });
         if (rule != "B3/S23" && rule != "23/3")
-            throw kma::Error(here() + "the pattern's rule is " + samples::quoted(rule) + ", and this is Conway's game, B3/S23; take another pattern");
+            throw kma::Error(here() + "the pattern's rule is " + samples::quoted(rule) +
+                             ", and this is Conway's game, B3/S23; take another pattern");
     }
     void runs(std::string_view line)
     {
@@ -98,14 +103,16 @@ private:
     void live()
     {
         if (at_.x >= rules_.width || at_.y >= rules_.height)
-            throw kma::Error(here() + "the pattern is larger than " + std::to_string(rules_.width) + " x " + std::to_string(rules_.height) +
+            throw kma::Error(here() + "the pattern is larger than " + std::to_string(rules_.width) +
+                             " x " + std::to_string(rules_.height) +
                              " cells; give more by --width and --height");
         pattern_.push_back(at_);
         at_.x++;
     }
     [[noreturn]] void refuse(char c, const char *those) const
     {
-        throw kma::Error(here() + samples::quoted(std::string_view(&c, 1)) + " is no part of a pattern, which has " + those);
+        throw kma::Error(here() + samples::quoted(std::string_view(&c, 1)) +
+                         " is no part of a pattern, which has " + those);
     }
 
     static constexpr std::uint32_t far = 1u << 16; // beyond any grid
@@ -142,14 +149,19 @@ Cells in_the_middle(const Rules &rules, const Pattern &pattern)
     const Place size = size_of(pattern);
     Cells cells;
     for (const Place &cell : pattern)
-        cells.push_back((cell.y + (rules.height - size.y) / 2) * rules.width + cell.x + (rules.width - size.x) / 2);
+        cells.push_back((cell.y + (rules.height - size.y) / 2) * rules.width + cell.x +
+                        (rules.width - size.x) / 2);
     return cells;
 }
 
-// Gosper's gun, four gliders on their way, and an eater at its end, which goes on like this for ever: in 30 steps 70 cells live on
-// average, with candidates 271 agents, and 50 come alive or die in each step.
-constexpr const char *gun = "x = 51, y = 37\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$"
-                            "12b2o$23bo$24b2o$23b2o6$30bobo$31b2o$31bo5$38bo$39b2o$38b2o7$47b2o$47bobo$49bo$49b2o!";
+// Gosper's gun, four gliders on their way, and an eater at its end, which goes on like this for
+// ever: in 30 steps 70 cells live on average, with candidates 271 agents, and 50 come alive or die
+// in each step.
+constexpr const char *gun =
+    "x = 51, y = "
+    "37\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$"
+    "11bo3bo$"
+    "12b2o$23bo$24b2o$23b2o6$30bobo$31b2o$31bo5$38bo$39b2o$38b2o7$47b2o$47bobo$49bo$49b2o!";
 constexpr Place gun_size{51, 37};
 constexpr Place lot_size{56, 42}; // that guns do not meet
 
@@ -158,8 +170,10 @@ Cells guns(const Rules &rules)
 {
     const Place lots{rules.width / lot_size.x, rules.height / lot_size.y};
     if (rules.guns > lots.x * lots.y)
-        throw kma::Error("--guns " + std::to_string(rules.guns) + " is too much for " + std::to_string(rules.width) + " x " +
-                         std::to_string(rules.height) + " cells: " + std::to_string(lots.x * lots.y) + " is the most; give fewer, or more cells");
+        throw kma::Error("--guns " + std::to_string(rules.guns) + " is too much for " +
+                         std::to_string(rules.width) + " x " + std::to_string(rules.height) +
+                         " cells: " + std::to_string(lots.x * lots.y) +
+                         " is the most; give fewer, or more cells");
     std::vector<std::uint32_t> order(lots.x * lots.y);
     std::iota(order.begin(), order.end(), 0u);
     Cells cells;
@@ -169,7 +183,8 @@ Cells guns(const Rules &rules)
         std::swap(order[i], order[i + draw % (order.size() - i)]);
         const Place lot{order[i] % lots.x * lot_size.x, order[i] / lots.x * lot_size.y};
         for (const Place &cell : pattern) {
-            const std::uint32_t x = draw >> 31 != 0 ? gun_size.x - 1 - cell.x : cell.x, y = (draw >> 30 & 1) != 0 ? gun_size.y - 1 - cell.y : cell.y;
+            const std::uint32_t x = draw >> 31 != 0 ? gun_size.x - 1 - cell.x : cell.x,
+                                y = (draw >> 30 & 1) != 0 ? gun_size.y - 1 - cell.y : cell.y;
             cells.push_back((lot.y + y) * rules.width + lot.x + x);
         }
     }
@@ -184,7 +199,8 @@ Cells first_cells(const Rules &rules)
         return soup(rules);
     if (rules.pattern == "guns")
         return guns(rules);
-    return in_the_middle(rules, Reader(rules, rules.pattern).read(samples::read_text(rules.pattern, "a pattern")));
+    return in_the_middle(
+        rules, Reader(rules, rules.pattern).read(samples::read_text(rules.pattern, "a pattern")));
 }
 
 } // namespace game_of_life

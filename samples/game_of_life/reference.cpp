@@ -1,5 +1,5 @@
-// The game of life from the list of cells that live, written from the rules and not from the kernels: each counts for its neighbours, anew
-// in each step.
+// The game of life from the list of cells that live, written from the rules and not from the
+// kernels: each counts for its neighbours, anew in each step.
 #include "reference.hpp"
 
 #include <utility>
@@ -8,14 +8,16 @@ namespace game_of_life {
 
 void Reference::step()
 {
-    const auto width = static_cast<std::int64_t>(rules_.width), height = static_cast<std::int64_t>(rules_.height);
+    const auto width = static_cast<std::int64_t>(rules_.width),
+               height = static_cast<std::int64_t>(rules_.height);
     Cells counted;
     for (const std::uint32_t cell : live_) {
         lives_[cell] = 1;
         for (std::int64_t y = cell / width - 1; y <= cell / width + 1; y++)
             for (std::int64_t x = cell % width - 1; x <= cell % width + 1; x++) {
                 const auto other = static_cast<std::uint32_t>(y * width + x);
-                if (x >= 0 && x < width && y >= 0 && y < height && other != cell && neighbours_[other]++ == 0)
+                if (x >= 0 && x < width && y >= 0 && y < height && other != cell &&
+                    neighbours_[other]++ == 0)
                     counted.push_back(other);
             }
     }

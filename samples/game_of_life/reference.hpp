@@ -7,7 +7,11 @@ namespace game_of_life {
 
 class Reference {
 public:
-    explicit Reference(const Rules &rules) : rules_(rules), live_(first_cells(rules)), neighbours_(rules.cells()), lives_(rules.cells()) {}
+    explicit Reference(const Rules &rules)
+        : rules_(rules), live_(first_cells(rules)), neighbours_(rules.cells()),
+          lives_(rules.cells())
+    {
+    }
     void step();
     Board board() const { return board_of(rules_, live_, before_); }
 

@@ -1,8 +1,10 @@
-// The rules of the game of life (Conway; Gardner 1970) that all versions share. Of the cells of a grid some live. In each step, at once, a
-// dead cell with three live neighbours of its eight comes alive; a live one with two or three stays alive, else it dies.
-// Cells beyond the edge are dead and stay so.
+// The rules of the game of life (Conway; Gardner 1970) that all versions share. Of the cells of a
+// grid some live. In each step, at once, a dead cell with three live neighbours of its eight comes
+// alive; a live one with two or three stays alive, else it dies. Cells beyond the edge are dead and
+// stay so.
 //
-// A step is decided by what lived before it, so that all versions agree in every cell whatever the order in which work-items come.
+// A step is decided by what lived before it, so that all versions agree in every cell whatever the
+// order in which work-items come.
 //
 // The program defines WIDTH and HEIGHT.
 #ifndef LIFE_RULES_CL

@@ -1,4 +1,5 @@
-// Launches the kernels of graph.cl. Times are those of the kernels alone, from the device's own clock.
+// Launches the kernels of graph.cl. Times are those of the kernels alone, from the device's own
+// clock.
 #include "device_graph.hpp"
 
 #include <algorithm>
@@ -39,24 +40,26 @@ kma::HeapOptions heap_options(const GraphOptions &options)
     return heap;
 }
 
-std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges, std::uint64_t nodes,
-                                    std::uint32_t work_items, bool keep_node)
+std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges,
+                                    std::uint64_t nodes, std::uint32_t work_items, bool keep_node)
 {
-    // An edge asks for two nodes at most. A work-item asks once at most for each id, since that is in the tree from
-    // then on. And if it keeps losers, all its nodes but one are in the tree.
+    // An edge asks for two nodes at most. A work-item asks once at most for each id, since that is
+    // in the tree from then on. And if it keeps losers, all its nodes but one are in the tree.
     std::uint64_t node_blocks = std::min(2 * edges, nodes * work_items);
     if (keep_node)
         node_blocks = std::min(node_blocks, nodes + work_items);
     GraphOptions fixed = options;
     fixed.max_bytes = 0;
-    return kma::Heap::bytes_for(heap_options(fixed), {{sizeof(Link), edges}, {sizeof(Node), node_blocks}});
+    return kma::Heap::bytes_for(heap_options(fixed),
+                                {{sizeof(Link), edges}, {sizeof(Node), node_blocks}});
 }
 
 DeviceGraph::DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes,
                          const GraphOptions &options)
     : device_(device), options_(options), program_(build_program(device, options)),
-      heap_(device, heap_bytes, heap_options(options)), edges_(static_cast<std::uint32_t>(edges.size())),
-      sources_(copy_of(device, edges.sources)), sinks_(copy_of(device, edges.sinks)),
+      heap_(device, heap_bytes, heap_options(options)),
+      edges_(static_cast<std::uint32_t>(edges.size())), sources_(copy_of(device, edges.sources)),
+      sinks_(copy_of(device, edges.sinks)),
       state_(device.context(), CL_MEM_READ_WRITE, sizeof(State))
 {
 }
@@ -70,7 +73,8 @@ DeviceGraph::Build DeviceGraph::build(LaunchShape shape, bool keep_node)
     build.setArg(3, sinks_);
     build.setArg(4, cl_uint{edges_});
     build.setArg(5, cl_uint{keep_node});
-    const cl::Buffer progress = copy_of(device_, std::vector<std::uint32_t>(shape.work_items), CL_MEM_READ_WRITE);
+    const cl::Buffer progress =
+        copy_of(device_, std::vector<std::uint32_t>(shape.work_items), CL_MEM_READ_WRITE);
     build.setArg(6, progress);
     Build result{};
     kma::GrowingRunner runner(heap_);
@@ -84,7 +88,8 @@ DeviceGraph::Build DeviceGraph::build(LaunchShape shape, bool keep_node)
     return result;
 }
 
-DeviceGraph::Degrees DeviceGraph::degrees(const std::vector<std::uint32_t> &keys, std::uint32_t work_group)
+DeviceGraph::Degrees DeviceGraph::degrees(const std::vector<std::uint32_t> &keys,
+                                          std::uint32_t work_group)
 {
     Degrees result{};
     result.milliseconds = look_up("graph_degrees", keys, work_group, {&result.out, &result.in});
@@ -119,7 +124,8 @@ DeviceGraph::Levels DeviceGraph::levels(std::uint32_t from, const std::vector<st
         std::swap(frontier, next);
         state = read_state();
     }
-    look_up("graph_levels", keys, work_group, {&result.levels}); // reads the result, so not part of the time
+    // reads the result, so not part of the time
+    look_up("graph_levels", keys, work_group, {&result.levels});
     return result;
 }
 
@@ -145,7 +151,8 @@ cl::Kernel DeviceGraph::kernel(const char *name) const
 }
 
 // Runs a kernel with one work-item per key that writes one word per key into each of `results`.
-double DeviceGraph::look_up(const char *name, const std::vector<std::uint32_t> &keys, std::uint32_t work_group,
+double DeviceGraph::look_up(const char *name, const std::vector<std::uint32_t> &keys,
+                            std::uint32_t work_group,
                             const std::vector<std::vector<std::uint32_t> *> &results)
 {
     cl::Kernel look_up = kernel(name);
@@ -161,7 +168,8 @@ double DeviceGraph::look_up(const char *name, const std::vector<std::uint32_t> &
         run(device_, look_up, launch_shape(static_cast<std::uint32_t>(keys.size()), work_group));
     for (std::size_t i = 0; i < results.size(); i++) {
         results[i]->resize(keys.size());
-        device_.queue().enqueueReadBuffer(buffers[i], CL_TRUE, 0, keys.size() * sizeof(cl_uint), results[i]->data());
+        device_.queue().enqueueReadBuffer(buffers[i], CL_TRUE, 0, keys.size() * sizeof(cl_uint),
+                                          results[i]->data());
     }
     return milliseconds;
 }

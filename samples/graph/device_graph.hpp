@@ -1,4 +1,5 @@
-// The graph on the device: its heap, its edges and the kernels of graph.cl, each launched and timed.
+// The graph on the device: its heap, its edges and the kernels of graph.cl, each launched and
+// timed.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +29,17 @@ struct GraphOptions {
 /// Of a heap for such a graph.
 kma::HeapOptions heap_options(const GraphOptions &options);
 
-/// A heap of so many bytes suffices for `edges` with `nodes` distinct ids, however the work-items race.
-std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges, std::uint64_t nodes,
-                                    std::uint32_t work_items, bool keep_node);
+/// A heap of so many bytes suffices for `edges` with `nodes` distinct ids, however the work-items
+/// race.
+std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges,
+                                    std::uint64_t nodes, std::uint32_t work_items, bool keep_node);
 
 class DeviceGraph {
 public:
-    /// Builds the program, allocates the heap and copies `edges` to the device. Throws kma::Error as these do.
-    DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes, const GraphOptions &options);
+    /// Builds the program, allocates the heap and copies `edges` to the device. Throws kma::Error
+    /// as these do.
+    DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes,
+                const GraphOptions &options);
 
     struct Build {
         std::uint32_t edges_done; ///< fewer than given: the heap was full, and could not grow
@@ -43,8 +47,8 @@ public:
         unsigned growths;      ///< of the heap, each followed by another launch
         std::uint64_t refused; ///< requests before the heap was large enough
     };
-    /// Makes the graph anew in an empty heap, which grows if it may and must. `keep_node`: a work-item keeps a node
-    /// that lost the race for its next one, rather than free it.
+    /// Makes the graph anew in an empty heap, which grows if it may and must. `keep_node`: a
+    /// work-item keeps a node that lost the race for its next one, rather than free it.
     Build build(LaunchShape shape, bool keep_node);
 
     struct Degrees {
@@ -60,7 +64,8 @@ public:
         double milliseconds;
     };
     /// Breadth-first levels from the node `from`; once per build. `keys` are those of all nodes.
-    Levels levels(std::uint32_t from, const std::vector<std::uint32_t> &keys, std::uint32_t work_group);
+    Levels levels(std::uint32_t from, const std::vector<std::uint32_t> &keys,
+                  std::uint32_t work_group);
 
     const kma::Heap &heap() const noexcept { return heap_; }
     const GraphOptions &options() const noexcept { return options_; }
@@ -79,7 +84,8 @@ private:
     State read_state() const;
     void write_state(const State &state);
     cl::Kernel kernel(const char *name) const;
-    double look_up(const char *kernel, const std::vector<std::uint32_t> &keys, std::uint32_t work_group,
+    double look_up(const char *kernel, const std::vector<std::uint32_t> &keys,
+                   std::uint32_t work_group,
                    const std::vector<std::vector<std::uint32_t> *> &results);
 
     kma::Device device_;

@@ -1,5 +1,5 @@
-// Reads edge lists. What is wrong with a line is said with its number and the very characters, so that a file of
-// millions of lines can be mended.
+// Reads edge lists. What is wrong with a line is said with its number and the very characters, so
+// that a file of millions of lines can be mended.
 #include "edges.hpp"
 
 #include <algorithm>
@@ -32,7 +32,8 @@ std::uint32_t parse_id(std::string_view word)
     if (code == std::errc() && rest == end)
         return id;
     if (code == std::errc::result_out_of_range && rest == end)
-        throw kma::Error("node id " + quoted(word) + " exceeds 32 bits (4294967295 is the largest)");
+        throw kma::Error("node id " + quoted(word) +
+                         " exceeds 32 bits (4294967295 is the largest)");
     std::int64_t value = 0;
     if (word.front() == '-' && std::from_chars(word.data(), end, value).ptr == end)
         throw kma::Error("node id " + quoted(word) + " is negative (0 is the smallest)");
@@ -75,7 +76,8 @@ Edges parse_edges(std::string_view text, const std::string &name, std::uint32_t 
     if (edges.size() == 0)
         throw kma::Error(name + ": no edges in it, only comments or blank lines");
     if (limit == max_edges && !text.empty())
-        throw kma::Error(name + ": more than " + std::to_string(max_edges) + " edges; --limit takes the first ones");
+        throw kma::Error(name + ": more than " + std::to_string(max_edges) +
+                         " edges; --limit takes the first ones");
     return edges;
 }
 

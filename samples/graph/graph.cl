@@ -9,18 +9,22 @@ typedef struct graph_state {
     kma_atomic_u32 frontier_end; // entries of the next breadth-first frontier
 } graph_state;
 
-// Each work-item takes the edges i, i + work-items, …: both nodes, a link, and the link onto the source's list.
-// It stops at the first NULL; the host compares edges_done. Launched again, in the same shape, it goes on there:
-// `progress` has of each work-item how many of its edges it has done.
-kernel void graph_build(global kma_heap *heap, global graph_state *state, global const uint *sources,
-                        global const uint *sinks, uint edges, uint keep_spare, global uint *progress)
+// Each work-item takes the edges i, i + work-items, …: both nodes, a link, and the link onto the
+// source's list. It stops at the first NULL; the host compares edges_done. Launched again, in the
+// same shape, it goes on there: `progress` has of each work-item how many of its edges it has done.
+kernel void graph_build(global kma_heap *heap, global graph_state *state,
+                        global const uint *sources, global const uint *sinks, uint edges,
+                        uint keep_spare, global uint *progress)
 {
     global graph_node *spare = (global graph_node *)0;
     const uint before = progress[get_global_id(0)];
     uint done = 0;
-    for (size_t i = get_global_id(0) + before * get_global_size(0); i < edges; i += get_global_size(0)) {
-        global graph_node *source = graph_ensure(heap, &state->tree, sources[i], keep_spare != 0, &spare);
-        global graph_node *sink = graph_ensure(heap, &state->tree, sinks[i], keep_spare != 0, &spare);
+    for (size_t i = get_global_id(0) + before * get_global_size(0); i < edges;
+         i += get_global_size(0)) {
+        global graph_node *source =
+            graph_ensure(heap, &state->tree, sources[i], keep_spare != 0, &spare);
+        global graph_node *sink =
+            graph_ensure(heap, &state->tree, sinks[i], keep_spare != 0, &spare);
         global graph_link *link = KMA_NEW(heap, graph_link);
         if (!source || !sink || !link) {
             kma_free(heap, link);
@@ -35,9 +39,10 @@ kernel void graph_build(global kma_heap *heap, global graph_state *state, global
     kma_fetch_add_u32(&state->edges_done, done, KMA_RELAXED);
 }
 
-// For each key: how many links leave and enter its node; UINT_MAX twice if the tree has no such node.
-kernel void graph_degrees(global kma_heap *heap, global graph_state *state, global const uint *keys, uint count,
-                          global uint *out_degrees, global uint *in_degrees)
+// For each key: how many links leave and enter its node; UINT_MAX twice if the tree has no such
+// node.
+kernel void graph_degrees(global kma_heap *heap, global graph_state *state, global const uint *keys,
+                          uint count, global uint *out_degrees, global uint *in_degrees)
 {
     const size_t i = get_global_id(0);
     if (i >= count)
@@ -57,8 +62,10 @@ kernel void graph_degrees(global kma_heap *heap, global graph_state *state, glob
     in_degrees[i] = kma_load_u32(&node->in_links, KMA_RELAXED);
 }
 
-// Puts the node of `key` alone into the first frontier, at level 0; leaves the frontier empty if there is none.
-kernel void graph_bfs_start(global kma_heap *heap, global graph_state *state, uint key, global uint *frontier)
+// Puts the node of `key` alone into the first frontier, at level 0; leaves the frontier empty if
+// there is none.
+kernel void graph_bfs_start(global kma_heap *heap, global graph_state *state, uint key,
+                            global uint *frontier)
 {
     if (get_global_id(0) != 0)
         return;
@@ -70,10 +77,11 @@ kernel void graph_bfs_start(global kma_heap *heap, global graph_state *state, ui
     }
 }
 
-// One level: every node not reached yet that a node of the frontier links to gets `level` and joins the next frontier,
-// once, whoever reaches it first. `next` has room for all nodes; frontier_end is 0 before.
-kernel void graph_bfs_level(global kma_heap *heap, global graph_state *state, uint level, global const uint *frontier,
-                            uint count, global uint *next)
+// One level: every node not reached yet that a node of the frontier links to gets `level` and joins
+// the next frontier, once, whoever reaches it first. `next` has room for all nodes; frontier_end is
+// 0 before.
+kernel void graph_bfs_level(global kma_heap *heap, global graph_state *state, uint level,
+                            global const uint *frontier, uint count, global uint *next)
 {
     const size_t i = get_global_id(0);
     if (i >= count)
@@ -90,8 +98,8 @@ kernel void graph_bfs_level(global kma_heap *heap, global graph_state *state, ui
 }
 
 // The level of each key's node, GRAPH_UNREACHED if none was given.
-kernel void graph_levels(global kma_heap *heap, global graph_state *state, global const uint *keys, uint count,
-                         global uint *levels)
+kernel void graph_levels(global kma_heap *heap, global graph_state *state, global const uint *keys,
+                         uint count, global uint *levels)
 {
     const size_t i = get_global_id(0);
     if (i >= count)

@@ -1,5 +1,6 @@
-// The graph sample: a directed graph from a file becomes a lock-free search tree with adjacency lists in a heap on the
-// device. This file reads the input, chooses device and launch shape, and ends with one line that says how it went.
+// The graph sample: a directed graph from a file becomes a lock-free search tree with adjacency
+// lists in a heap on the device. This file reads the input, chooses device and launch shape, and
+// ends with one line that says how it went.
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
@@ -14,7 +15,8 @@ namespace {
 Edges read_input(const Options &options)
 {
     if (options.default_input && !std::filesystem::exists(options.input))
-        throw kma::Error("the default input " + options.input + " is missing; give a file of edges as argument");
+        throw kma::Error("the default input " + options.input +
+                         " is missing; give a file of edges as argument");
     return read_edges(options.input, options.limit);
 }
 

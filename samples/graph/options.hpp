@@ -20,12 +20,14 @@ struct Options : samples::DeviceOptions {
     bool keep_node = false;
     bool grow = false; ///< begin with a heap that is too small
 
-    std::optional<std::uint32_t> from; ///< where the breadth-first search begins; none: the first edge's source
+    /// where the breadth-first search begins; none: the first edge's source
+    std::optional<std::uint32_t> from;
     bool sweep = false;
     std::optional<std::uint32_t> repeat;
 };
 
-/// Reads the arguments into `options`. A value: the program shall end with that exit code, for all is said.
+/// Reads the arguments into `options`. A value: the program shall end with that exit code, for all
+/// is said.
 std::optional<int> parse_options(int argc, char **argv, Options &options);
 
 } // namespace graph

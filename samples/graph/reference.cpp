@@ -15,7 +15,8 @@ Reference::Reference(const Edges &edges)
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
     keys_.shrink_to_fit();
 
-    // A counting sort by source: how many each has, from that where its sinks begin, then every edge to its place.
+    // A counting sort by source: how many each has, from that where its sinks begin, then every
+    // edge to its place.
     std::vector<std::uint32_t> sources(edges.size());
     first_.assign(nodes() + 1, 0);
     for (std::size_t i = 0; i < edges.size(); i++) {
@@ -31,7 +32,9 @@ Reference::Reference(const Edges &edges)
         sinks_[next[sources[i]]++] = sink;
         in_degrees_[sink]++;
     }
-    const auto at = [this](std::size_t i) { return sinks_.begin() + static_cast<std::ptrdiff_t>(i); };
+    const auto at = [this](std::size_t i) {
+        return sinks_.begin() + static_cast<std::ptrdiff_t>(i);
+    };
     for (std::size_t node = 0; node < nodes(); node++)
         std::sort(at(first_[node]), at(first_[node + 1]));
 }
@@ -39,7 +42,8 @@ Reference::Reference(const Edges &edges)
 std::size_t Reference::index_of(std::uint32_t key) const
 {
     const auto found = std::lower_bound(keys_.begin(), keys_.end(), key);
-    return found != keys_.end() && *found == key ? static_cast<std::size_t>(found - keys_.begin()) : nodes();
+    return found != keys_.end() && *found == key ? static_cast<std::size_t>(found - keys_.begin())
+                                                 : nodes();
 }
 
 std::span<const std::uint32_t> Reference::sinks(std::size_t node) const

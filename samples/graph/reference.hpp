@@ -27,7 +27,8 @@ public:
     /// The index of `key`, nodes() if it is no node.
     std::size_t index_of(std::uint32_t key) const;
 
-    /// The indices of the nodes that edges from `node` lead to, ascending; one for each of several parallel edges.
+    /// The indices of the nodes that edges from `node` lead to, ascending; one for each of several
+    /// parallel edges.
     std::span<const std::uint32_t> sinks(std::size_t node) const;
 
     /// How many edges lead to `node`.
@@ -38,7 +39,8 @@ public:
 
 private:
     std::vector<std::uint32_t> keys_;
-    std::vector<std::size_t> first_; // sinks_[first_[i]] … sinks_[first_[i + 1] - 1] are those of node i
+    // sinks_[first_[i]] … sinks_[first_[i + 1] - 1] are those of node i
+    std::vector<std::size_t> first_;
     std::vector<std::uint32_t> sinks_;
     std::vector<std::uint32_t> in_degrees_;
 };

@@ -18,7 +18,8 @@ using samples::usual_heap_bytes;
 std::uint64_t sufficient(const Job &job, const GraphOptions &layout, bool keep_node)
 {
     const std::uint32_t work_items = launch_shape(job.work_items, job.work_group).work_items;
-    return sufficient_heap_bytes(layout, job.edges.size(), job.reference.nodes(), work_items, keep_node);
+    return sufficient_heap_bytes(layout, job.edges.size(), job.reference.nodes(), work_items,
+                                 keep_node);
 }
 
 // Where --grow begins.
@@ -28,7 +29,8 @@ constexpr std::uint64_t small_payload = 1 << 20;
 GraphOptions growing(const Job &job, GraphOptions layout, std::uint64_t enough)
 {
     if (job.options.grow)
-        layout.max_bytes = std::max(std::min(2 * enough, largest_heap(job.device)), job.options.heap_bytes.value_or(0));
+        layout.max_bytes = std::max(std::min(2 * enough, largest_heap(job.device)),
+                                    job.options.heap_bytes.value_or(0));
     return layout;
 }
 
@@ -44,7 +46,8 @@ std::string remedy(const Job &job, const GraphOptions &layout, bool keep_node)
 {
     const std::uint64_t enough = sufficient(job, layout, keep_node);
     const bool too_much = enough > largest_heap(job.device);
-    return samples::remedy(job.device, enough) + (too_much && !keep_node ? "; with --keep-node fewer do" : "");
+    return samples::remedy(job.device, enough) +
+           (too_much && !keep_node ? "; with --keep-node fewer do" : "");
 }
 
 } // namespace
@@ -53,7 +56,8 @@ DeviceGraph make_graph(const Job &job, const GraphOptions &layout, bool keep_nod
 {
     const std::uint64_t enough = sufficient(job, layout, keep_node);
     const GraphOptions chosen = growing(job, layout, enough);
-    const std::uint64_t bytes = job.options.heap_bytes.value_or(first_heap_bytes(job, chosen, enough));
+    const std::uint64_t bytes =
+        job.options.heap_bytes.value_or(first_heap_bytes(job, chosen, enough));
     try {
         return {job.device, job.edges, bytes, chosen};
     } catch (const kma::BuildError &) {
@@ -61,11 +65,13 @@ DeviceGraph make_graph(const Job &job, const GraphOptions &layout, bool keep_nod
     } catch (const kma::Error &error) {
         if (bytes >= enough)
             throw;
-        throw kma::Error(std::string(error.what()) + "; for these edges " + remedy(job, layout, keep_node));
+        throw kma::Error(std::string(error.what()) + "; for these edges " +
+                         remedy(job, layout, keep_node));
     }
 }
 
-double timed_builds(const Job &job, DeviceGraph &graph, LaunchShape shape, bool keep_node, std::uint32_t repeat)
+double timed_builds(const Job &job, DeviceGraph &graph, LaunchShape shape, bool keep_node,
+                    std::uint32_t repeat)
 {
     std::vector<double> times;
     for (std::uint32_t i = 0; i < repeat; i++) {
@@ -74,9 +80,11 @@ double timed_builds(const Job &job, DeviceGraph &graph, LaunchShape shape, bool 
             throw kma::Error("the heap of " + std::to_string(graph.heap().stats().bytes) +
                              " bytes is too small: " + std::to_string(build.edges_done) + " of " +
                              std::to_string(job.edges.size()) + " edges fitted; " +
-                             remedy(job, graph.options(), keep_node) + "\n" + errors_of(graph.heap()));
+                             remedy(job, graph.options(), keep_node) + "\n" +
+                             errors_of(graph.heap()));
         if (build.growths != 0)
-            std::printf("grown:   %u times, to %" PRIu64 " bytes; %" PRIu64 " requests were made again\n",
+            std::printf("grown:   %u times, to %" PRIu64 " bytes; %" PRIu64
+                        " requests were made again\n",
                         build.growths, graph.heap().bytes(), build.refused);
         times.push_back(build.milliseconds);
     }
@@ -105,21 +113,22 @@ Outcome run_once(const Job &job)
     const LaunchShape shape = launch_shape(job.work_items, job.work_group);
     const std::uint32_t repeat = job.options.repeat.value_or(1);
     const double milliseconds = timed_builds(job, graph, shape, keep_node, repeat);
-    std::printf("build:   %.3f ms (%" PRIu32 " work-items in groups of %" PRIu32 ", lost nodes %s", milliseconds,
-                shape.work_items, shape.work_group, keep_node ? "kept" : "freed");
+    std::printf("build:   %.3f ms (%" PRIu32 " work-items in groups of %" PRIu32 ", lost nodes %s",
+                milliseconds, shape.work_items, shape.work_group, keep_node ? "kept" : "freed");
     std::printf(repeat > 1 ? ", median of %" PRIu32 ")\n" : ")\n", repeat);
 
     const Use use = use_and_verify(job, graph);
     const std::vector<std::uint32_t> &in = use.degrees.in;
     const auto hub = std::max_element(in.begin(), in.end());
-    std::printf("degrees: %.3f ms; most links enter node %" PRIu32 ": %" PRIu32 "\n", use.degrees.milliseconds,
+    std::printf("degrees: %.3f ms; most links enter node %" PRIu32 ": %" PRIu32 "\n",
+                use.degrees.milliseconds,
                 job.reference.keys()[static_cast<std::size_t>(hub - in.begin())], *hub);
     std::printf("levels:  %.3f ms; from node %" PRIu32 " %zu nodes reached in %" PRIu32 " levels\n",
                 use.levels.milliseconds, job.from, use.levels.reached, use.levels.level_count);
     std::printf("tree:    depth %zu\n", use.verdict.depth);
     const kma::HeapStats stats = graph.heap().stats();
-    std::printf("heap:    %s, %" PRIu64 " of %" PRIu64 " bytes used\n", job.options.layout.heap.name, stats.used,
-                stats.bytes);
+    std::printf("heap:    %s, %" PRIu64 " of %" PRIu64 " bytes used\n",
+                job.options.layout.heap.name, stats.used, stats.bytes);
     return {use.verdict.nodes, use.verdict.edges, use.verdict.verified()};
 }
 

@@ -1,4 +1,5 @@
-// Figure 6.7 of the thesis as a table: the time to build the graph against the number of work-items.
+// Figure 6.7 of the thesis as a table: the time to build the graph against the number of
+// work-items.
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -35,21 +36,25 @@ Outcome run_sweep(const Job &job)
         layout.heap = heap;
         graphs.push_back(make_graph(job, layout, false)); // freeing needs more room than keeping
         for (const bool keep_node : {false, true})
-            columns.push_back({graphs.back(), keep_node, std::string(heap.name) + (keep_node ? " keep" : " free")});
+            columns.push_back({graphs.back(), keep_node,
+                               std::string(heap.name) + (keep_node ? " keep" : " free")});
     }
 
-    std::printf("milliseconds to build the graph, median of %" PRIu32 "\n%10s", repeat, "work-items");
+    std::printf("milliseconds to build the graph, median of %" PRIu32 "\n%10s", repeat,
+                "work-items");
     for (const Column &column : columns)
         std::printf(", %14s", column.title.c_str());
     std::printf("\n");
     Best best;
     Outcome outcome{0, 0, true};
     for (std::uint64_t work_items = 1; work_items <= job.work_items; work_items *= 2) {
-        const LaunchShape shape = samples::launch_shape(static_cast<std::uint32_t>(work_items), job.work_group);
+        const LaunchShape shape =
+            samples::launch_shape(static_cast<std::uint32_t>(work_items), job.work_group);
         std::printf("%10" PRIu32, shape.work_items);
         for (const Column &column : columns) {
             timed_builds(job, column.graph, shape, column.keep_node, 1); // to warm up
-            const double milliseconds = timed_builds(job, column.graph, shape, column.keep_node, repeat);
+            const double milliseconds =
+                timed_builds(job, column.graph, shape, column.keep_node, repeat);
             std::printf(", %14.3f", milliseconds);
             std::fflush(stdout);
             if (best.work_items == 0 || milliseconds < best.milliseconds)
@@ -61,8 +66,8 @@ Outcome run_sweep(const Job &job)
         }
         std::printf("\n");
     }
-    std::printf("best: %.3f ms with %" PRIu32 " work-items, %s\n", best.milliseconds, best.work_items,
-                best.title.c_str());
+    std::printf("best: %.3f ms with %" PRIu32 " work-items, %s\n", best.milliseconds,
+                best.work_items, best.title.c_str());
     return outcome;
 }
 

@@ -1,8 +1,10 @@
-// What the graph is made of: nodes in a search tree (kma/containers/search_tree.cl), ordered by their ids, mixed, and of each node a list
-// of the links that leave it (kma/containers/list.cl). Nodes and links live in a kma heap and hold only refs.
+// What the graph is made of: nodes in a search tree (kma/containers/search_tree.cl), ordered by
+// their ids, mixed, and of each node a list of the links that leave it (kma/containers/list.cl).
+// Nodes and links live in a kma heap and hold only refs.
 //
-// What a ref leads to is complete when it is found: both containers publish with release and look with acquire. Nothing is ever
-// taken out of tree or lists, so a node or link is freed only if it never came in.
+// What a ref leads to is complete when it is found: both containers publish with release and look
+// with acquire. Nothing is ever taken out of tree or lists, so a node or link is freed only if it
+// never came in.
 #ifndef GRAPH_TREE_CL
 #define GRAPH_TREE_CL
 
@@ -32,15 +34,17 @@ static inline void graph_node_init(global graph_node *node, uint key)
 }
 
 // The node with `key`; NULL if it was not in the tree at some moment of the call.
-static inline global graph_node *graph_get(global kma_heap *heap, global kma_search_tree *tree, uint key)
+static inline global graph_node *graph_get(global kma_heap *heap, global kma_search_tree *tree,
+                                           uint key)
 {
     return (global graph_node *)kma_tree_get(heap, tree, key);
 }
 
-// The node with `key`, made if there is none; NULL if the heap is full. `*spare`, if not NULL, is a node from before
-// that lost a race; the loser of this one is left there if `keep_spare`, else freed.
-static inline global graph_node *graph_ensure(global kma_heap *heap, global kma_search_tree *tree, uint key,
-                                              bool keep_spare, global graph_node **spare)
+// The node with `key`, made if there is none; NULL if the heap is full. `*spare`, if not NULL, is a
+// node from before that lost a race; the loser of this one is left there if `keep_spare`, else
+// freed.
+static inline global graph_node *graph_ensure(global kma_heap *heap, global kma_search_tree *tree,
+                                              uint key, bool keep_spare, global graph_node **spare)
 {
     global graph_node *node = graph_get(heap, tree, key);
     if (node)
@@ -61,8 +65,8 @@ static inline global graph_node *graph_ensure(global kma_heap *heap, global kma_
 }
 
 // Pushes a link to `sink` on the list of `source`.
-static inline void graph_push_link(global kma_heap *heap, global graph_node *source, global graph_link *link,
-                                   global graph_node *sink)
+static inline void graph_push_link(global kma_heap *heap, global graph_node *source,
+                                   global graph_link *link, global graph_node *sink)
 {
     link->sink = kma_ref_of(heap, sink);
     kma_list_push(heap, &source->links, &link->node);

@@ -1,6 +1,6 @@
-// The verifier. It marks every 16-byte unit of the heap that an object takes. An object found on units that are taken
-// already means a circle, two ways to one node, or two objects in one place; so each walk ends, and nothing is counted
-// twice.
+// The verifier. It marks every 16-byte unit of the heap that an object takes. An object found on
+// units that are taken already means a circle, two ways to one node, or two objects in one place;
+// so each walk ends, and nothing is counted twice.
 #include "verify.hpp"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace {
 class Verifier {
 public:
     Verifier(const kma::Snapshot &snapshot, const Reference &reference)
-        : snapshot_(snapshot), reference_(reference), units_(snapshot.end() / kma::ref_unit + 2, Unit::free)
+        : snapshot_(snapshot), reference_(reference),
+          units_(snapshot.end() / kma::ref_unit + 2, Unit::free)
     {
     }
 
@@ -32,15 +33,16 @@ private:
 
     void differ(const std::string &sentence) { verdict.differ(sentence); }
 
-    void expect_equal(const char *what, std::uint32_t key, std::uint64_t is, std::uint64_t should_be)
+    void expect_equal(const char *what, std::uint32_t key, std::uint64_t is,
+                      std::uint64_t should_be)
     {
         if (is != should_be)
-            differ("node " + std::to_string(key) + ": " + what + " is " + std::to_string(is) + ", should be " +
-                   std::to_string(should_be));
+            differ("node " + std::to_string(key) + ": " + what + " is " + std::to_string(is) +
+                   ", should be " + std::to_string(should_be));
     }
 
-    // The object at `ref`, its units marked; nullptr, and a difference, if there cannot be one. `describe()` says
-    // where the ref was found.
+    // The object at `ref`, its units marked; nullptr, and a difference, if there cannot be one.
+    // `describe()` says where the ref was found.
     template <class T, class Describe> const T *visit(kma::Ref ref, Describe describe);
     std::vector<std::uint32_t> walk_list(const Node &node);
 
@@ -57,7 +59,8 @@ template <class T, class Describe> const T *Verifier::visit(kma::Ref ref, Descri
         constexpr std::size_t size = (sizeof(T) + kma::ref_unit - 1) / kma::ref_unit;
         const auto begin = units_.begin() + static_cast<std::ptrdiff_t>(ref);
         if (std::any_of(begin, begin + size, [](Unit unit) { return unit != Unit::free; })) {
-            differ(describe() + ": ref " + std::to_string(ref) + " leads into an object that something else refers to");
+            differ(describe() + ": ref " + std::to_string(ref) +
+                   " leads into an object that something else refers to");
             return nullptr;
         }
         std::fill(begin, begin + size, Unit::taken);
@@ -82,7 +85,8 @@ void Verifier::walk_tree(kma::Ref root)
         const Subtree at = todo.back();
         todo.pop_back();
         const auto describe = [&at] {
-            return at.parent ? "a child of node " + std::to_string(at.parent->key) : std::string("the root");
+            return at.parent ? "a child of node " + std::to_string(at.parent->key)
+                             : std::string("the root");
         };
         const Node *node = at.ref ? visit<Node>(at.ref, describe) : nullptr;
         if (!node)
@@ -139,11 +143,16 @@ void Verifier::check_nodes(const std::vector<std::uint32_t> &levels)
             continue; // a difference already
         const auto expected = reference_.sinks(index);
         std::sort(sinks.begin(), sinks.end());
-        const auto same = [this](std::uint32_t key, std::uint32_t sink) { return key == reference_.keys()[sink]; };
+        const auto same = [this](std::uint32_t key, std::uint32_t sink) {
+            return key == reference_.keys()[sink];
+        };
         expect_equal("the number of links that leave it", node->key, sinks.size(), expected.size());
-        if (sinks.size() == expected.size() && !std::equal(sinks.begin(), sinks.end(), expected.begin(), same))
-            differ("node " + std::to_string(node->key) + ": its links lead to other nodes than its edges");
-        expect_equal("the count of links that enter it", node->key, node->in_links, reference_.in_degree(index));
+        if (sinks.size() == expected.size() &&
+            !std::equal(sinks.begin(), sinks.end(), expected.begin(), same))
+            differ("node " + std::to_string(node->key) +
+                   ": its links lead to other nodes than its edges");
+        expect_equal("the count of links that enter it", node->key, node->in_links,
+                     reference_.in_degree(index));
         expect_equal("the level", node->key, node->level, levels[index]);
     }
     if (verdict.edges != reference_.edges())
@@ -154,13 +163,15 @@ void Verifier::check_nodes(const std::vector<std::uint32_t> &levels)
 void Verifier::check_results(const KernelResults &results, const std::vector<std::uint32_t> &levels)
 {
     const std::size_t nodes = reference_.nodes();
-    if (results.out_degrees.size() != nodes || results.in_degrees.size() != nodes || results.levels.size() != nodes) {
+    if (results.out_degrees.size() != nodes || results.in_degrees.size() != nodes ||
+        results.levels.size() != nodes) {
         differ("the kernels' results are not one for each node");
         return;
     }
     for (std::size_t i = 0; i < nodes; i++) {
         const std::uint32_t key = reference_.keys()[i];
-        expect_equal("the kernel's out-degree", key, results.out_degrees[i], reference_.sinks(i).size());
+        expect_equal("the kernel's out-degree", key, results.out_degrees[i],
+                     reference_.sinks(i).size());
         expect_equal("the kernel's in-degree", key, results.in_degrees[i], reference_.in_degree(i));
         expect_equal("the kernel's level", key, results.levels[i], levels[i]);
     }
@@ -168,8 +179,8 @@ void Verifier::check_results(const KernelResults &results, const std::vector<std
 
 } // namespace
 
-Verdict verify(const kma::Snapshot &snapshot, kma::Ref root, const Reference &reference, std::uint32_t from,
-               const KernelResults &results)
+Verdict verify(const kma::Snapshot &snapshot, kma::Ref root, const Reference &reference,
+               std::uint32_t from, const KernelResults &results)
 {
     const std::vector<std::uint32_t> levels = reference.levels(from);
     Verifier verifier(snapshot, reference);

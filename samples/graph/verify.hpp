@@ -45,9 +45,10 @@ struct Verdict : samples::Differences {
     std::size_t depth = 0; ///< nodes on the tree's longest path from the root
 };
 
-/// Compares the tree at `root`, with its lists and the levels from the node `from`, and the kernels' results, with
-/// `reference`. Ends whatever the snapshot holds: damage is a difference, never followed out of bounds or in circles.
-Verdict verify(const kma::Snapshot &snapshot, kma::Ref root, const Reference &reference, std::uint32_t from,
-               const KernelResults &results);
+/// Compares the tree at `root`, with its lists and the levels from the node `from`, and the
+/// kernels' results, with `reference`. Ends whatever the snapshot holds: damage is a difference,
+/// never followed out of bounds or in circles.
+Verdict verify(const kma::Snapshot &snapshot, kma::Ref root, const Reference &reference,
+               std::uint32_t from, const KernelResults &results);
 
 } // namespace graph

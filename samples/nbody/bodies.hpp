@@ -33,11 +33,14 @@ using Bodies = std::vector<Body>; ///< in any order
 Checksum checksum(const Bodies &bodies);
 
 /// With objects (bodies.cl).
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space,
+                                            const samples::Setting &setting);
 /// By hand, in arrays (plain.cl).
-std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space,
+                                           const samples::Setting &setting);
 /// With structures in a slab heap (plain.cl).
-std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Space &space, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Space &space,
+                                             const samples::Setting &setting);
 
 /// So many steps on the host, in double precision.
 Bodies reference(const Space &space, std::uint32_t steps);

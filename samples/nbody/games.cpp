@@ -14,7 +14,10 @@ namespace {
 class Objects : public samples::WorldGame, public samples::StateOf<Bodies> {
 public:
     Objects(const kma::Device &device, const Space &space, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "bodies.cl", kma::World::bytes_for(device, schema(), {{"Body", space.bodies}, {"Body", strided}}, setting.build_options),
+        : WorldGame(device, schema(), kernels(), "bodies.cl",
+                    kma::World::bytes_for(device, schema(),
+                                          {{"Body", space.bodies}, {"Body", strided}},
+                                          setting.build_options),
                     space.defines(), setting)
     {
         world().parallel_new("Body", space.bodies, "body_init");
@@ -28,7 +31,9 @@ public:
     Bodies state() override
     {
         const kma::WorldSnapshot all = world().snapshot("Body");
-        const auto x = all.column<float>("x"), y = all.column<float>("y"), vx = all.column<float>("vx"), vy = all.column<float>("vy"), mass = all.column<float>("mass");
+        const auto x = all.column<float>("x"), y = all.column<float>("y"),
+                   vx = all.column<float>("vx"), vy = all.column<float>("vy"),
+                   mass = all.column<float>("mass");
         Bodies bodies;
         for (std::size_t i = 0; i < all.size(); i++)
             bodies.push_back({x[i], y[i], vx[i], vy[i], mass[i]});
@@ -39,7 +44,8 @@ private:
     static kma::Schema schema()
     {
         kma::Schema schema;
-        schema.add("Body", {"float x", "float y", "float vx", "float vy", "float fx", "float fy", "float mass"});
+        schema.add("Body", {"float x", "float y", "float vx", "float vy", "float fx", "float fy",
+                            "float mass"});
         schema.parallel_new("Body", "body_init");
         schema.do_all("Body", "body_attract", "", looping({"Body"}));
         schema.do_all("Body", "body_move", "", quiet());
@@ -50,7 +56,8 @@ private:
 class Arrays : public samples::PlainGame, public samples::StateOf<Bodies> {
 public:
     Arrays(const kma::Device &device, const Space &space, const samples::Setting &setting)
-        : PlainGame(device, kernels(), "plain.cl", space.defines(), setting), space_(space), fields_(samples::words(device, std::size_t{7} * space.bodies))
+        : PlainGame(device, kernels(), "plain.cl", space.defines(), setting), space_(space),
+          fields_(samples::words(device, std::size_t{7} * space.bodies))
     {
         program().run("arrays_init", space.bodies, fields_);
     }
@@ -66,7 +73,8 @@ public:
         const auto fields = read<float>(fields_, 7 * n);
         Bodies bodies;
         for (std::size_t i = 0; i < n; i++)
-            bodies.push_back({fields[i], fields[n + i], fields[2 * n + i], fields[3 * n + i], fields[6 * n + i]});
+            bodies.push_back({fields[i], fields[n + i], fields[2 * n + i], fields[3 * n + i],
+                              fields[6 * n + i]});
         return bodies;
     }
 
@@ -80,7 +88,8 @@ private:
 class Pointers : public samples::PlainGame, public samples::StateOf<Bodies> {
 public:
     Pointers(const kma::Device &device, const Space &space, const samples::Setting &setting)
-        : PlainGame(device, kernels(), "plain.cl", space.defines(), setting), space_(space), heap_(device, setting.bytes.value_or(enough(space))),
+        : PlainGame(device, kernels(), "plain.cl", space.defines(), setting), space_(space),
+          heap_(device, setting.bytes.value_or(enough(space))),
           bodies_(samples::words(device, space.bodies))
     {
         program().run("pointers_init", space.bodies, heap_, bodies_);
@@ -112,7 +121,10 @@ public:
     std::uint64_t bytes() override { return PlainGame::bytes() + heap_.bytes(); }
 
 private:
-    static std::uint64_t enough(const Space &space) { return kma::Heap::bytes_for({}, {{32, space.bodies}}); }
+    static std::uint64_t enough(const Space &space)
+    {
+        return kma::Heap::bytes_for({}, {{32, space.bodies}});
+    }
     std::vector<kma::Ref> refs() const { return read<kma::Ref>(bodies_, space_.bodies); }
     std::vector<cl::Buffer> buffers() override { return {bodies_}; }
 
@@ -123,17 +135,20 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Space &space,
+                                            const samples::Setting &setting)
 {
     return std::make_unique<Objects>(device, space, setting);
 }
 
-std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space,
+                                           const samples::Setting &setting)
 {
     return std::make_unique<Arrays>(device, space, setting);
 }
 
-std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Space &space, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Space &space,
+                                             const samples::Setting &setting)
 {
     return std::make_unique<Pointers>(device, space, setting);
 }

@@ -1,4 +1,5 @@
-// What all versions of the n-body sample share: attraction, and chance. The program defines BODIES, SEED, GRAVITY, TIME_STEP and DAMPING.
+// What all versions of the n-body sample share: attraction, and chance. The program defines BODIES,
+// SEED, GRAVITY, TIME_STEP and DAMPING.
 #ifndef NBODY_PHYSICS_CL
 #define NBODY_PHYSICS_CL
 
@@ -12,7 +13,8 @@
 #define DAMPING   1e-5f
 #endif
 
-// What `other` does to a body: force over its own mass. DAMPING keeps those that are close from flying off, and is 0 for itself.
+// What `other` does to a body: force over its own mass. DAMPING keeps those that are close from
+// flying off, and is 0 for itself.
 static inline float2 pull(float2 at, float2 other, float mass)
 {
     const float2 away = other - at;

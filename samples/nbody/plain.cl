@@ -1,8 +1,9 @@
-// The same bodies without the object store: in arrays, one for each field; and as structures in a heap, through an array of references.
+// The same bodies without the object store: in arrays, one for each field; and as structures in a
+// heap, through an array of references.
 #include "kma/kma.cl"
 #include "physics.cl"
 
-// ------ arrays: x, y, vx, vy, fx, fy, mass, each of BODIES --------------------------------------------------------------
+// ------ arrays: x, y, vx, vy, fx, fy, mass, each of BODIES ---------------------------------------
 
 kernel void arrays_init(global float *fields)
 {
@@ -24,7 +25,8 @@ kernel void arrays_attract(global float *fields)
     const float2 at = (float2)(fields[i], fields[BODIES + i]);
     float2 force = 0;
     for (uint other = 0; other < BODIES; other++)
-        force += pull(at, (float2)(fields[other], fields[BODIES + other]), fields[6 * BODIES + other]);
+        force +=
+            pull(at, (float2)(fields[other], fields[BODIES + other]), fields[6 * BODIES + other]);
     fields[4 * BODIES + i] = force.x;
     fields[5 * BODIES + i] = force.y;
 }
@@ -43,7 +45,7 @@ kernel void arrays_move(global float *fields)
     }
 }
 
-// ------ structures in a heap --------------------------------------------------------------------------------------------
+// ------ structures in a heap ---------------------------------------------------------------------
 
 typedef struct body {
     float x, y, vx, vy, fx, fy, mass;

@@ -25,7 +25,8 @@ void attract(std::vector<Exact> &bodies, const Space &space)
     for (std::size_t i = 0; i < bodies.size(); i++)
         for (std::size_t k = 0; k < i; k++) {
             Exact &one = bodies[i], &other = bodies[k];
-            const double dx = other.x - one.x, dy = other.y - one.y, square = dx * dx + dy * dy + double{space.damping};
+            const double dx = other.x - one.x, dy = other.y - one.y,
+                         square = dx * dx + dy * dy + double{space.damping};
             const double strength = double{space.gravity} / (square * std::sqrt(square));
             one.fx += strength * other.mass * dx;
             one.fy += strength * other.mass * dy;
@@ -39,15 +40,16 @@ void attract(std::vector<Exact> &bodies, const Space &space)
 std::string Space::defines() const
 {
     using samples::define;
-    return define("BODIES", bodies) + define("SEED", seed) + define("GRAVITY", gravity) + define("TIME_STEP", time_step) +
-           define("DAMPING", damping);
+    return define("BODIES", bodies) + define("SEED", seed) + define("GRAVITY", gravity) +
+           define("TIME_STEP", time_step) + define("DAMPING", damping);
 }
 
 Bodies reference(const Space &space, std::uint32_t steps)
 {
     std::vector<Exact> bodies;
     for (std::uint32_t i = 0; i < space.bodies; i++)
-        bodies.push_back({2 * drawn(space, i, 0) - 1, 2 * drawn(space, i, 1) - 1, 0, 0, 0, 0, 500 + 500 * drawn(space, i, 2)});
+        bodies.push_back({2 * drawn(space, i, 0) - 1, 2 * drawn(space, i, 1) - 1, 0, 0, 0, 0,
+                          500 + 500 * drawn(space, i, 2)});
     const double dt = double{space.time_step};
     for (std::uint32_t step = 0; step < steps; step++) {
         attract(bodies, space);
@@ -62,7 +64,9 @@ Bodies reference(const Space &space, std::uint32_t steps)
     }
     Bodies made;
     for (const Exact &body : bodies)
-        made.push_back({static_cast<float>(body.x), static_cast<float>(body.y), static_cast<float>(body.vx), static_cast<float>(body.vy), static_cast<float>(body.mass)});
+        made.push_back({static_cast<float>(body.x), static_cast<float>(body.y),
+                        static_cast<float>(body.vx), static_cast<float>(body.vy),
+                        static_cast<float>(body.mass)});
     return made;
 }
 

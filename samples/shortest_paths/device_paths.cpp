@@ -34,9 +34,11 @@ kma::ArrayListOptions list_options()
 }
 
 // A link for each edge; of each round, each node once at most.
-std::uint64_t sufficient_heap_bytes(const samples::DeviceOptions &options, const graph::Reference &graph)
+std::uint64_t sufficient_heap_bytes(const samples::DeviceOptions &options,
+                                    const graph::Reference &graph)
 {
-    std::vector<kma::BlockDemand> blocks = kma::WorkQueue::blocks_for(graph.nodes(), sizeof(Item), list_options());
+    std::vector<kma::BlockDemand> blocks =
+        kma::WorkQueue::blocks_for(graph.nodes(), sizeof(Item), list_options());
     blocks.push_back({sizeof(Link), graph.edges()});
     return kma::Heap::bytes_for(samples::heap_options(options), blocks);
 }
@@ -44,13 +46,15 @@ std::uint64_t sufficient_heap_bytes(const samples::DeviceOptions &options, const
 // The device's side of a run.
 class DevicePaths {
 public:
-    DevicePaths(const kma::Device &device, const samples::DeviceOptions &options, const graph::Reference &graph,
-                std::uint64_t heap_bytes, std::uint64_t enough)
+    DevicePaths(const kma::Device &device, const samples::DeviceOptions &options,
+                const graph::Reference &graph, std::uint64_t heap_bytes, std::uint64_t enough)
         : device_(device), graph_(graph), enough_(enough),
           work_group_(options.work_group.value_or(samples::usual_work_group(device))),
           program_(samples::build_program(device, options, kernels())),
-          heap_(device, heap_bytes, samples::heap_options(options)), work_(device, heap_, sizeof(Item), list_options()),
-          nodes_(device.context(), CL_MEM_READ_WRITE, graph.nodes() * sizeof(Node)), lost_(samples::words(device, 1, 0))
+          heap_(device, heap_bytes, samples::heap_options(options)),
+          work_(device, heap_, sizeof(Item), list_options()),
+          nodes_(device.context(), CL_MEM_READ_WRITE, graph.nodes() * sizeof(Node)),
+          lost_(samples::words(device, 1, 0))
     {
     }
 
@@ -58,16 +62,18 @@ public:
     {
         Run result{};
         result.build_milliseconds = make_graph(most_weight);
-        result.milliseconds = launch(kernel("paths_start", static_cast<cl_uint>(from)), 1, "items of the first round");
+        result.milliseconds = launch(kernel("paths_start", static_cast<cl_uint>(from)), 1,
+                                     "items of the first round");
         for (std::uint32_t items = work_.turn(heap_); items != 0;
              items = work_.turn(heap_)) { // until no node comes nearer
             result.items.push_back(items);
             const auto round = static_cast<cl_uint>(result.items.size());
-            result.milliseconds +=
-                launch(kernel("paths_round", round), items, "items of round " + std::to_string(round + 1));
+            result.milliseconds += launch(kernel("paths_round", round), items,
+                                          "items of round " + std::to_string(round + 1));
         }
         std::vector<Node> nodes(graph_.nodes());
-        device_.queue().enqueueReadBuffer(nodes_, CL_TRUE, 0, nodes.size() * sizeof nodes[0], nodes.data());
+        device_.queue().enqueueReadBuffer(nodes_, CL_TRUE, 0, nodes.size() * sizeof nodes[0],
+                                          nodes.data());
         for (const Node &node : nodes)
             result.distances.push_back(node.distance);
         result.heap = heap_.stats();
@@ -100,7 +106,8 @@ private:
         links.setArg(6, cl_uint{most_weight});
         links.setArg(7, lost_);
         const double milliseconds = launch(nodes, graph_.nodes(), "nodes");
-        return milliseconds + launch(links, graph_.edges(), "of " + std::to_string(graph_.edges()) + " edges");
+        return milliseconds +
+               launch(links, graph_.edges(), "of " + std::to_string(graph_.edges()) + " edges");
     }
 
     // A kernel of rounds: these have the same arguments but for the last.
@@ -118,12 +125,14 @@ private:
     // Milliseconds; throws kma::Error if there was no memory for some of `what`.
     double launch(const cl::Kernel &kernel, std::size_t work_items, const std::string &what)
     {
-        const double milliseconds =
-            samples::run(device_, kernel, samples::whole_groups(static_cast<std::uint32_t>(work_items), work_group_));
+        const double milliseconds = samples::run(
+            device_, kernel,
+            samples::whole_groups(static_cast<std::uint32_t>(work_items), work_group_));
         cl_uint lost = 0;
         device_.queue().enqueueReadBuffer(lost_, CL_TRUE, 0, sizeof lost, &lost);
         if (lost != 0)
-            samples::throw_too_small(device_, heap_, enough_, std::to_string(lost) + " " + what + " did not fit");
+            samples::throw_too_small(device_, heap_, enough_,
+                                     std::to_string(lost) + " " + what + " did not fit");
         return milliseconds;
     }
 
@@ -139,12 +148,14 @@ private:
 
 } // namespace
 
-Run find(const kma::Device &device, const samples::DeviceOptions &options, const graph::Reference &graph,
-         std::size_t from, std::uint32_t most_weight)
+Run find(const kma::Device &device, const samples::DeviceOptions &options,
+         const graph::Reference &graph, std::size_t from, std::uint32_t most_weight)
 {
     const std::uint64_t enough = sufficient_heap_bytes(options, graph);
-    const std::uint64_t bytes = options.heap_bytes.value_or(samples::usual_heap_bytes(device, enough));
-    return samples::made_in(device, bytes, enough, [&] { return DevicePaths(device, options, graph, bytes, enough); })
+    const std::uint64_t bytes =
+        options.heap_bytes.value_or(samples::usual_heap_bytes(device, enough));
+    return samples::made_in(device, bytes, enough,
+                            [&] { return DevicePaths(device, options, graph, bytes, enough); })
         .run(from, most_weight);
 }
 

@@ -13,15 +13,16 @@ namespace paths {
 struct Run {
     std::vector<std::uint32_t> distances; ///< in the order of the graph's nodes
     std::vector<std::uint32_t> items;     ///< nodes of each round
-    double build_milliseconds;            ///< of the kernels alone, from the device's own clock: making the graph,
+    /// of the kernels alone, from the device's own clock: making the graph,
+    double build_milliseconds;
     double milliseconds;                  ///< and all rounds
     kma::HeapStats heap;
     std::string heap_faults; ///< what the heap reports, but for memory that was lacking
 };
 
-/// Makes the graph in a heap, and finds the distances from node `from`. Throws kma::Error if the heap has no memory for
-/// that.
-Run find(const kma::Device &device, const samples::DeviceOptions &options, const graph::Reference &graph,
-         std::size_t from, std::uint32_t most_weight);
+/// Makes the graph in a heap, and finds the distances from node `from`. Throws kma::Error if the
+/// heap has no memory for that.
+Run find(const kma::Device &device, const samples::DeviceOptions &options,
+         const graph::Reference &graph, std::size_t from, std::uint32_t most_weight);
 
 } // namespace paths

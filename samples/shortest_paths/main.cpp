@@ -1,6 +1,6 @@
-// The shortest paths sample: a directed graph from a file, with weights from a hash, becomes lists in a heap on the
-// device, and rounds of work find the distances from one node. This file reads the input, and ends with one line that
-// says how it went.
+// The shortest paths sample: a directed graph from a file, with weights from a hash, becomes lists
+// in a heap on the device, and rounds of work find the distances from one node. This file reads the
+// input, and ends with one line that says how it went.
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -23,7 +23,8 @@ using Clock = std::chrono::steady_clock;
 graph::Edges read_input(const Options &options)
 {
     if (options.default_input && !std::filesystem::exists(options.input))
-        throw kma::Error("the default input " + options.input + " is missing; give a file of edges as argument");
+        throw kma::Error("the default input " + options.input +
+                         " is missing; give a file of edges as argument");
     graph::Edges edges = graph::read_edges(options.input, options.limit);
     if (options.reverse)
         std::swap(edges.sources, edges.sinks);
@@ -34,16 +35,18 @@ graph::Edges read_input(const Options &options)
 void check_weight(std::uint32_t most_weight, std::size_t nodes)
 {
     if ((nodes - 1) * std::uint64_t{most_weight} >= far)
-        throw kma::Error("--most-weight " + std::to_string(most_weight) + " is too much for " + std::to_string(nodes) +
-                         " nodes: a distance may exceed 32 bits; " + std::to_string((far - 1) / (nodes - 1)) +
-                         " is the most");
+        throw kma::Error("--most-weight " + std::to_string(most_weight) + " is too much for " +
+                         std::to_string(nodes) + " nodes: a distance may exceed 32 bits; " +
+                         std::to_string((far - 1) / (nodes - 1)) + " is the most");
 }
 
 void print_rounds(const Run &run)
 {
     std::printf("build:   %.3f ms\n", run.build_milliseconds);
-    std::printf("rounds:  %.3f ms; %zu, with %" PRIu64 " items in all, %" PRIu32 " in the largest\n", run.milliseconds,
-                run.items.size(), std::accumulate(run.items.begin(), run.items.end(), std::uint64_t{0}),
+    std::printf("rounds:  %.3f ms; %zu, with %" PRIu64 " items in all, %" PRIu32
+                " in the largest\n",
+                run.milliseconds, run.items.size(),
+                std::accumulate(run.items.begin(), run.items.end(), std::uint64_t{0}),
                 *std::max_element(run.items.begin(), run.items.end()));
 }
 
@@ -69,22 +72,24 @@ bool run(const Options &options)
             reached++;
             farthest = run.distances[i] > run.distances[farthest] ? i : farthest;
         }
-    std::printf("reached: %zu nodes from node %" PRIu32 ", node %" PRIu32 " the farthest, at distance %" PRIu32 "\n",
+    std::printf("reached: %zu nodes from node %" PRIu32 ", node %" PRIu32
+                " the farthest, at distance %" PRIu32 "\n",
                 reached, from, graph.keys()[farthest], run.distances[farthest]);
-    std::printf("heap:    %s, %" PRIu64 " of %" PRIu64 " bytes used\n", options.heap.name, run.heap.used,
-                run.heap.bytes);
+    std::printf("heap:    %s, %" PRIu64 " of %" PRIu64 " bytes used\n", options.heap.name,
+                run.heap.used, run.heap.bytes);
     std::fflush(stdout);
 
     const Clock::time_point begin = Clock::now();
     const std::vector<std::uint32_t> expected = dijkstra(graph, start, options.most_weight);
-    const double milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+    const double milliseconds =
+        std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     samples::Differences verdict = compare(expected, run.distances, graph.keys());
     if (!run.heap_faults.empty())
         verdict.differ("the heap reports errors:\n" + run.heap_faults);
     verdict.report("shortest_paths");
     std::printf("host:    %.3f ms by Dijkstra's algorithm\n", milliseconds);
-    std::printf("shortest_paths: nodes=%zu edges=%zu reached=%zu verified=%s\n", graph.nodes(), graph.edges(), reached,
-                verdict.verified() ? "yes" : "no");
+    std::printf("shortest_paths: nodes=%zu edges=%zu reached=%zu verified=%s\n", graph.nodes(),
+                graph.edges(), reached, verdict.verified() ? "yes" : "no");
     return verdict.verified();
 }
 

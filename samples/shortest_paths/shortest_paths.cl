@@ -1,10 +1,13 @@
-// The kernels of the shortest paths sample: distances from one node to all others, in rounds (Bellman, 1958; Ford, 1956; in bundles of
-// work as Spliet's thesis has it, 3.2.7). The graph is lists of links in a heap, one at each node. The items of a round are the nodes
-// that came nearer in the round before: of each, all links are followed, and to where the way is shorter than what is known, the
-// new distance is told. How many items a round will have nobody knows beforehand, so they are in a work queue.
+// The kernels of the shortest paths sample: distances from one node to all others, in rounds
+// (Bellman, 1958; Ford, 1956; in bundles of work as Spliet's thesis has it, 3.2.7). The graph is
+// lists of links in a heap, one at each node. The items of a round are the nodes that came nearer
+// in the round before: of each, all links are followed, and to where the way is shorter than what
+// is known, the new distance is told. How many items a round will have nobody knows beforehand, so
+// they are in a work queue.
 //
-// Within a round distances fall in any order, and a node may be worked on before it has come as near as it will in this round; then it is
-// an item of the next round again. A node comes nearer only finitely often, and when none has, the work is done.
+// Within a round distances fall in any order, and a node may be worked on before it has come as
+// near as it will in this round; then it is an item of the next round again. A node comes nearer
+// only finitely often, and when none has, the work is done.
 #include "kma/containers/list.cl"
 #include "kma/containers/work_queue.cl"
 
@@ -22,7 +25,8 @@ typedef struct paths_node {
 
 #define PATHS_FAR 0xffffffffu
 
-// The weight of the edge between two nodes, by their ids: 1 to `most`, by chance, but always the same.
+// The weight of the edge between two nodes, by their ids: 1 to `most`, by chance, but always the
+// same.
 static inline uint paths_weight(uint source, uint sink, uint most)
 {
     return 1 + kma_mix32(kma_mix32(source) ^ sink) % most;
@@ -40,8 +44,9 @@ kernel void paths_nodes(global paths_node *nodes, uint count)
 }
 
 // A link for each edge, a work-item for each. Edges have numbers of nodes, `ids` the nodes' ids.
-kernel void paths_links(global kma_heap *heap, global paths_node *nodes, global const uint *ids, global const uint *sources,
-                        global const uint *sinks, uint edges, uint most_weight, global kma_atomic_u32 *lost)
+kernel void paths_links(global kma_heap *heap, global paths_node *nodes, global const uint *ids,
+                        global const uint *sources, global const uint *sinks, uint edges,
+                        uint most_weight, global kma_atomic_u32 *lost)
 {
     const size_t i = get_global_id(0);
     if (i >= edges)
@@ -57,7 +62,8 @@ kernel void paths_links(global kma_heap *heap, global paths_node *nodes, global 
 }
 
 // Puts a node into the round, once.
-static inline void paths_add(global kma_heap *heap, global kma_array_list *list, global paths_node *nodes, uint number, uint round,
+static inline void paths_add(global kma_heap *heap, global kma_array_list *list,
+                             global paths_node *nodes, uint number, uint round,
                              global kma_atomic_u32 *lost)
 {
     if (kma_exchange_u32(&nodes[number].round, round, KMA_RELAXED) == round)
@@ -83,7 +89,8 @@ static inline bool paths_come_nearer(global paths_node *node, uint distance)
 }
 
 // The node where all ways begin is the first round. One work-item.
-kernel void paths_start(global kma_heap *heap, kma_ref work, global paths_node *nodes, global kma_atomic_u32 *lost, uint from)
+kernel void paths_start(global kma_heap *heap, kma_ref work, global paths_node *nodes,
+                        global kma_atomic_u32 *lost, uint from)
 {
     if (get_global_id(0) != 0)
         return;
@@ -92,10 +99,12 @@ kernel void paths_start(global kma_heap *heap, kma_ref work, global paths_node *
 }
 
 // A round, a work-item for each of its nodes.
-kernel void paths_round(global kma_heap *heap, kma_ref work, global paths_node *nodes, global kma_atomic_u32 *lost, uint round)
+kernel void paths_round(global kma_heap *heap, kma_ref work, global paths_node *nodes,
+                        global kma_atomic_u32 *lost, uint round)
 {
     global kma_work_queue *queue = kma_work_queue_at(heap, work);
-    global kma_array_list *now = kma_work_queue_now(heap, queue), *next = kma_work_queue_next(heap, queue);
+    global kma_array_list *now = kma_work_queue_now(heap, queue),
+                          *next = kma_work_queue_next(heap, queue);
     const uint me = (uint)get_global_id(0);
     if (me >= kma_array_list_size(now))
         return;

@@ -11,11 +11,13 @@ namespace {
 class CliOptions : public OptionList {
 public:
     explicit CliOptions(CLI::App &app) : app_(app) {}
-    void add(const std::string &name, std::uint32_t &value, std::uint32_t least, std::uint32_t most, const std::string &text) override
+    void add(const std::string &name, std::uint32_t &value, std::uint32_t least, std::uint32_t most,
+             const std::string &text) override
     {
         app_.add_option(name, value, text)->check(CLI::Range(least, most))->capture_default_str();
     }
-    void add(const std::string &name, float &value, float least, float most, const std::string &text) override
+    void add(const std::string &name, float &value, float least, float most,
+             const std::string &text) override
     {
         app_.add_option(name, value, text)->check(CLI::Range(least, most))->capture_default_str();
     }
@@ -37,7 +39,9 @@ void add_versions(const Model &model, CLI::App &app, SimulationOptions &options)
         text += (text.empty() ? "" : "; ") + name + ": " + what;
     }
     options.setting.version = names.front();
-    app.add_option("--version", options.setting.version, text)->check(CLI::IsMember(names))->capture_default_str();
+    app.add_option("--version", options.setting.version, text)
+        ->check(CLI::IsMember(names))
+        ->capture_default_str();
 }
 
 } // namespace
@@ -55,23 +59,36 @@ std::optional<int> parse_simulation(Model &model, int argc, char **argv, Simulat
     bool is_paper = false, is_unverified = false;
     app.add_flag("--paper", is_paper, model.paper_text() + ", unless options say otherwise");
     add_versions(model, app, options);
-    add_bytes_option(app, "--bytes", options.setting.bytes, "Size of the world or the heap, of versions that have one, such as 64M (default: enough)");
-    app.add_flag("--stop-when-full", options.stop_when_full, "End with an error at the first step that lacks memory");
-    app.add_option("--verify-steps", options.verify_steps, "Compare with the host's own simulation after so many steps, or all if they are fewer; 0: never")
+    add_bytes_option(
+        app, "--bytes", options.setting.bytes,
+        "Size of the world or the heap, of versions that have one, such as 64M (default: enough)");
+    app.add_flag("--stop-when-full", options.stop_when_full,
+                 "End with an error at the first step that lacks memory");
+    app.add_option("--verify-steps", options.verify_steps,
+                   "Compare with the host's own simulation after so many steps, or all if they are "
+                   "fewer; 0: never")
         ->default_str(options.verify_steps == ~0u ? "all" : std::to_string(options.verify_steps));
     app.add_flag("--no-verify", is_unverified, "Never");
     app.add_option("--frames", options.frames, "A folder for pictures, step-00000.png and so on");
-    app.add_option("--frame-steps", options.frame_steps, "Steps from one to the next")->check(CLI::Range(1u, 1u << 20))->capture_default_str();
-    app.add_option("--curve", options.curve, "A file for the numbers after each step, as comma-separated values");
+    app.add_option("--frame-steps", options.frame_steps, "Steps from one to the next")
+        ->check(CLI::Range(1u, 1u << 20))
+        ->capture_default_str();
+    app.add_option("--curve", options.curve,
+                   "A file for the numbers after each step, as comma-separated values");
     app.add_option("--json", options.json, "A file for times and numbers");
-    list.add("--defragment-when", options.setting.defragment_when, 0.001f, 1, "Defragment a class before a do-all if a larger share of its slots is empty (objects); 1: never");
-    app.add_flag("--debug", options.setting.debug, "Have the library check what do-alls say they change (objects)");
-    app.add_option("--build-options", options.setting.build_options, "For the compiler, such as -DKMA_OBJECTS_ROTATE=0");
+    list.add("--defragment-when", options.setting.defragment_when, 0.001f, 1,
+             "Defragment a class before a do-all if a larger share of its slots is empty "
+             "(objects); 1: never");
+    app.add_flag("--debug", options.setting.debug,
+                 "Have the library check what do-alls say they change (objects)");
+    app.add_option("--build-options", options.setting.build_options,
+                   "For the compiler, such as -DKMA_OBJECTS_ROTATE=0");
     if (const auto ended = parse(app, argc, argv))
         return ended;
     if (is_unverified)
         options.verify_steps = 0;
-    for (const auto &[name, value] : is_paper ? model.paper() : std::vector<std::pair<std::string, std::string>>{})
+    for (const auto &[name, value] :
+         is_paper ? model.paper() : std::vector<std::pair<std::string, std::string>>{})
         if (CLI::Option *option = app.get_option(name); option->count() == 0) {
             option->add_result(value);
             option->run_callback();

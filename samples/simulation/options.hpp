@@ -17,7 +17,9 @@ struct SimulationOptions {
     std::string json;              ///< a file for the figures, or empty
 };
 
-/// Reads the arguments into `options` and the model's own. A value: the program shall end with that exit code, for all is said.
-std::optional<int> parse_simulation(Model &model, int argc, char **argv, SimulationOptions &options);
+/// Reads the arguments into `options` and the model's own. A value: the program shall end with that
+/// exit code, for all is said.
+std::optional<int> parse_simulation(Model &model, int argc, char **argv,
+                                    SimulationOptions &options);
 
 } // namespace samples

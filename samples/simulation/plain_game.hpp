@@ -13,7 +13,8 @@ namespace samples {
 class PlainGame : public Game {
 public:
     /// With the source `file` of `sources`, which may include the others.
-    PlainGame(const kma::Device &device, const std::vector<kma::Source> &sources, const std::string &file, const std::string &defines, const Setting &setting)
+    PlainGame(const kma::Device &device, const std::vector<kma::Source> &sources,
+              const std::string &file, const std::string &defines, const Setting &setting)
         : device_(device), program_(device, sources, file, defines + " " + setting.build_options)
     {
     }
@@ -25,7 +26,10 @@ protected:
     virtual std::vector<cl::Buffer> buffers() = 0;
     const kma::Device &device() const { return device_; }
     PlainProgram &program() { return program_; }
-    template <class T> std::vector<T> read(const cl::Buffer &buffer, std::size_t count) const { return samples::read<T>(device_, buffer, count); }
+    template <class T> std::vector<T> read(const cl::Buffer &buffer, std::size_t count) const
+    {
+        return samples::read<T>(device_, buffer, count);
+    }
 
 private:
     kma::Device device_;

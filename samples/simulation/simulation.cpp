@@ -49,7 +49,10 @@ public:
     const Numbers &most() const { return most_; }
 
 private:
-    bool draws(std::uint32_t step) const { return !options_.frames.empty() && step % options_.frame_steps == 0; }
+    bool draws(std::uint32_t step) const
+    {
+        return !options_.frames.empty() && step % options_.frame_steps == 0;
+    }
     void write_numbers(std::uint32_t step, Game &game)
     {
         const Numbers numbers = game.numbers();
@@ -68,7 +71,8 @@ private:
         }
         curve_ << ',' << game.fragmentation() << ',' << game.refused() << std::endl;
         if (!curve_)
-            throw kma::Error("cannot write the numbers to " + options_.curve + ": does its folder exist, and is there room?");
+            throw kma::Error("cannot write the numbers to " + options_.curve +
+                             ": does its folder exist, and is there room?");
     }
 
     Model &model_;
@@ -81,7 +85,8 @@ private:
 class Play {
 public:
     Play(Model &model, const SimulationOptions &options)
-        : model_(model), options_(options), device_(kma::Device::select(options.device)), record_(model, options)
+        : model_(model), options_(options), device_(kma::Device::select(options.device)),
+          record_(model, options)
     {
     }
 
@@ -117,7 +122,8 @@ private:
             all_in(); // before it is asked, which waits
             refuse_if_full("after step " + std::to_string(steps_));
         }
-        const bool compares = steps_ == options_.verify_steps || (options_.verify_steps > steps_ && is_last);
+        const bool compares =
+            steps_ == options_.verify_steps || (options_.verify_steps > steps_ && is_last);
         if (!compares && !record_.is_due(steps_))
             return;
         all_in();
@@ -136,7 +142,8 @@ private:
     void refuse_if_full(const std::string &when)
     {
         if (const std::uint64_t refused = game_->refused(); refused != 0)
-            throw kma::Error(when + " " + std::to_string(refused) + " objects were not created for want of memory; give more by --bytes");
+            throw kma::Error(when + " " + std::to_string(refused) +
+                             " objects were not created for want of memory; give more by --bytes");
     }
     void compare()
     {
@@ -158,8 +165,10 @@ private:
     void print_times() const
     {
         const double steps = std::max(steps_, 1u);
-        std::printf("time:    %.4f ms a step; of it kernels %.4f, of these enumeration %.4f, and %.4f those that create or delete\n", wall_ / steps,
-                    times_.total() / steps, times_.enumeration() / steps, changing() / steps);
+        std::printf("time:    %.4f ms a step; of it kernels %.4f, of these enumeration %.4f, and "
+                    "%.4f those that create or delete\n",
+                    wall_ / steps, times_.total() / steps, times_.enumeration() / steps,
+                    changing() / steps);
         times_.print(steps);
     }
     bool verdict()
@@ -168,14 +177,20 @@ private:
         const std::uint64_t refused = game_->refused();
         if (!record_.most().empty())
             std::printf("most:    %s\n", in_words(record_.most()).c_str());
-        std::printf("at last: %s; %" PRIu64 " not created for want of memory; %.1f %% of slots in blocks empty; %" PRIu64 " bytes\n",
-                    in_words(numbers).c_str(), refused, 100 * game_->fragmentation(), game_->bytes());
+        std::printf("at last: %s; %" PRIu64
+                    " not created for want of memory; %.1f %% of slots in blocks empty; %" PRIu64
+                    " bytes\n",
+                    in_words(numbers).c_str(), refused, 100 * game_->fragmentation(),
+                    game_->bytes());
         for (const std::string &fault : game_->faults())
             verdict_.differ(fault);
         verdict_.report(model_.name().c_str());
         if (!model_.goes_on_when_full())
             refuse_if_full("in the end");
-        const char *verified = !verdict_.verified() ? "no" : options_.verify_steps == 0 ? "not asked" : compared_ && refused == 0 ? "yes" : "not possible";
+        const char *verified = !verdict_.verified()         ? "no"
+                               : options_.verify_steps == 0 ? "not asked"
+                               : compared_ && refused == 0  ? "yes"
+                                                            : "not possible";
         write_json(numbers, refused, verified);
         std::printf("%s: version=%s", model_.name().c_str(), options_.setting.version.c_str());
         for (const auto &[name, value] : numbers)
@@ -183,7 +198,8 @@ private:
         std::printf(" steps=%" PRIu32 " verified=%s\n", steps_, verified);
         return verdict_.verified();
     }
-    void write_json(const Numbers &numbers, std::uint64_t refused, const std::string &verified) const
+    void write_json(const Numbers &numbers, std::uint64_t refused,
+                    const std::string &verified) const
     {
         if (options_.json.empty())
             return;
@@ -196,15 +212,27 @@ private:
         for (const auto &[name, value] : record_.most())
             most[name] = value;
         std::ofstream file(options_.json);
-        file << nlohmann::json{{"program", model_.name()}, {"version", options_.setting.version}, {"device", device_.name()},
-                               {"driver", device_.device().getInfo<CL_DRIVER_VERSION>()}, {"size", size_}, {"steps", steps_},
-                               {"wall_ms", wall_ / steps}, {"kernels_ms", times_.total() / steps}, {"enumeration_ms", times_.enumeration() / steps},
-                               {"changing_ms", changing() / steps}, {"kernels", kernels}, {"numbers", counts}, {"most", most},
-                               {"refused", refused}, {"bytes", game_->bytes()}, {"verified", verified}}
+        file << nlohmann::json{{"program", model_.name()},
+                               {"version", options_.setting.version},
+                               {"device", device_.name()},
+                               {"driver", device_.device().getInfo<CL_DRIVER_VERSION>()},
+                               {"size", size_},
+                               {"steps", steps_},
+                               {"wall_ms", wall_ / steps},
+                               {"kernels_ms", times_.total() / steps},
+                               {"enumeration_ms", times_.enumeration() / steps},
+                               {"changing_ms", changing() / steps},
+                               {"kernels", kernels},
+                               {"numbers", counts},
+                               {"most", most},
+                               {"refused", refused},
+                               {"bytes", game_->bytes()},
+                               {"verified", verified}}
                     .dump(1)
              << std::endl;
         if (!file)
-            throw kma::Error("cannot write the figures to " + options_.json + ": does its folder exist, and is there room?");
+            throw kma::Error("cannot write the figures to " + options_.json +
+                             ": does its folder exist, and is there room?");
     }
 
     Model &model_;

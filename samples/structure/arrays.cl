@@ -1,12 +1,14 @@
-// A material that breaks by hand, structure of arrays: nodes and springs are numbers. There is room for all that the mesh could have; a node that
-// is missing or was removed is a no_node, such a spring has no stiffness. The rules: rules.cl. One work-item for each node or spring.
+// A material that breaks by hand, structure of arrays: nodes and springs are numbers. There is room
+// for all that the mesh could have; a node that is missing or was removed is a no_node, such a
+// spring has no stiffness. The rules: rules.cl. One work-item for each node or spring.
 #include "kma/platform/memory.cl"
 #include "rules.cl"
 
 #define SPRINGS (3u * CELLS)
 #define NONE    (~0u)
 
-kernel void create_nodes(global uchar *kinds, global int2 *places, global int2 *velocities, global kma_atomic_u32 *distances)
+kernel void create_nodes(global uchar *kinds, global int2 *places, global int2 *velocities,
+                         global kma_atomic_u32 *distances)
 {
     const uint node = (uint)get_global_id(0);
     if (node >= CELLS)
@@ -18,14 +20,17 @@ kernel void create_nodes(global uchar *kinds, global int2 *places, global int2 *
     kma_store_u32(&distances[node], kind == free_node ? UNREACHED : 0, KMA_RELAXED);
 }
 
-// `springs` are each node's by direction, or NONE, as they all are before: first those to the right of all nodes, and so on.
-kernel void create_springs(global const uchar *kinds, global uint *begins, global uint *ends, global ushort *rests, global ushort *stiffnesses,
+// `springs` are each node's by direction, or NONE, as they all are before: first those to the right
+// of all nodes, and so on.
+kernel void create_springs(global const uchar *kinds, global uint *begins, global uint *ends,
+                           global ushort *rests, global ushort *stiffnesses,
                            global ushort *strengths, global uint *springs)
 {
     const uint spring = (uint)get_global_id(0);
     if (spring >= SPRINGS)
         return;
-    const uint direction = spring / CELLS, begin = spring % CELLS, end = neighbour(begin, direction);
+    const uint direction = spring / CELLS, begin = spring % CELLS,
+               end = neighbour(begin, direction);
     const bool is_there = end != NOWHERE && kinds[begin] != no_node && kinds[end] != no_node;
     stiffnesses[spring] = is_there ? stiffness_at_first(spring) : 0;
     if (!is_there)
@@ -46,8 +51,10 @@ kernel void node_pull(global const uchar *kinds, global int2 *places, global con
 }
 
 // If a spring tears, `torn` is this step.
-kernel void spring_pull(global const uint *begins, global const uint *ends, global const ushort *rests, global ushort *stiffnesses,
-                        global const ushort *strengths, global short2 *forces, global const int2 *places, global uint *springs, uint step,
+kernel void spring_pull(global const uint *begins, global const uint *ends,
+                        global const ushort *rests, global ushort *stiffnesses,
+                        global const ushort *strengths, global short2 *forces,
+                        global const int2 *places, global uint *springs, uint step,
                         global kma_atomic_u32 *torn)
 {
     const uint spring = (uint)get_global_id(0);
@@ -55,7 +62,8 @@ kernel void spring_pull(global const uint *begins, global const uint *ends, glob
         return;
     const uint begin = begins[spring], end = ends[spring];
     short2 force;
-    if (holds(sub_sat(places[end], places[begin]), rests[spring], stiffnesses[spring], strengths[spring], &force)) {
+    if (holds(sub_sat(places[end], places[begin]), rests[spring], stiffnesses[spring],
+              strengths[spring], &force)) {
         forces[spring] = force;
         return;
     }
@@ -66,8 +74,8 @@ kernel void spring_pull(global const uint *begins, global const uint *ends, glob
     kma_store_u32(torn, step, KMA_RELAXED);
 }
 
-kernel void node_move(global const uchar *kinds, global int2 *places, global int2 *velocities, global const uint *springs,
-                      global const short2 *forces)
+kernel void node_move(global const uchar *kinds, global int2 *places, global int2 *velocities,
+                      global const uint *springs, global const short2 *forces)
 {
     const uint node = (uint)get_global_id(0);
     if (node >= CELLS || kinds[node] != free_node)
@@ -84,21 +92,26 @@ kernel void node_move(global const uchar *kinds, global int2 *places, global int
 }
 
 // The least distance of a node's neighbours.
-static inline uint nearest(uint node, global const uint *springs, global const uint *begins, global const uint *ends,
-                           global kma_atomic_u32 *distances)
+static inline uint nearest(uint node, global const uint *springs, global const uint *begins,
+                           global const uint *ends, global kma_atomic_u32 *distances)
 {
     uint least = UNREACHED;
     for (uint direction = 0; direction < 6; direction++) {
         const uint spring = springs[direction * CELLS + node];
         if (spring != NONE)
-            least = min(least, kma_load_u32(&distances[direction < 3 ? ends[spring] : begins[spring]], KMA_RELAXED));
+            least =
+                min(least, kma_load_u32(&distances[direction < 3 ? ends[spring] : begins[spring]],
+                                        KMA_RELAXED));
     }
     return least;
 }
 
-// A round of the search. `latest` is the last one that changed something; if that was not the one before, there is nothing to do.
-kernel void node_search(global const uchar *kinds, global const uint *springs, global const uint *begins, global const uint *ends,
-                        global kma_atomic_u32 *distances, uint loses, uint round, global kma_atomic_u32 *latest)
+// A round of the search. `latest` is the last one that changed something; if that was not the one
+// before, there is nothing to do.
+kernel void node_search(global const uchar *kinds, global const uint *springs,
+                        global const uint *begins, global const uint *ends,
+                        global kma_atomic_u32 *distances, uint loses, uint round,
+                        global kma_atomic_u32 *latest)
 {
     const uint node = (uint)get_global_id(0);
     if (node >= CELLS || kma_load_u32(latest, KMA_RELAXED) + 1 < round || kinds[node] != free_node)
@@ -106,7 +119,8 @@ kernel void node_search(global const uchar *kinds, global const uint *springs, g
     const uint distance = kma_load_u32(&distances[node], KMA_RELAXED);
     if ((distance != UNREACHED) != loses)
         return;
-    const uint after = distance_after(loses, distance, nearest(node, springs, begins, ends, distances));
+    const uint after =
+        distance_after(loses, distance, nearest(node, springs, begins, ends, distances));
     if (after == distance)
         return;
     kma_store_u32(&distances[node], after, KMA_RELAXED);
@@ -114,10 +128,12 @@ kernel void node_search(global const uchar *kinds, global const uint *springs, g
 }
 
 // One work-item for each spring; of nodes there are fewer.
-kernel void remove_unreached(global uchar *kinds, global const uint *begins, global ushort *stiffnesses, global kma_atomic_u32 *distances)
+kernel void remove_unreached(global uchar *kinds, global const uint *begins,
+                             global ushort *stiffnesses, global kma_atomic_u32 *distances)
 {
     const uint i = (uint)get_global_id(0);
-    if (i < SPRINGS && stiffnesses[i] != 0 && kma_load_u32(&distances[begins[i]], KMA_RELAXED) == UNREACHED)
+    if (i < SPRINGS && stiffnesses[i] != 0 &&
+        kma_load_u32(&distances[begins[i]], KMA_RELAXED) == UNREACHED)
         stiffnesses[i] = 0;
     if (i < CELLS && kinds[i] == free_node && kma_load_u32(&distances[i], KMA_RELAXED) == UNREACHED)
         kinds[i] = no_node;

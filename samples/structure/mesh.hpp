@@ -24,11 +24,13 @@ struct Rules {
     std::uint32_t missing_nodes = 60, weak_springs = 100; ///< of 1024
 
     std::uint32_t cells() const { return width * height; } ///< nodes with those that are missing
-    std::uint32_t springs() const { return 3 * cells(); }  ///< that a mesh without borders and holes would have
+    /// that a mesh without borders and holes would have
+    std::uint32_t springs() const { return 3 * cells(); }
     /// As the device's program has them.
     std::string defines() const;
 };
-constexpr std::int32_t length = 16384, row = 14189; ///< of a spring, and from one row to the next, in the units of places
+/// of a spring, and from one row to the next, in the units of places
+constexpr std::int32_t length = 16384, row = 14189;
 constexpr std::uint32_t unit = length / 1024;       ///< of the options' lengths
 
 struct Node {
@@ -41,7 +43,8 @@ struct Spring {
     std::int32_t fx = 0, fy = 0; ///< at its begin
     bool operator==(const Spring &) const = default;
 };
-/// By number: y * width + x of a node; of a spring, where it begins, and its direction times cells().
+/// By number: y * width + x of a node; of a spring, where it begins, and its direction times
+/// cells().
 struct State {
     explicit State(const Rules &rules) : nodes(rules.cells()), springs(rules.springs()) {}
     std::vector<Node> nodes;
@@ -51,15 +54,18 @@ samples::Numbers numbers_of(const State &state);
 
 enum class Purpose : std::uint32_t { whether_missing, how_stiff, how_strong, whether_weak };
 std::uint32_t chance(const Rules &rules, std::uint32_t number, Purpose purpose);
-/// The node where a spring would end, or nowhere. Directions are to the right, down to the right, down to the left.
+/// The node where a spring would end, or nowhere. Directions are to the right, down to the right,
+/// down to the left.
 std::uint32_t end_of(const Rules &rules, std::uint32_t spring);
 constexpr std::uint32_t nowhere = ~0u;
 /// The pull at which a spring tears, in units.
 std::int32_t strength_of(const Rules &rules, std::uint32_t spring);
 
-/// A search (rules.cl): enqueue(loses, number) for rounds of its first part, then of its second, some at a time until the last of them changed
-/// nothing. The device's word `latest` is the last one that did, and `round` is that afterwards; numbers go on from there.
-template <class Enqueue> void search(const kma::Device &device, const cl::Buffer &latest, cl_uint &round, Enqueue enqueue)
+/// A search (rules.cl): enqueue(loses, number) for rounds of its first part, then of its second,
+/// some at a time until the last of them changed nothing. The device's word `latest` is the last
+/// one that did, and `round` is that afterwards; numbers go on from there.
+template <class Enqueue>
+void search(const kma::Device &device, const cl::Buffer &latest, cl_uint &round, Enqueue enqueue)
 {
     constexpr cl_uint at_a_time = 8;
     for (const cl_uint loses : {1u, 0u}) {
@@ -74,9 +80,11 @@ template <class Enqueue> void search(const kma::Device &device, const cl::Buffer
 }
 
 /// With objects (structure.cl).
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules,
+                                            const samples::Setting &setting);
 /// By hand, structure of arrays (arrays.cl).
-std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Rules &rules,
+                                           const samples::Setting &setting);
 /// So many steps on the host.
 State reference(const Rules &rules, std::uint32_t steps);
 

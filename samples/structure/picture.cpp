@@ -1,4 +1,5 @@
-// Springs as lines: grey at rest, blue if they are pressed, and yellow to red as they come near to their strength.
+// Springs as lines: grey at rest, blue if they are pressed, and yellow to red as they come near to
+// their strength.
 #include <algorithm>
 #include <cmath>
 
@@ -13,14 +14,17 @@ constexpr double room = 0.3;          // above the mesh, of its height
 
 samples::Colour mix(samples::Colour from, samples::Colour to, double part)
 {
-    const auto between = [part](std::uint8_t a, std::uint8_t b) { return static_cast<std::uint8_t>(a + part * (b - a)); };
+    const auto between = [part](std::uint8_t a, std::uint8_t b) {
+        return static_cast<std::uint8_t>(a + part * (b - a));
+    };
     return {between(from.red, to.red), between(from.green, to.green), between(from.blue, to.blue)};
 }
 
 // `load`: of a spring's strength; negative if it is pressed.
 samples::Colour colour_of(double load)
 {
-    constexpr samples::Colour rest{112, 116, 124}, pressed{64, 120, 255}, half{250, 214, 80}, full{236, 48, 48};
+    constexpr samples::Colour rest{112, 116, 124}, pressed{64, 120, 255}, half{250, 214, 80},
+        full{236, 48, 48};
     if (load < 0)
         return mix(rest, pressed, std::min(1.0, -2 * load));
     return load < 0.5 ? mix(rest, half, 2 * load) : mix(half, full, std::min(1.0, 2 * load - 1));
@@ -44,10 +48,16 @@ public:
         for (double i = 0; i <= dots; i++)
             dot(x + dx * i / dots, y + dy * i / dots, colour);
     }
-    void write(const std::filesystem::path &path) const { samples::write_png(path, width_, height_, pixels_); }
+    void write(const std::filesystem::path &path) const
+    {
+        samples::write_png(path, width_, height_, pixels_);
+    }
 
 private:
-    std::uint32_t side(double units) const { return static_cast<std::uint32_t>(std::max(1.0, std::ceil(units * scale_))); }
+    std::uint32_t side(double units) const
+    {
+        return static_cast<std::uint32_t>(std::max(1.0, std::ceil(units * scale_)));
+    }
     double column(const Node &node) const { return (node.x + 0.25 * length) * scale_; }
     double line_of(const Node &node) const { return (node.y + above_ + 0.5 * row) * scale_; }
     void dot(double x, double y, const samples::Colour &colour)
@@ -70,9 +80,13 @@ void draw(const Rules &rules, const State &state, const std::filesystem::path &p
         const Spring &spring = state.springs[number];
         if (!spring.exists)
             continue;
-        const Node &from = state.nodes[number % rules.cells()], &to = state.nodes[end_of(rules, number)];
-        const double fx = spring.fx, fy = spring.fy, x = to.x, y = to.y, pull = std::hypot(fx, fy), along = fx * (x - from.x) + fy * (y - from.y);
-        canvas.line(from, to, colour_of(std::copysign(pull, along) / std::max(1, strength_of(rules, number))));
+        const Node &from = state.nodes[number % rules.cells()],
+                   &to = state.nodes[end_of(rules, number)];
+        const double fx = spring.fx, fy = spring.fy, x = to.x, y = to.y, pull = std::hypot(fx, fy),
+                     along = fx * (x - from.x) + fy * (y - from.y);
+        canvas.line(
+            from, to,
+            colour_of(std::copysign(pull, along) / std::max(1, strength_of(rules, number))));
     }
     canvas.write(path);
 }

@@ -1,4 +1,5 @@
-// The same on the host, written from the rules and not from the kernels: springs push forces to their ends, and those that tear are gone at once.
+// The same on the host, written from the rules and not from the kernels: springs push forces to
+// their ends, and those that tear are gone at once.
 #include <algorithm>
 #include <cmath>
 #include <queue>
@@ -13,17 +14,23 @@ public:
     explicit Simulation(const Rules &rules) : rules_(rules), state_(rules)
     {
         for (std::uint32_t number = 0; number < rules.cells(); number++) {
-            const std::int32_t x = static_cast<std::int32_t>(number % rules.width), y = static_cast<std::int32_t>(number / rules.width);
-            if (is_pulled(number) || is_anchor(number) || chance(rules, number, Purpose::whether_missing) % 1024 >= rules.missing_nodes)
-                state_.nodes[number] = {true, x * length + y % 2 * (length / 2), y * row, 0, is_pulled(number) ? way_of_pulled() : 0};
+            const std::int32_t x = static_cast<std::int32_t>(number % rules.width),
+                               y = static_cast<std::int32_t>(number / rules.width);
+            if (is_pulled(number) || is_anchor(number) ||
+                chance(rules, number, Purpose::whether_missing) % 1024 >= rules.missing_nodes)
+                state_.nodes[number] = {true, x * length + y % 2 * (length / 2), y * row, 0,
+                                        is_pulled(number) ? way_of_pulled() : 0};
         }
         for (std::uint32_t number = 0; number < rules.springs(); number++) {
             const std::uint32_t begin = number % rules.cells(), end = end_of(rules, number);
             if (!state_.nodes[begin].exists || end == nowhere || !state_.nodes[end].exists)
                 continue;
             state_.springs[number].exists = true;
-            const std::int64_t stiffness = 256 - std::int64_t{rules.spread} + chance(rules, number, Purpose::how_stiff) % (2 * rules.spread + 1);
-            joints_.push_back({number, begin, end, distance(begin, end), stiffness, strength_of(rules, number)});
+            const std::int64_t stiffness =
+                256 - std::int64_t{rules.spread} +
+                chance(rules, number, Purpose::how_stiff) % (2 * rules.spread + 1);
+            joints_.push_back(
+                {number, begin, end, distance(begin, end), stiffness, strength_of(rules, number)});
         }
     }
     void step()
@@ -50,7 +57,8 @@ private:
     std::int32_t way_of_pulled() const { return -static_cast<std::int32_t>(unit * rules_.pull); }
     static std::int32_t shifted(std::int32_t place, std::int64_t way)
     {
-        return static_cast<std::int32_t>(std::clamp<std::int64_t>(place + way, INT32_MIN, INT32_MAX));
+        return static_cast<std::int32_t>(
+            std::clamp<std::int64_t>(place + way, INT32_MIN, INT32_MAX));
     }
     Vector way(std::uint32_t from, std::uint32_t to) const
     {
@@ -61,7 +69,8 @@ private:
     std::int64_t distance(std::uint32_t from, std::uint32_t to) const
     {
         const Vector there = way(from, to);
-        return static_cast<std::int64_t>(std::sqrt(static_cast<double>(there.x * there.x + there.y * there.y)));
+        return static_cast<std::int64_t>(
+            std::sqrt(static_cast<double>(there.x * there.x + there.y * there.y)));
     }
     void relax()
     {
@@ -74,14 +83,17 @@ private:
     bool tears(const Joint &joint, std::vector<Vector> &sums)
     {
         const Vector there = way(joint.begin, joint.end);
-        const std::int64_t now = std::max(std::abs(there.x), std::abs(there.y)) < 32768 ? distance(joint.begin, joint.end) : INT32_MAX;
+        const std::int64_t now = std::max(std::abs(there.x), std::abs(there.y)) < 32768
+                                     ? distance(joint.begin, joint.end)
+                                     : INT32_MAX;
         const std::int64_t pull = (now - joint.rest) * joint.stiffness / 256;
         Spring &spring = state_.springs[joint.number];
         if (now == INT32_MAX || pull > joint.strength) {
             spring = {};
             return true;
         }
-        const Vector force = now == 0 ? Vector{} : Vector{pull * there.x / now, pull * there.y / now};
+        const Vector force =
+            now == 0 ? Vector{} : Vector{pull * there.x / now, pull * there.y / now};
         spring = {true, static_cast<std::int32_t>(force.x), static_cast<std::int32_t>(force.y)};
         sums[joint.begin] = {sums[joint.begin].x + force.x, sums[joint.begin].y + force.y};
         sums[joint.end] = {sums[joint.end].x - force.x, sums[joint.end].y - force.y};

@@ -1,21 +1,27 @@
-// The rules of a material that breaks, which all versions share. After DynaSOAr's sample "structure" (Springer and Masuhara, ECOOP 2019, table 1;
-// example/structure in github.com/prg-titech/dynasoar), where springs join nodes that chance picks. Here they are the edges of a mesh of
-// triangles: a sheet, in which cracks can be seen.
+// The rules of a material that breaks, which all versions share. After DynaSOAr's sample
+// "structure" (Springer and Masuhara, ECOOP 2019, table 1; example/structure in
+// github.com/prg-titech/dynasoar), where springs join nodes that chance picks. Here they are the
+// edges of a mesh of triangles: a sheet, in which cracks can be seen.
 //
-// Nodes are in HEIGHT rows of WIDTH, every other row half a spring's length further right; some are missing. Those of the first row are pulled,
-// those of the last one are anchors, which stand still, all others are free. Springs join neighbours. In a step
+// Nodes are in HEIGHT rows of WIDTH, every other row half a spring's length further right; some are
+// missing. Those of the first row are pulled, those of the last one are anchors, which stand still,
+// all others are free. Springs join neighbours. In a step
 //
 // 1. pulled nodes move by PULL, away from the others;
-// 2. RELAXATIONS times: a spring's force is its stiffness times the difference of its length and the one at first. If it pulls by more than
-//    its strength it tears: it has no force any more, and its ends forget it. Then each free node adds up the forces of its springs,
-//    and moves by a step of time, with friction;
-// 3. nodes from which no way of springs leads to an anchor or a pulled node are removed, and so are their springs, and those that tore.
+// 2. RELAXATIONS times: a spring's force is its stiffness times the difference of its length and
+//    the one at first. If it pulls by more than its strength it tears: it has no force any more,
+//    and its ends forget it. Then each free node adds up the forces of its springs, and moves by a
+//    step of time, with friction;
+// 3. nodes from which no way of springs leads to an anchor or a pulled node are removed, and so are
+//    their springs, and those that tore.
 //
-// Numbers are integers: their sums are the same in any order, and roots and quotients are the same on all devices, which those of floats are
-// not (OpenCL lets sqrt and / be inexact). So all versions agree in every bit, after any number of steps.
+// Numbers are integers: their sums are the same in any order, and roots and quotients are the same
+// on all devices, which those of floats are not (OpenCL lets sqrt and / be inexact). So all
+// versions agree in every bit, after any number of steps.
 //
-// The program defines WIDTH, HEIGHT, SEED; PULL and STRENGTH, lengths at a stiffness of 1; MASS, of a node; FRICTION of 1024; SPREAD of
-// stiffness, to both sides, of 256; MISSING nodes and WEAK springs of 1024.
+// The program defines WIDTH, HEIGHT, SEED; PULL and STRENGTH, lengths at a stiffness of 1; MASS, of
+// a node; FRICTION of 1024; SPREAD of stiffness, to both sides, of 256; MISSING nodes and WEAK
+// springs of 1024.
 #ifndef STRUCTURE_RULES_CL
 #define STRUCTURE_RULES_CL
 
@@ -36,7 +42,8 @@
 #define CELLS     ((uint)WIDTH * (uint)HEIGHT)
 #define LENGTH    16384 // of a spring in the mesh; the unit of places
 #define ROW       14189 // from a row to the next: LENGTH * sqrt(3) / 2
-#define FAR       32767 // in a coordinate, a spring's ends are not further apart, so that squares have 32 bits
+// in a coordinate, a spring's ends are not further apart, so that squares have 32 bits
+#define FAR       32767
 #define FRACTION  256   // velocities are in so many parts of the unit, by relaxation
 #define FASTEST   (FRACTION * LENGTH / 4)
 #define NOWHERE   (~0u)
@@ -66,10 +73,12 @@ static inline int2 place_at_first(uint node)
     return (int2)((int)x * LENGTH + (int)(y & 1u) * (LENGTH / 2), (int)y * ROW);
 }
 
-// Springs begin at a node in three directions: 0 is right, 1 down to the right, 2 down to the left; in those opposite, 3 to 5, they end there.
+// Springs begin at a node in three directions: 0 is right, 1 down to the right, 2 down to the left;
+// in those opposite, 3 to 5, they end there.
 static inline uint neighbour(uint node, uint direction)
 {
-    const uint y = node / WIDTH, right = direction == 0 ? 1 : (y & 1u) - (direction == 2 ? 1u : 0u), down = direction == 0 ? 0 : 1;
+    const uint y = node / WIDTH, right = direction == 0 ? 1 : (y & 1u) - (direction == 2 ? 1u : 0u),
+               down = direction == 0 ? 0 : 1;
     const uint x = node % WIDTH + right; // left of 0 is 2^32 - 1
     return x < WIDTH && y + down < HEIGHT ? (y + down) * WIDTH + x : NOWHERE;
 }
@@ -95,7 +104,8 @@ static inline int length_of(int2 way)
     return (int)(root + ((root + 1) * (root + 1) <= square ? 1 : 0));
 }
 
-// Whether a spring holds, with this way from its begin to its end; then `force` is what pulls at the begin, and at the end the other way.
+// Whether a spring holds, with this way from its begin to its end; then `force` is what pulls at
+// the begin, and at the end the other way.
 static inline bool holds(int2 way, int rest, int stiffness, int strength, short2 *force)
 {
     if (any(abs(way) > (uint2)(FAR)))
@@ -115,9 +125,11 @@ static inline void move(int2 *place, int2 *velocity, int2 force)
     *place = add_sat(*place, (*velocity + FRACTION / 2) >> 8);
 }
 
-// The search of part 3: breadth first, and by what the last search knew (after Even and Shiloach 1981). A node's distance from those that are
-// held shows that it is held, too, as long as a spring leads to a smaller distance. So first, in rounds, nodes that have none such left lose
-// theirs; then, in rounds, those without get one from their neighbours. When a round changes nothing, nodes without are not held.
+// The search of part 3: breadth first, and by what the last search knew (after Even and Shiloach
+// 1981). A node's distance from those that are held shows that it is held, too, as long as a spring
+// leads to a smaller distance. So first, in rounds, nodes that have none such left lose theirs;
+// then, in rounds, those without get one from their neighbours. When a round changes nothing, nodes
+// without are not held.
 static inline uint distance_after(bool loses, uint distance, uint nearest)
 {
     if (loses)

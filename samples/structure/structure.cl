@@ -1,5 +1,6 @@
-// A material that breaks, with objects: nodes and springs, which refer to each other. The rules: rules.cl. A NodeBase has its number and place; its
-// velocity, of a PulledNode its way in a step; its springs by direction, or 0; and its distance, in springs, from a node that is held.
+// A material that breaks, with objects: nodes and springs, which refer to each other. The rules:
+// rules.cl. A NodeBase has its number and place; its velocity, of a PulledNode its way in a step;
+// its springs by direction, or 0; and its distance, in springs, from a node that is held.
 #include "rules.cl"
 
 // Any number of work-items.
@@ -7,7 +8,10 @@ kernel void create_nodes(global kma_world *w, global NodeBase *nodes)
 {
     for (uint cell = (uint)get_global_id(0); cell < CELLS; cell += (uint)get_global_size(0)) {
         const enum kind kind = kind_at_first(cell);
-        const NodeBase node = kind == free_node ? Node_new(w) : kind == anchor_node ? AnchorNode_new(w) : kind == pulled_node ? PulledNode_new(w) : 0;
+        const NodeBase node = kind == free_node     ? Node_new(w)
+                              : kind == anchor_node ? AnchorNode_new(w)
+                              : kind == pulled_node ? PulledNode_new(w)
+                                                    : 0;
         nodes[cell] = node;
         if (node == 0)
             continue;
@@ -16,15 +20,19 @@ kernel void create_nodes(global kma_world *w, global NodeBase *nodes)
         NodeBase_velocity(w, node) = (int2)(0, kind == pulled_node ? -PULL : 0);
         for (uint direction = 0; direction < 6; direction++)
             NodeBase_springs(w, node, direction) = 0;
-        kma_store_u32(NodeBase_distance_at(w, node), kind == free_node ? UNREACHED : 0, KMA_RELAXED);
+        kma_store_u32(NodeBase_distance_at(w, node), kind == free_node ? UNREACHED : 0,
+                      KMA_RELAXED);
     }
 }
 
-// When all nodes are there. By directions, so that work-items side by side begin at neighbours. Any number of them.
+// When all nodes are there. By directions, so that work-items side by side begin at neighbours. Any
+// number of them.
 kernel void create_springs(global kma_world *w, global const NodeBase *nodes)
 {
-    for (uint number = (uint)get_global_id(0); number < 3 * CELLS; number += (uint)get_global_size(0)) {
-        const uint direction = number / CELLS, cell = number % CELLS, other = neighbour(cell, direction);
+    for (uint number = (uint)get_global_id(0); number < 3 * CELLS;
+         number += (uint)get_global_size(0)) {
+        const uint direction = number / CELLS, cell = number % CELLS,
+                   other = neighbour(cell, direction);
         const bool is_there = other != NOWHERE && nodes[cell] != 0 && nodes[other] != 0;
         const Spring spring = is_there ? Spring_new(w) : 0;
         if (spring == 0)
@@ -45,9 +53,10 @@ static inline void node_pull(global kma_world *w, PulledNode self)
     PulledNode_place(w, self) = add_sat(PulledNode_place(w, self), PulledNode_velocity(w, self));
 }
 
-// A spring that tears stays until the step's end, without stiffness, so that springs need not be enumerated before each relaxation. Then
-// `torn` is this step.
-static inline void spring_pull(global kma_world *w, Spring self, uint step, global kma_atomic_u32 *torn)
+// A spring that tears stays until the step's end, without stiffness, so that springs need not be
+// enumerated before each relaxation. Then `torn` is this step.
+static inline void spring_pull(global kma_world *w, Spring self, uint step,
+                               global kma_atomic_u32 *torn)
 {
     const uint stiffness = Spring_stiffness(w, self);
     if (stiffness == 0)
@@ -92,8 +101,10 @@ static inline uint nearest(global kma_world *w, Node self)
     return least;
 }
 
-// A round of the search. `latest` is the last one that changed something; if that was not the one before, there is nothing to do.
-static inline void node_search(global kma_world *w, Node self, uint loses, uint round, global kma_atomic_u32 *latest)
+// A round of the search. `latest` is the last one that changed something; if that was not the one
+// before, there is nothing to do.
+static inline void node_search(global kma_world *w, Node self, uint loses, uint round,
+                               global kma_atomic_u32 *latest)
 {
     if (kma_load_u32(latest, KMA_RELAXED) + 1 < round)
         return;
@@ -110,7 +121,8 @@ static inline void node_search(global kma_world *w, Node self, uint loses, uint 
 // Both ends of a spring that is not torn are reached, or none.
 static inline void spring_remove(global kma_world *w, Spring self)
 {
-    if (Spring_stiffness(w, self) == 0 || kma_load_u32(NodeBase_distance_at(w, Spring_begin(w, self)), KMA_RELAXED) == UNREACHED)
+    if (Spring_stiffness(w, self) == 0 ||
+        kma_load_u32(NodeBase_distance_at(w, Spring_begin(w, self)), KMA_RELAXED) == UNREACHED)
         Spring_delete(w, self);
 }
 

@@ -1,19 +1,21 @@
-// The sugarscape by hand, structure of arrays without objects: whatever an agent has is in the arrays of its cell, and is copied when it moves.
-// Cells without one have the room all the same. The rules: rules.cl. One work-item for each cell.
+// The sugarscape by hand, structure of arrays without objects: whatever an agent has is in the
+// arrays of its cell, and is copied when it moves. Cells without one have the room all the same.
+// The rules: rules.cl. One work-item for each cell.
 #include "rules.cl"
 
 #define NOBODY 128u // beside wishes
 
 // Puts what changes of somebody into the arrays.
-static inline void settle(uint cell, uint sugar, bool is_female, uint age, uint wealth, uint genes, global ushort *cells, global uint *all_wealth,
-                          global uchar *ages)
+static inline void settle(uint cell, uint sugar, bool is_female, uint age, uint wealth, uint genes,
+                          global ushort *cells, global uint *all_wealth, global uchar *ages)
 {
     cells[cell] = (ushort)occupied(sugar, is_female, age, wealth, genes);
     all_wealth[cell] = wealth;
     ages[cell] = (uchar)age;
 }
 
-kernel void populate(global const uchar *capacities, global ushort *cells, global uint *genes, global uint *wealth, global uchar *ages)
+kernel void populate(global const uchar *capacities, global ushort *cells, global uint *genes,
+                     global uint *wealth, global uchar *ages)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
@@ -22,10 +24,12 @@ kernel void populate(global const uchar *capacities, global ushort *cells, globa
     cells[cell] = capacities[cell];
     genes[cell] = own;
     if (lot < MALE_SHARE + FEMALE_SHARE)
-        settle(cell, capacities[cell], lot >= MALE_SHARE, chance(0, cell, first_age) % LIFE, gene(own, endowment), own, cells, wealth, ages);
+        settle(cell, capacities[cell], lot >= MALE_SHARE, chance(0, cell, first_age) % LIFE,
+               gene(own, endowment), own, cells, wealth, ages);
 }
 
-kernel void grow(global const uchar *capacities, global const ushort *before, global ushort *cells, global kma_atomic_u32 *requests)
+kernel void grow(global const uchar *capacities, global const ushort *before, global ushort *cells,
+                 global kma_atomic_u32 *requests)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
@@ -34,8 +38,9 @@ kernel void grow(global const uchar *capacities, global const ushort *before, gl
     kma_store_u32(&requests[cell], 0, KMA_RELAXED);
 }
 
-kernel void ask_all(uint step, global const ushort *cells, global kma_atomic_u32 *requests, global const uint *genes, global uint *wealth,
-                    global uchar *wishes, global uint *fathers)
+kernel void ask_all(uint step, global const ushort *cells, global kma_atomic_u32 *requests,
+                    global const uint *genes, global uint *wealth, global uchar *wishes,
+                    global uint *fathers)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
@@ -58,22 +63,29 @@ kernel void ask_all(uint step, global const ushort *cells, global kma_atomic_u32
     ask(requests, cell, wish);
 }
 
-// Nobody was in a target, and its work-item sees that in its wish, whoever came since: so only who was granted it writes there.
-kernel void act_all(uint step, global ushort *cells, global kma_atomic_u32 *requests, global uint *genes, global uint *wealth, global uchar *ages,
+// Nobody was in a target, and its work-item sees that in its wish, whoever came since: so only who
+// was granted it writes there.
+kernel void act_all(uint step, global ushort *cells, global kma_atomic_u32 *requests,
+                    global uint *genes, global uint *wealth, global uchar *ages,
                     global const uchar *wishes, global const uint *fathers)
 {
     uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || wishes[cell] == NOBODY)
         return;
-    const uint own = genes[cell], wish = wishes[cell], age = ages[cell] + 1u, target = wished_cell(cell, wish);
-    const bool is_female = (cells[cell] & FEMALE) != 0, is_granted = wish != STAYS && grants(requests, target, wish, step);
+    const uint own = genes[cell], wish = wishes[cell], age = ages[cell] + 1u,
+               target = wished_cell(cell, wish);
+    const bool is_female = (cells[cell] & FEMALE) != 0,
+               is_granted = wish != STAYS && grants(requests, target, wish, step);
     uint left = wealth[cell];
     if (wish >= BEARS) {
-        const uint father = fathers[cell], child = child_genes(own, father, chance(step, cell, whose_genes)), given = gene(child, endowment);
+        const uint father = fathers[cell],
+                   child = child_genes(own, father, chance(step, cell, whose_genes)),
+                   given = gene(child, endowment);
         left += gene(father, endowment) / 2;
         if (is_granted) {
             genes[target] = child;
-            settle(target, cells[target], (chance(step, target, which_sex) & 1u) != 0, 0, given, child, cells, wealth, ages);
+            settle(target, cells[target], (chance(step, target, which_sex) & 1u) != 0, 0, given,
+                   child, cells, wealth, ages);
             left -= given;
         }
     } else if (is_granted) {

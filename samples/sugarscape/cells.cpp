@@ -12,10 +12,14 @@ class Cells : public samples::PlainGame, public samples::StateOf<Grid> {
 public:
     Cells(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
         : PlainGame(device, kernels(), "cells.cl", rules.defines(), setting), rules_(rules),
-          capacities_(samples::copy_of(device, rules.capacities())), cells_(samples::bytes(device, 2ull * rules.cells())),
-          before_(samples::bytes(device, 2ull * rules.cells())), ages_(samples::bytes(device, rules.cells())),
-          wishes_(samples::bytes(device, rules.cells())), requests_(samples::words(device, rules.cells())),
-          genes_(samples::words(device, rules.cells())), wealth_(samples::words(device, rules.cells())),
+          capacities_(samples::copy_of(device, rules.capacities())),
+          cells_(samples::bytes(device, 2ull * rules.cells())),
+          before_(samples::bytes(device, 2ull * rules.cells())),
+          ages_(samples::bytes(device, rules.cells())),
+          wishes_(samples::bytes(device, rules.cells())),
+          requests_(samples::words(device, rules.cells())),
+          genes_(samples::words(device, rules.cells())),
+          wealth_(samples::words(device, rules.cells())),
           fathers_(samples::words(device, rules.cells()))
     {
         program().run("populate", rules.cells(), capacities_, cells_, genes_, wealth_, ages_);
@@ -27,7 +31,8 @@ public:
         std::swap(cells_, before_);
         program().run("grow", all, capacities_, before_, cells_, requests_);
         program().run("ask_all", all, step, cells_, requests_, genes_, wealth_, wishes_, fathers_);
-        program().run("act_all", all, step, cells_, requests_, genes_, wealth_, ages_, wishes_, fathers_);
+        program().run("act_all", all, step, cells_, requests_, genes_, wealth_, ages_, wishes_,
+                      fathers_);
     }
     samples::Numbers numbers() override { return population_of(state()); }
     Grid state() override
@@ -40,13 +45,18 @@ public:
         for (std::size_t i = 0; i < all; i++) {
             const auto sugar = static_cast<std::uint16_t>(words[i] & sugar_bits);
             const Who who = (words[i] & female_bit) != 0 ? Who::female : Who::male;
-            grid[i] = (words[i] & somebody_bit) != 0 ? inhabited(sugar, who, ages[i], wealth[i], genes[i]) : Cell{.sugar = sugar};
+            grid[i] = (words[i] & somebody_bit) != 0
+                          ? inhabited(sugar, who, ages[i], wealth[i], genes[i])
+                          : Cell{.sugar = sugar};
         }
         return grid;
     }
 
 private:
-    std::vector<cl::Buffer> buffers() override { return {capacities_, cells_, before_, ages_, wishes_, requests_, genes_, wealth_, fathers_}; }
+    std::vector<cl::Buffer> buffers() override
+    {
+        return {capacities_, cells_, before_, ages_, wishes_, requests_, genes_, wealth_, fathers_};
+    }
 
     Rules rules_;
     cl::Buffer capacities_, cells_, before_, ages_, wishes_, requests_, genes_, wealth_, fathers_;
@@ -54,7 +64,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules,
+                                          const samples::Setting &setting)
 {
     return std::make_unique<Cells>(device, rules, setting);
 }

@@ -18,11 +18,13 @@ struct Rules {
     std::uint32_t capacity = 200;                     ///< of a hilltop
     std::uint32_t regrowth = 15;                      ///< steps in which a cell would be full again
     std::uint32_t vision = 2;                         ///< at most
-    std::uint32_t metabolism = 20, metabolism_more = 20, endowment = 100, endowment_more = 100, life = 60, life_more = 40;
+    std::uint32_t metabolism = 20, metabolism_more = 20, endowment = 100, endowment_more = 100,
+                  life = 60, life_more = 40;
     std::uint32_t fertile_from = 15, fertile_until = 50;
 
     std::uint32_t cells() const { return width * height; }
-    /// Of each cell, for sugar: there are hills where x and y are a quarter of the land's length, and where they are three quarters.
+    /// Of each cell, for sugar: there are hills where x and y are a quarter of the land's length,
+    /// and where they are three quarters.
     std::vector<std::uint8_t> capacities() const;
     /// As the device's program has them.
     std::string defines() const;
@@ -44,15 +46,18 @@ using Grid = std::vector<Cell>; ///< row by row from the north
 constexpr std::uint32_t sugar_bits = 0x1fff, female_bit = 0x4000, somebody_bit = 0x8000;
 
 /// A cell with an agent, whose genes are in one word as on the device.
-Cell inhabited(std::uint16_t sugar, Who who, std::uint8_t age, std::uint32_t wealth, std::uint32_t genes);
+Cell inhabited(std::uint16_t sugar, Who who, std::uint8_t age, std::uint32_t wealth,
+               std::uint32_t genes);
 
 /// How many there are of each.
 samples::Numbers population_of(const Grid &grid);
 
 /// With objects (sugarscape.cl).
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules,
+                                            const samples::Setting &setting);
 /// By hand, structure of arrays (cells.cl).
-std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules,
+                                          const samples::Setting &setting);
 
 /// After so many steps on the host, one agent after the other.
 Grid reference(const Rules &rules, std::uint32_t steps);

@@ -12,7 +12,8 @@ public:
     std::string name() const override { return "sugarscape"; }
     std::string about() const override
     {
-        return "The sugarscape of Epstein and Axtell: agents that look for sugar, eat it, mate and die, as objects on the device; and the same\n"
+        return "The sugarscape of Epstein and Axtell: agents that look for sugar, eat it, mate and "
+               "die, as objects on the device; and the same\n"
                "by hand. Compares every cell with the host's own simulation.";
     }
     void describe(samples::OptionList &options) override
@@ -20,38 +21,55 @@ public:
         options.add("--width", rules_.width, 8, 32768, "Cells from west to east");
         options.add("--height", rules_.height, 8, 32768, "Cells from north to south");
         options.add("--seed", rules_.seed, 0, ~0u, "Where chance begins");
-        options.add("--male-share", rules_.male_share, 0, 256, "Cells with a male at the beginning, of 256");
+        options.add("--male-share", rules_.male_share, 0, 256,
+                    "Cells with a male at the beginning, of 256");
         options.add("--female-share", rules_.female_share, 0, 256, "Cells with a female, of 256");
-        options.add("--capacity", rules_.capacity, 0, 255, "Sugar to which a cell grows on a hilltop; less beside");
-        options.add("--regrowth", rules_.regrowth, 1, 255, "Steps in which an empty cell would be full again");
-        options.add("--vision", rules_.vision, 1, 8, "Cells that the most far-sighted see to each side");
-        options.add("--metabolism", rules_.metabolism, 0, 127, "Sugar that the most frugal spend in a step");
-        options.add("--metabolism-more", rules_.metabolism_more, 0, 128, "What others spend beside, at most");
-        options.add("--endowment", rules_.endowment, 0, 127, "Sugar at the beginning of those who get the least");
-        options.add("--endowment-more", rules_.endowment_more, 0, 128, "What others get beside, at most");
-        options.add("--life", rules_.life, 1, 127, "Steps that those live at most whose life is shortest");
+        options.add("--capacity", rules_.capacity, 0, 255,
+                    "Sugar to which a cell grows on a hilltop; less beside");
+        options.add("--regrowth", rules_.regrowth, 1, 255,
+                    "Steps in which an empty cell would be full again");
+        options.add("--vision", rules_.vision, 1, 8,
+                    "Cells that the most far-sighted see to each side");
+        options.add("--metabolism", rules_.metabolism, 0, 127,
+                    "Sugar that the most frugal spend in a step");
+        options.add("--metabolism-more", rules_.metabolism_more, 0, 128,
+                    "What others spend beside, at most");
+        options.add("--endowment", rules_.endowment, 0, 127,
+                    "Sugar at the beginning of those who get the least");
+        options.add("--endowment-more", rules_.endowment_more, 0, 128,
+                    "What others get beside, at most");
+        options.add("--life", rules_.life, 1, 127,
+                    "Steps that those live at most whose life is shortest");
         options.add("--life-more", rules_.life_more, 0, 127, "What others live beside, at most");
-        options.add("--fertile-from", rules_.fertile_from, 0, 255, "Age from which one may have children");
+        options.add("--fertile-from", rules_.fertile_from, 0, 255,
+                    "Age from which one may have children");
         options.add("--fertile-until", rules_.fertile_until, 0, 255, "Age from which no more");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {
         return {{"--width", "1700"}, {"--height", "1700"}, {"--steps", "300"}};
     }
-    std::string paper_text() const override { return "The paper's figure 10: 1700 x 1700 cells, and 300 steps"; }
+    std::string paper_text() const override
+    {
+        return "The paper's figure 10: 1700 x 1700 cells, and 300 steps";
+    }
     std::vector<std::pair<std::string, std::string>> versions() const override
     {
         return {{"objects", "with the object store"}, {"cells", "by hand, arrays of cells"}};
     }
     std::uint32_t default_steps() const override { return 100; }
-    bool goes_on_when_full() const override { return true; } // who is not born is missing, and that is all
+    // who is not born is missing, and that is all
+    bool goes_on_when_full() const override { return true; }
     std::string size() const override
     {
-        return std::to_string(rules_.width) + " x " + std::to_string(rules_.height) + " cells, seed " + std::to_string(rules_.seed);
+        return std::to_string(rules_.width) + " x " + std::to_string(rules_.height) +
+               " cells, seed " + std::to_string(rules_.seed);
     }
-    std::unique_ptr<samples::Game> play(const kma::Device &device, const samples::Setting &setting) override
+    std::unique_ptr<samples::Game> play(const kma::Device &device,
+                                        const samples::Setting &setting) override
     {
-        return setting.version == "cells" ? play_cells(device, rules_, setting) : play_objects(device, rules_, setting);
+        return setting.version == "cells" ? play_cells(device, rules_, setting)
+                                          : play_objects(device, rules_, setting);
     }
     void compare(samples::Game &game, std::uint32_t steps, samples::Differences &verdict) override
     {
@@ -59,7 +77,8 @@ public:
         for (std::size_t cell = 0; cell < there.size(); cell++)
             if (!(there[cell] == right[cell]))
                 verdict.differ("cell " + std::to_string(cell) +
-                               " has other sugar than the host's, or another agent, or one of other age, wealth or genes");
+                               " has other sugar than the host's, or another agent, or one of "
+                               "other age, wealth or genes");
         if (game.numbers() != population_of(right))
             verdict.differ("the numbers of males and females are others than the host's");
     }
@@ -68,9 +87,12 @@ public:
         constexpr samples::Colour male{64, 144, 255}, female{240, 64, 80};
         std::vector<samples::Colour> pixels;
         for (const Cell &cell : samples::state_of<Grid>(game)) {
-            const auto shade = static_cast<std::uint8_t>(std::min(cell.sugar * 255u / std::max(rules_.capacity, 1u), 255u));
+            const auto shade = static_cast<std::uint8_t>(
+                std::min(cell.sugar * 255u / std::max(rules_.capacity, 1u), 255u));
             const samples::Colour ground{shade, shade, static_cast<std::uint8_t>(shade / 4)};
-            pixels.push_back(cell.who == Who::male ? male : cell.who == Who::female ? female : ground);
+            pixels.push_back(cell.who == Who::male     ? male
+                             : cell.who == Who::female ? female
+                                                       : ground);
         }
         samples::write_png(path, rules_.width, rules_.height, pixels);
     }

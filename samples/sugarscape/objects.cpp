@@ -13,12 +13,16 @@ namespace {
 class Objects : public samples::WorldGame, public samples::StateOf<Grid> {
 public:
     Objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "sugarscape.cl", enough(device, rules, setting), rules.defines(), setting), rules_(rules),
-          capacities_(samples::copy_of(device, rules.capacities())), cells_(samples::bytes(device, 2ull * rules.cells())),
-          before_(samples::bytes(device, 2ull * rules.cells())), requests_(samples::words(device, rules.cells())),
+        : WorldGame(device, schema(), kernels(), "sugarscape.cl", enough(device, rules, setting),
+                    rules.defines(), setting),
+          rules_(rules), capacities_(samples::copy_of(device, rules.capacities())),
+          cells_(samples::bytes(device, 2ull * rules.cells())),
+          before_(samples::bytes(device, 2ull * rules.cells())),
+          requests_(samples::words(device, rules.cells())),
           fathers_(samples::words(device, rules.cells()))
     {
-        run("populate", std::min<std::uint32_t>(rules.cells(), strided), changing({"Agent"}), capacities_, cells_);
+        run("populate", std::min<std::uint32_t>(rules.cells(), strided), changing({"Agent"}),
+            capacities_, cells_);
     }
     void step(std::uint32_t number) override
     {
@@ -38,12 +42,15 @@ public:
         Grid grid;
         for (const cl_ushort word : samples::read<cl_ushort>(device(), cells_, rules_.cells()))
             grid.push_back({.sugar = static_cast<std::uint16_t>(word & sugar_bits)});
-        for (const auto &[cls, who] : {std::pair{"Male", Who::male}, std::pair{"Female", Who::female}}) {
+        for (const auto &[cls, who] :
+             {std::pair{"Male", Who::male}, std::pair{"Female", Who::female}}) {
             const kma::WorldSnapshot all = world().snapshot(cls);
-            const auto cells = all.column<cl_uint>("cell"), genes = all.column<cl_uint>("genes"), wealth = all.column<cl_uint>("wealth");
+            const auto cells = all.column<cl_uint>("cell"), genes = all.column<cl_uint>("genes"),
+                       wealth = all.column<cl_uint>("wealth");
             const auto ages = all.column<cl_uchar>("age");
             for (std::size_t i = 0; i < all.size(); i++)
-                grid.at(cells[i]) = inhabited(grid.at(cells[i]).sugar, who, ages[i], wealth[i], genes[i]);
+                grid.at(cells[i]) =
+                    inhabited(grid.at(cells[i]).sugar, who, ages[i], wealth[i], genes[i]);
         }
         return grid;
     }
@@ -52,17 +59,27 @@ private:
     static kma::Schema schema()
     {
         kma::Schema schema;
-        schema.add_abstract("Agent", {"uint cell", "uint genes", "uint wealth", "uchar age", "uchar wish"});
+        schema.add_abstract("Agent",
+                            {"uint cell", "uint genes", "uint wealth", "uchar age", "uchar wish"});
         schema.add("Male", {}, "Agent").add("Female", {}, "Agent");
-        const std::string parameters = "uint step, global ushort *cells, global kma_atomic_u32 *requests, global uint *fathers";
-        schema.do_all("Agent", "agent_ask", parameters, quiet()).do_all("Agent", "agent_act", parameters, changing({"Agent"}));
+        const std::string parameters = "uint step, global ushort *cells, global kma_atomic_u32 "
+                                       "*requests, global uint *fathers";
+        schema.do_all("Agent", "agent_ask", parameters, quiet())
+            .do_all("Agent", "agent_act", parameters, changing({"Agent"}));
         return schema;
     }
-    static std::uint64_t enough(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
+    static std::uint64_t enough(const kma::Device &device, const Rules &rules,
+                                const samples::Setting &setting)
     {
-        return kma::World::bytes_for(device, schema(), {{"Male", rules.cells()}, {"Female", rules.cells()}, {"Agent", 2ull * strided}}, setting.build_options);
+        return kma::World::bytes_for(
+            device, schema(),
+            {{"Male", rules.cells()}, {"Female", rules.cells()}, {"Agent", 2ull * strided}},
+            setting.build_options);
     }
-    std::vector<cl::Buffer> buffers() override { return {capacities_, cells_, before_, requests_, fathers_}; }
+    std::vector<cl::Buffer> buffers() override
+    {
+        return {capacities_, cells_, before_, requests_, fathers_};
+    }
 
     Rules rules_;
     cl::Buffer capacities_, cells_, before_, requests_, fathers_;
@@ -70,7 +87,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules,
+                                            const samples::Setting &setting)
 {
     return std::make_unique<Objects>(device, rules, setting);
 }

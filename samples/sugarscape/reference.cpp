@@ -9,13 +9,25 @@ namespace sugarscape {
 namespace {
 
 enum Purpose : std::uint32_t {
-    who_is_there, first_age, first_vision, first_metabolism, first_endowment, first_life, where_to, whom_to_take, whom_to_court,
-    whom_to_accept, where_born, which_sex, whose_genes
+    who_is_there,
+    first_age,
+    first_vision,
+    first_metabolism,
+    first_endowment,
+    first_life,
+    where_to,
+    whom_to_take,
+    whom_to_court,
+    whom_to_accept,
+    where_born,
+    which_sex,
+    whose_genes
 };
 
 // What somebody asks a cell for.
 struct Request {
-    std::uint32_t rank;        ///< in the order of those among whom the cell draws: the nearer first, then by sides
+    /// in the order of those among whom the cell draws: the nearer first, then by sides
+    std::uint32_t rank;
     std::uint32_t from;        ///< the cell of who asks
     std::optional<Cell> child; ///< if it is for one; others ask for themselves
 };
@@ -39,7 +51,8 @@ private:
     {
         return samples::mix32(samples::mix32(rules_.seed + step_ * 16 + purpose) ^ cell);
     }
-    std::uint8_t gene(Purpose purpose, std::uint32_t cell, std::uint32_t least, std::uint32_t more) const
+    std::uint8_t gene(Purpose purpose, std::uint32_t cell, std::uint32_t least,
+                      std::uint32_t more) const
     {
         return static_cast<std::uint8_t>(least + draw(purpose, cell) % (more + 1));
     }
@@ -55,7 +68,8 @@ private:
     std::uint32_t step_ = 0;
 };
 
-Reference::Reference(const Rules &rules) : rules_(rules), grid_(rules.cells()), capacity_(rules.capacities())
+Reference::Reference(const Rules &rules)
+    : rules_(rules), grid_(rules.cells()), capacity_(rules.capacities())
 {
     for (std::uint32_t cell = 0; cell < rules.cells(); cell++)
         populate(cell);
@@ -90,7 +104,8 @@ std::uint32_t Reference::at(std::uint32_t cell, std::uint32_t side, std::uint32_
 bool Reference::is_fertile(std::uint32_t cell, Who sex) const
 {
     const Cell &one = grid_[cell];
-    return one.who == sex && one.age >= rules_.fertile_from && one.age < rules_.fertile_until && one.wealth >= one.endowment;
+    return one.who == sex && one.age >= rules_.fertile_from && one.age < rules_.fertile_until &&
+           one.wealth >= one.endowment;
 }
 
 // Those on which the neighbour is so.
@@ -131,29 +146,35 @@ void Reference::grow()
     }
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
         if (sugar[cell] < capacity_[cell])
-            sugar[cell] = std::min<std::uint32_t>(sugar[cell] + capacity_[cell] / rules_.regrowth, capacity_[cell]);
+            sugar[cell] = std::min<std::uint32_t>(sugar[cell] + capacity_[cell] / rules_.regrowth,
+                                                  capacity_[cell]);
         grid_[cell].sugar = static_cast<std::uint16_t>(std::min(sugar[cell], 8191u));
     }
 }
 
-// Males choose females, then females males. Whom somebody likes does not depend on what others have paid meanwhile.
+// Males choose females, then females males. Whom somebody likes does not depend on what others have
+// paid meanwhile.
 void Reference::mate()
 {
-    std::vector<std::vector<std::uint32_t>> suitors(grid_.size()); // of each female, on which sides they are
+    // of each female, on which sides they are
+    std::vector<std::vector<std::uint32_t>> suitors(grid_.size());
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
-        const auto females = sides(cell, [this](std::uint32_t there) { return is_fertile(there, Who::female); });
+        const auto females =
+            sides(cell, [this](std::uint32_t there) { return is_fertile(there, Who::female); });
         if (!is_fertile(cell, Who::male) || females.empty())
             continue;
         const std::uint32_t side = females[draw(whom_to_court, cell) % females.size()];
         suitors[at(cell, side, 1)].push_back((side + 2) % 4);
     }
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
-        const auto free = sides(cell, [this](std::uint32_t there) { return grid_[there].who == Who::nobody; });
+        const auto free =
+            sides(cell, [this](std::uint32_t there) { return grid_[there].who == Who::nobody; });
         auto &his = suitors[cell];
         if (his.empty() || free.empty())
             continue;
         std::sort(his.begin(), his.end());
-        have_child(cell, at(cell, his[draw(whom_to_accept, cell) % his.size()], 1), free[draw(where_born, cell) % free.size()]);
+        have_child(cell, at(cell, his[draw(whom_to_accept, cell) % his.size()], 1),
+                   free[draw(where_born, cell) % free.size()]);
     }
 }
 
@@ -200,7 +221,8 @@ void Reference::grant()
         auto &those = requests_[cell];
         if (those.empty())
             continue;
-        std::sort(those.begin(), those.end(), [](const Request &one, const Request &other) { return one.rank < other.rank; });
+        std::sort(those.begin(), those.end(),
+                  [](const Request &one, const Request &other) { return one.rank < other.rank; });
         const Request &taken = those[draw(whom_to_take, cell) % those.size()];
         Cell &from = grid_[taken.from];
         const std::uint16_t sugar = grid_[cell].sugar;

@@ -1,8 +1,10 @@
-// The sugarscape with objects: an agent is an object of the class Male or Female, and knows its cell. The rules: rules.cl.
+// The sugarscape with objects: an agent is an object of the class Male or Female, and knows its
+// cell. The rules: rules.cl.
 #include "rules.cl"
 
 // Puts an agent of either class into a cell, where so much sugar is left on the ground.
-static inline void settle(global kma_world *w, Agent self, uint cell, uint sugar, uint age, uint wealth, uint genes, global ushort *cells)
+static inline void settle(global kma_world *w, Agent self, uint cell, uint sugar, uint age,
+                          uint wealth, uint genes, global ushort *cells)
 {
     Agent_cell(w, self) = cell;
     Agent_age(w, self) = (uchar)age;
@@ -11,7 +13,8 @@ static inline void settle(global kma_world *w, Agent self, uint cell, uint sugar
 }
 
 // A new agent in a free cell. False without memory: then the cell stays free.
-static inline bool settle_new(global kma_world *w, bool is_female, uint cell, uint age, uint genes, global ushort *cells)
+static inline bool settle_new(global kma_world *w, bool is_female, uint cell, uint age, uint genes,
+                              global ushort *cells)
 {
     const Agent agent = is_female ? Female_new(w) : Male_new(w);
     if (agent == 0)
@@ -28,13 +31,14 @@ kernel void populate(global kma_world *w, global const uchar *capacities, global
         const uint lot = chance(0, cell, who_is_there) & 255u;
         cells[cell] = capacities[cell];
         if (lot < MALE_SHARE + FEMALE_SHARE)
-            settle_new(w, lot >= MALE_SHARE, cell, chance(0, cell, first_age) % LIFE, first_genes(cell), cells);
+            settle_new(w, lot >= MALE_SHARE, cell, chance(0, cell, first_age) % LIFE,
+                       first_genes(cell), cells);
     }
 }
 
 // One work-item for each cell.
-kernel void grow(global kma_world *w, global const uchar *capacities, global const ushort *before, global ushort *cells,
-                 global kma_atomic_u32 *requests)
+kernel void grow(global kma_world *w, global const uchar *capacities, global const ushort *before,
+                 global ushort *cells, global kma_atomic_u32 *requests)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
@@ -44,10 +48,11 @@ kernel void grow(global kma_world *w, global const uchar *capacities, global con
 }
 
 // A father leaves his genes where the mother is; there is one at most.
-static inline void agent_ask(global kma_world *w, Agent self, uint step, global const ushort *cells, global kma_atomic_u32 *requests,
-                             global uint *fathers)
+static inline void agent_ask(global kma_world *w, Agent self, uint step, global const ushort *cells,
+                             global kma_atomic_u32 *requests, global uint *fathers)
 {
-    const uint cell = Agent_cell(w, self), genes = Agent_genes(w, self), side = partner(cells, cell, step);
+    const uint cell = Agent_cell(w, self), genes = Agent_genes(w, self),
+               side = partner(cells, cell, step);
     uint wish = STAYS;
     if (side == NONE) {
         wish = wish_to_move(cells, cell, gene(genes, vision), step);
@@ -62,17 +67,20 @@ static inline void agent_ask(global kma_world *w, Agent self, uint step, global 
 }
 
 // Nobody was in a target: so only who was granted it writes its word.
-static inline void agent_act(global kma_world *w, Agent self, uint step, global ushort *cells, global kma_atomic_u32 *requests,
-                             global const uint *fathers)
+static inline void agent_act(global kma_world *w, Agent self, uint step, global ushort *cells,
+                             global kma_atomic_u32 *requests, global const uint *fathers)
 {
-    const uint genes = Agent_genes(w, self), wish = Agent_wish(w, self), age = Agent_age(w, self) + 1u;
+    const uint genes = Agent_genes(w, self), wish = Agent_wish(w, self),
+               age = Agent_age(w, self) + 1u;
     uint cell = Agent_cell(w, self), wealth = Agent_wealth(w, self);
     const uint target = wished_cell(cell, wish);
     const bool is_granted = wish != STAYS && grants(requests, target, wish, step);
     if (wish >= BEARS) {
-        const uint father = fathers[cell], child = child_genes(genes, father, chance(step, cell, whose_genes));
+        const uint father = fathers[cell],
+                   child = child_genes(genes, father, chance(step, cell, whose_genes));
         wealth += gene(father, endowment) / 2;
-        if (is_granted && settle_new(w, (chance(step, target, which_sex) & 1u) != 0, target, 0, child, cells))
+        if (is_granted &&
+            settle_new(w, (chance(step, target, which_sex) & 1u) != 0, target, 0, child, cells))
             wealth -= gene(child, endowment);
     } else if (is_granted) {
         cells[cell] &= SUGAR;

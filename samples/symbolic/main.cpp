@@ -50,9 +50,10 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
         app, "--heap-bytes", options.heap_bytes,
         "Size of the heap (default: room for a tenth of all objects that are made)");
     app.add_flag("--no-collector", options.no_collector, "Without collections: the heap runs full");
-    app.add_option("--map", options.map,
-                   "Compact the heap at the end, and write a picture of it before and after to this "
-                   "PNG file");
+    app.add_option(
+        "--map", options.map,
+        "Compact the heap at the end, and write a picture of it before and after to this "
+        "PNG file");
     app.add_flag(
         "--debug", [&](std::int64_t) { options.debug = 2; }, "Program and heap with KMA_DEBUG=2");
     return samples::parse(app, argc, argv);

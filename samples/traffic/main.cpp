@@ -1,4 +1,5 @@
-// The traffic sample: vehicles, and the cells of the streets they drive on, as objects on the device.
+// The traffic sample: vehicles, and the cells of the streets they drive on, as objects on the
+// device.
 #include <optional>
 
 #include "network.hpp"
@@ -13,28 +14,38 @@ public:
     std::string name() const override { return "traffic"; }
     std::string about() const override
     {
-        return "Traffic on a network of streets (Nagel and Schreckenberg): vehicles, and the cells of the streets, as objects on the device; and\n"
+        return "Traffic on a network of streets (Nagel and Schreckenberg): vehicles, and the cells "
+               "of the streets, as objects on the device; and\n"
                "the same by hand. Compares every cell with the host's own simulation.";
     }
     void describe(samples::OptionList &options) override
     {
         options.add("--columns", rules_.columns, 2, 4096, "Intersections from west to east");
         options.add("--rows", rules_.rows, 1, 4096, "Intersections from north to south");
-        options.add("--block", rules_.block, 1, 4096, "Cells from one intersection to the next, about");
+        options.add("--block", rules_.block, 1, 4096,
+                    "Cells from one intersection to the next, about");
         options.add("--seed", rules_.seed, 0, ~0u, "Where chance begins");
         options.add("--max-speed", rules_.max_speed, 1, 100,
-                    "Cells a step; streets' limits and vehicles' top speeds are between half of it and this");
+                    "Cells a step; streets' limits and vehicles' top speeds are between half of it "
+                    "and this");
         options.add("--green", rules_.green, 1, 1000, "Steps for which a traffic light is green");
-        options.add("--source-share", rules_.source_share, 0, 1024, "Cells that make vehicles, of 1024");
-        options.add("--sink-share", rules_.sink_share, 0, 1024, "Cells at which vehicles arrive, of 1024");
-        options.add("--source-chance", rules_.source_chance, 0, 1024, "Steps in which such a cell makes a vehicle if empty, of 1024");
-        options.add("--dawdle-chance", rules_.dawdle_chance, 0, 1024, "Steps in which a vehicle dawdles, of 1024");
+        options.add("--source-share", rules_.source_share, 0, 1024,
+                    "Cells that make vehicles, of 1024");
+        options.add("--sink-share", rules_.sink_share, 0, 1024,
+                    "Cells at which vehicles arrive, of 1024");
+        options.add("--source-chance", rules_.source_chance, 0, 1024,
+                    "Steps in which such a cell makes a vehicle if empty, of 1024");
+        options.add("--dawdle-chance", rules_.dawdle_chance, 0, 1024,
+                    "Steps in which a vehicle dawdles, of 1024");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {
         return {{"--columns", "140"}, {"--rows", "125"}, {"--block", "86"}, {"--steps", "3000"}};
     }
-    std::string paper_text() const override { return "The paper's size: 17,500 intersections, 3000 steps"; }
+    std::string paper_text() const override
+    {
+        return "The paper's size: 17,500 intersections, 3000 steps";
+    }
     std::vector<std::pair<std::string, std::string>> versions() const override
     {
         return {{"objects", "with the object store"}, {"cells", "by hand, arrays of cells"}};
@@ -45,13 +56,16 @@ public:
         if (3ull * rules_.columns * rules_.rows * rules_.block > most_cells)
             throw kma::Error("the streets would have more than " + std::to_string(most_cells) +
                              " cells; take fewer --columns or --rows, or a smaller --block");
-        return std::to_string(rules_.columns) + " x " + std::to_string(rules_.rows) + " intersections " + std::to_string(rules_.block) +
-               " cells apart, seed " + std::to_string(rules_.seed);
+        return std::to_string(rules_.columns) + " x " + std::to_string(rules_.rows) +
+               " intersections " + std::to_string(rules_.block) + " cells apart, seed " +
+               std::to_string(rules_.seed);
     }
-    std::unique_ptr<samples::Game> play(const kma::Device &device, const samples::Setting &setting) override
+    std::unique_ptr<samples::Game> play(const kma::Device &device,
+                                        const samples::Setting &setting) override
     {
         network_.emplace(rules_);
-        return setting.version == "cells" ? play_cells(device, rules_, *network_, setting) : play_objects(device, rules_, *network_, setting);
+        return setting.version == "cells" ? play_cells(device, rules_, *network_, setting)
+                                          : play_objects(device, rules_, *network_, setting);
     }
     void compare(samples::Game &game, std::uint32_t steps, samples::Differences &verdict) override
     {
@@ -59,11 +73,13 @@ public:
         const Spots there = samples::state_of<Spots>(game);
         for (std::size_t cell = 0; cell < there.size(); cell++)
             if (!(there[cell] == right.spots[cell]))
-                verdict.differ("cell " + std::to_string(cell) + " has another vehicle than the host's, or one of other speed");
+                verdict.differ("cell " + std::to_string(cell) +
+                               " has another vehicle than the host's, or one of other speed");
         if (game.numbers() != numbers_of(right.spots))
             verdict.differ("the numbers of vehicles are others than the host's");
         if (right.collisions != 0)
-            verdict.differ("on the host " + std::to_string(right.collisions) + " vehicles came into cells with another one");
+            verdict.differ("on the host " + std::to_string(right.collisions) +
+                           " vehicles came into cells with another one");
     }
     void draw(samples::Game &game, const std::filesystem::path &path) override
     {

@@ -24,7 +24,8 @@ double shifted(const Rules &rules, std::uint32_t line, Lot lot, std::uint32_t in
 }
 
 // Streets between two neighbours, by lot: one each way for half of the pairs, else one.
-void join(const Rules &rules, Network &network, std::uint32_t one, std::uint32_t other, std::uint32_t pair)
+void join(const Rules &rules, Network &network, std::uint32_t one, std::uint32_t other,
+          std::uint32_t pair)
 {
     const std::uint32_t lot = draw(rules, ways, pair) % 8;
     if (lot < 6)
@@ -40,9 +41,11 @@ void lay_streets(const Rules &rules, Network &network)
     for (const auto &[from, to] : network.ends) {
         const Place a = network.intersections[from], b = network.intersections[to];
         const auto number = static_cast<std::uint32_t>(network.streets.size());
-        const auto length = static_cast<std::uint32_t>(std::max(1.0, std::round(std::sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y)))));
+        const auto length = static_cast<std::uint32_t>(std::max(
+            1.0, std::round(std::sqrt((b.x - a.x) * (b.x - a.x) + (b.y - a.y) * (b.y - a.y)))));
         Street street = {cells, cells + length, {}, 0, 0, 0, 0};
-        street.limit = static_cast<cl_uchar>(rules.max_speed - draw(rules, limit, number) % (rules.max_speed / 2 + 1));
+        street.limit = static_cast<cl_uchar>(rules.max_speed - draw(rules, limit, number) %
+                                                                   (rules.max_speed / 2 + 1));
         street.turn = static_cast<cl_uchar>(turns[to]++);
         network.streets.push_back(street);
         network.street_of.insert(network.street_of.end(), length, number);
@@ -52,7 +55,8 @@ void lay_streets(const Rules &rules, Network &network)
         const std::uint32_t to = network.ends[i][1];
         Street &street = network.streets[i];
         street.turns = static_cast<cl_uchar>(turns[to]);
-        street.turn = static_cast<cl_uchar>((street.turn + draw(rules, first_turn, to)) % turns[to]);
+        street.turn =
+            static_cast<cl_uchar>((street.turn + draw(rules, first_turn, to)) % turns[to]);
     }
 }
 
@@ -75,7 +79,8 @@ void find_exits(Network &network)
 Network::Network(const Rules &rules)
 {
     for (std::uint32_t i = 0; i < rules.columns * rules.rows; i++)
-        intersections.push_back({shifted(rules, i % rules.columns, place_x, i), shifted(rules, i / rules.columns, place_y, i)});
+        intersections.push_back({shifted(rules, i % rules.columns, place_x, i),
+                                 shifted(rules, i / rules.columns, place_y, i)});
     for (std::uint32_t i = 0; i < rules.columns * rules.rows; i++) {
         if (i % rules.columns + 1 != rules.columns)
             join(rules, *this, i, i + 1, 2 * i);
@@ -99,7 +104,8 @@ Network::Network(const Rules &rules)
 Place Network::place_of(std::uint32_t cell) const
 {
     const Street &street = streets[street_of[cell]];
-    const Place from = intersections[ends[street_of[cell]][0]], to = intersections[ends[street_of[cell]][1]];
+    const Place from = intersections[ends[street_of[cell]][0]],
+                to = intersections[ends[street_of[cell]][1]];
     const double along = (cell - street.begin + 0.5) / (street.end - street.begin);
     return {from.x + along * (to.x - from.x), from.y + along * (to.y - from.y)};
 }
@@ -107,8 +113,8 @@ Place Network::place_of(std::uint32_t cell) const
 std::string Rules::defines() const
 {
     using samples::define;
-    return define("SEED", seed) + define("MAX_SPEED", max_speed) + define("GREEN", green) + define("SOURCE_CHANCE", source_chance) +
-           define("DAWDLE_CHANCE", dawdle_chance);
+    return define("SEED", seed) + define("MAX_SPEED", max_speed) + define("GREEN", green) +
+           define("SOURCE_CHANCE", source_chance) + define("DAWDLE_CHANCE", dawdle_chance);
 }
 
 samples::Numbers numbers_of(std::uint64_t vehicles, std::uint64_t halted, std::uint64_t cells)

@@ -39,14 +39,16 @@ struct Place {
     double x, y; ///< in cells, from the west and from the north
 };
 
-/// Intersections in columns and rows, each somewhat off its place. Neighbours are joined by a street there, one back, or both. A street's exits
-/// are those from where it ends, but not back to where it comes from unless there is no other. Its last cell is a sink if there is none at all.
+/// Intersections in columns and rows, each somewhat off its place. Neighbours are joined by a
+/// street there, one back, or both. A street's exits are those from where it ends, but not back to
+/// where it comes from unless there is no other. Its last cell is a sink if there is none at all.
 struct Network {
     explicit Network(const Rules &rules);
 
     std::vector<Place> intersections;
     std::vector<Street> streets;
-    std::vector<std::array<std::uint32_t, 2>> ends; ///< of each street: the intersections at which it begins and ends
+    /// of each street: the intersections at which it begins and ends
+    std::vector<std::array<std::uint32_t, 2>> ends;
     std::vector<cl_uint> street_of;                 ///< by cell
     std::vector<cl_uchar> is_sink;                  ///< by cell; others may be sources
     std::vector<cl_uint> sources;                   ///< cells, in ascending order
@@ -69,7 +71,8 @@ using Spots = std::vector<Spot>; ///< by cell
 samples::Numbers numbers_of(std::uint64_t vehicles, std::uint64_t halted, std::uint64_t cells);
 samples::Numbers numbers_of(const Spots &spots);
 
-/// So many steps on the host. `collisions`: how often the rules let a vehicle into a cell with another one.
+/// So many steps on the host. `collisions`: how often the rules let a vehicle into a cell with
+/// another one.
 struct Outcome {
     Spots spots;
     std::uint64_t collisions = 0;
@@ -77,11 +80,15 @@ struct Outcome {
 Outcome reference(const Rules &rules, const Network &network, std::uint32_t steps);
 
 /// Writes a picture: streets, and vehicles from red, those that stand still, to green.
-void draw(const Rules &rules, const Network &network, const Spots &spots, const std::filesystem::path &path);
+void draw(const Rules &rules, const Network &network, const Spots &spots,
+          const std::filesystem::path &path);
 
 /// With objects (traffic.cl).
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const Network &network, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules,
+                                            const Network &network,
+                                            const samples::Setting &setting);
 /// By hand, structure of arrays (cells.cl).
-std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules, const Network &network, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules,
+                                          const Network &network, const samples::Setting &setting);
 
 } // namespace traffic

@@ -12,20 +12,25 @@ namespace {
 
 class Objects : public samples::WorldGame, public samples::StateOf<Spots> {
 public:
-    Objects(const kma::Device &device, const Rules &rules, const Network &network, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "traffic.cl", enough(device, network, setting), rules.defines(), setting)
+    Objects(const kma::Device &device, const Rules &rules, const Network &network,
+            const samples::Setting &setting)
+        : WorldGame(device, schema(), kernels(), "traffic.cl", enough(device, network, setting),
+                    rules.defines(), setting)
     {
         const auto count = static_cast<cl_uint>(network.streets.size());
-        const cl::Buffer plans = samples::copy_of(device, network.streets), cells = samples::words(device, network.cells(), 0),
+        const cl::Buffer plans = samples::copy_of(device, network.streets),
+                         cells = samples::words(device, network.cells(), 0),
                          streets = samples::words(device, count, 0);
-        world().parallel_new("Cell", network.cells(), "cell_init", samples::copy_of(device, network.is_sink), cells);
+        world().parallel_new("Cell", network.cells(), "cell_init",
+                             samples::copy_of(device, network.is_sink), cells);
         world().parallel_new("Street", count, "street_init", plans, streets);
         run("connect", count, quiet(), count, plans, cells, streets);
         std::vector<cl_uint2> places;
         for (const cl_uint cell : network.sources)
             places.push_back({{cell, network.street_of[cell]}});
         if (!places.empty())
-            world().parallel_new("Source", static_cast<cl_uint>(places.size()), "source_init", samples::copy_of(device, places), cells, streets);
+            world().parallel_new("Source", static_cast<cl_uint>(places.size()), "source_init",
+                                 samples::copy_of(device, places), cells, streets);
         cells_ = samples::read<cl_uint>(device, cells, network.cells());
     }
     void step(std::uint32_t number) override
@@ -36,7 +41,9 @@ public:
     samples::Numbers numbers() override
     {
         const auto speeds = world().snapshot("Vehicle", {"speed"}).column<cl_uchar>("speed");
-        return numbers_of(speeds.size(), static_cast<std::uint64_t>(std::count(speeds.begin(), speeds.end(), 0)), world().count("Cell"));
+        return numbers_of(speeds.size(),
+                          static_cast<std::uint64_t>(std::count(speeds.begin(), speeds.end(), 0)),
+                          world().count("Cell"));
     }
     Spots state() override
     {
@@ -57,19 +64,28 @@ private:
     {
         kma::Schema schema;
         schema.add("Cell", {"Cell next", "uint taken[2]", "uchar is_sink"});
-        schema.add("Street", {"Cell first", "Street exits[3]", "uchar exit_count", "uchar limit", "uchar turn", "uchar turns"});
+        schema.add("Street", {"Cell first", "Street exits[3]", "uchar exit_count", "uchar limit",
+                              "uchar turn", "uchar turns"});
         schema.add("Source", {"Cell cell", "Street street", "uint number"});
         schema.add("Vehicle", {"Cell cell", "Street street", "uint luck", "uchar speed"});
-        schema.block_bytes(64 * 13); // so that a block has 64 cells or vehicles, as it has 64 sources
-        schema.parallel_new("Cell", "cell_init", "global const uchar *is_sink, global Cell *cells", quiet());
-        schema.parallel_new("Street", "street_init", "global const street_plan *plans, global Street *streets", quiet());
-        schema.parallel_new("Source", "source_init", "global const uint2 *places, global const Cell *cells, global const Street *streets", quiet());
+        // so that a block has 64 cells or vehicles, as it has 64 sources
+        schema.block_bytes(64 * 13);
+        schema.parallel_new("Cell", "cell_init", "global const uchar *is_sink, global Cell *cells",
+                            quiet());
+        schema.parallel_new("Street", "street_init",
+                            "global const street_plan *plans, global Street *streets", quiet());
+        schema.parallel_new(
+            "Source", "source_init",
+            "global const uint2 *places, global const Cell *cells, global const Street *streets",
+            quiet());
         schema.do_all("Source", "source_make", "uint step", changing({"Vehicle"}));
         schema.do_all("Vehicle", "vehicle_drive", "uint step", changing({"Vehicle"}));
         return schema;
     }
-    // A vehicle for each cell: mostly they are far fewer, and blocks that stay half empty have room.
-    static std::uint64_t enough(const kma::Device &device, const Network &network, const samples::Setting &setting)
+    // A vehicle for each cell: mostly they are far fewer, and blocks that stay half empty have
+    // room.
+    static std::uint64_t enough(const kma::Device &device, const Network &network,
+                                const samples::Setting &setting)
     {
         return kma::World::bytes_for(device, schema(),
                                      {{"Cell", network.cells()},
@@ -85,7 +101,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const Network &network, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules,
+                                            const Network &network, const samples::Setting &setting)
 {
     return std::make_unique<Objects>(device, rules, network, setting);
 }

@@ -13,15 +13,20 @@ constexpr double longest_side = 960, largest_scale = 5; // pixels; of a cell
 // From red over yellow to green.
 samples::Colour colour_of(double share)
 {
-    const auto mix = [](double from, double to, double part) { return static_cast<std::uint8_t>(from + part * (to - from)); };
+    const auto mix = [](double from, double to, double part) {
+        return static_cast<std::uint8_t>(from + part * (to - from));
+    };
     const double low = std::min(1.0, 2 * share), high = std::max(0.0, 2 * share - 1);
-    return {mix(mix(236, 250, low), 80, high), mix(mix(48, 214, low), 208, high), mix(mix(48, 80, low), 120, high)};
+    return {mix(mix(236, 250, low), 80, high), mix(mix(48, 214, low), 208, high),
+            mix(mix(48, 80, low), 120, high)};
 }
 
 // What covers each pixel: streets, and the mean speed of vehicles.
 class Canvas {
 public:
-    Canvas(const Rules &rules) : scale_(std::min(largest_scale, longest_side / (rules.block * std::max(rules.columns, rules.rows))))
+    Canvas(const Rules &rules)
+        : scale_(std::min(largest_scale,
+                          longest_side / (rules.block * std::max(rules.columns, rules.rows))))
     {
         width_ = side(rules.block * rules.columns);
         height_ = side(rules.block * rules.rows);
@@ -30,12 +35,15 @@ public:
     // A disc of `size` cells around a place.
     void dot(Place at, double size, const samples::Colour &colour)
     {
-        const double radius = std::max(0.5, 0.5 * size * scale_), x = at.x * scale_, y = at.y * scale_;
+        const double radius = std::max(0.5, 0.5 * size * scale_), x = at.x * scale_,
+                     y = at.y * scale_;
         for (double row = std::ceil(y - radius - 0.5); row + 0.5 <= y + radius; row++)
             for (double column = std::ceil(x - radius - 0.5); column + 0.5 <= x + radius; column++)
-                if (std::hypot(column + 0.5 - x, row + 0.5 - y) <= std::max(radius, 0.71) && row >= 0 && row < height_ && column >= 0 &&
-                    column < width_)
-                    pixels_[static_cast<std::size_t>(row) * width_ + static_cast<std::size_t>(column)].add(colour);
+                if (std::hypot(column + 0.5 - x, row + 0.5 - y) <= std::max(radius, 0.71) &&
+                    row >= 0 && row < height_ && column >= 0 && column < width_)
+                    pixels_[static_cast<std::size_t>(row) * width_ +
+                            static_cast<std::size_t>(column)]
+                        .add(colour);
     }
     // What follows lies above what was drawn.
     void above()
@@ -66,10 +74,15 @@ private:
         }
         samples::Colour mean() const
         {
-            return {static_cast<std::uint8_t>(red / count), static_cast<std::uint8_t>(green / count), static_cast<std::uint8_t>(blue / count)};
+            return {static_cast<std::uint8_t>(red / count),
+                    static_cast<std::uint8_t>(green / count),
+                    static_cast<std::uint8_t>(blue / count)};
         }
     };
-    std::uint32_t side(std::uint32_t cells) const { return std::max(1u, static_cast<std::uint32_t>(std::ceil(cells * scale_))); }
+    std::uint32_t side(std::uint32_t cells) const
+    {
+        return std::max(1u, static_cast<std::uint32_t>(std::ceil(cells * scale_)));
+    }
 
     double scale_; // pixels a cell
     std::uint32_t width_ = 0, height_ = 0;
@@ -80,14 +93,16 @@ private:
 Place to_the_right(const Network &network, std::uint32_t cell)
 {
     const auto [begin, end] = network.ends[network.street_of[cell]];
-    const Place from = network.intersections[begin], to = network.intersections[end], at = network.place_of(cell);
+    const Place from = network.intersections[begin], to = network.intersections[end],
+                at = network.place_of(cell);
     const double length = std::max(1e-9, std::hypot(to.x - from.x, to.y - from.y));
     return {at.x - 0.5 * (to.y - from.y) / length, at.y + 0.5 * (to.x - from.x) / length};
 }
 
 } // namespace
 
-void draw(const Rules &rules, const Network &network, const Spots &spots, const std::filesystem::path &path)
+void draw(const Rules &rules, const Network &network, const Spots &spots,
+          const std::filesystem::path &path)
 {
     Canvas canvas(rules);
     for (std::uint32_t cell = 0; cell < network.cells(); cell++)
@@ -99,7 +114,8 @@ void draw(const Rules &rules, const Network &network, const Spots &spots, const 
     canvas.above();
     for (std::uint32_t cell = 0; cell < network.cells(); cell++)
         if (spots[cell].is_taken)
-            canvas.dot(to_the_right(network, cell), 1, colour_of(static_cast<double>(spots[cell].speed) / rules.max_speed));
+            canvas.dot(to_the_right(network, cell), 1,
+                       colour_of(static_cast<double>(spots[cell].speed) / rules.max_speed));
     canvas.write(path);
 }
 

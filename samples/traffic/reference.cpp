@@ -1,5 +1,6 @@
-// The same traffic on the host, written from the rules and not from the kernels: streets as rows of vehicles, and for each vehicle first the
-// whole way that lights and limits allow, then how far of it is free.
+// The same traffic on the host, written from the rules and not from the kernels: streets as rows of
+// vehicles, and for each vehicle first the whole way that lights and limits allow, then how far of
+// it is free.
 #include <algorithm>
 #include <optional>
 
@@ -49,31 +50,44 @@ public:
         Outcome outcome{{}, collisions_};
         for (const Lane &lane : lanes_)
             for (const std::optional<Vehicle> &there : lane)
-                outcome.spots.push_back(there ? Spot{there->luck, static_cast<std::uint8_t>(there->speed), true} : Spot{});
+                outcome.spots.push_back(
+                    there ? Spot{there->luck, static_cast<std::uint8_t>(there->speed), true}
+                          : Spot{});
         return outcome;
     }
 
 private:
-    std::uint32_t draw(std::uint32_t who, Purpose purpose) const { return samples::mix32(samples::mix32(rules_.seed + 4 * number_ + purpose) ^ who); }
+    std::uint32_t draw(std::uint32_t who, Purpose purpose) const
+    {
+        return samples::mix32(samples::mix32(rules_.seed + 4 * number_ + purpose) ^ who);
+    }
     Position position_of(std::uint32_t cell) const
     {
         const std::uint32_t street = network_.street_of[cell];
         return {street, cell - network_.streets[street].begin};
     }
-    static std::optional<Vehicle> &at(std::vector<Lane> &lanes, Position position) { return lanes[position.street][position.cell]; }
+    static std::optional<Vehicle> &at(std::vector<Lane> &lanes, Position position)
+    {
+        return lanes[position.street][position.cell];
+    }
 
     // The positions ahead, up to as many as the vehicle may pass in this step if nobody is there.
     std::vector<Position> way_of(const Vehicle &vehicle, Position position) const
     {
         std::vector<Position> way;
-        std::uint32_t speed = std::min(vehicle.speed + 1, rules_.max_speed - vehicle.luck % (rules_.max_speed / 2 + 1));
-        while (way.size() < std::min<std::uint32_t>(speed, network_.streets[position.street].limit)) {
+        std::uint32_t speed = std::min(
+            vehicle.speed + 1, rules_.max_speed - vehicle.luck % (rules_.max_speed / 2 + 1));
+        while (way.size() <
+               std::min<std::uint32_t>(speed, network_.streets[position.street].limit)) {
             if (++position.cell == lanes_[position.street].size()) {
                 const Street &street = network_.streets[position.street];
                 if (street.exit_count == 0 || number_ / rules_.green % street.turns != street.turn)
                     break;
                 speed = std::min<std::uint32_t>(speed, street.limit);
-                position = {street.exits[draw(vehicle.luck + static_cast<std::uint32_t>(way.size()), exit_taken) % street.exit_count], 0};
+                position = {street.exits[draw(vehicle.luck + static_cast<std::uint32_t>(way.size()),
+                                              exit_taken) %
+                                         street.exit_count],
+                            0};
                 if (network_.streets[position.street].limit <= way.size())
                     break;
             }
@@ -84,8 +98,12 @@ private:
     void drive(const Vehicle &vehicle, const Position &from, std::vector<Lane> &later)
     {
         const std::vector<Position> way = way_of(vehicle, from);
-        auto speed = static_cast<std::uint32_t>(
-            std::find_if(way.begin(), way.end(), [&](const Position &position) { return at(lanes_, position).has_value(); }) - way.begin());
+        auto speed =
+            static_cast<std::uint32_t>(std::find_if(way.begin(), way.end(),
+                                                    [&](const Position &position) {
+                                                        return at(lanes_, position).has_value();
+                                                    }) -
+                                       way.begin());
         if (speed != 0 && draw(vehicle.luck, dawdles) % 1024 < rules_.dawdle_chance)
             speed--;
         const Position to = speed == 0 ? from : way[speed - 1];

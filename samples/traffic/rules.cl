@@ -1,23 +1,29 @@
-// The rules of traffic on streets (Nagel and Schreckenberg 1992) that all versions share. After DynaSOAr's sample (Springer and Masuhara, ECOOP
-// 2019, table 1; constants of its example/traffic/configuration.h, but more sinks, for here whoever only passes one goes on). Each draw is a hash of
-// seed, step, vehicle or cell, and purpose, and all decide on what was before the step, so that all versions agree in every cell after any
-// number of steps.
+// The rules of traffic on streets (Nagel and Schreckenberg 1992) that all versions share. After
+// DynaSOAr's sample (Springer and Masuhara, ECOOP 2019, table 1; constants of its
+// example/traffic/configuration.h, but more sinks, for here whoever only passes one goes on). Each
+// draw is a hash of seed, step, vehicle or cell, and purpose, and all decide on what was before the
+// step, so that all versions agree in every cell after any number of steps.
 //
-// Streets are rows of cells, one way, from one intersection to another. A cell has room for one vehicle. In a step
+// Streets are rows of cells, one way, from one intersection to another. A cell has room for one
+// vehicle. In a step
 //
-// 1. each source, a cell, makes a vehicle there if it is empty, by chance. It stands still at first;
+// 1. each source, a cell, makes a vehicle there if it is empty, by chance. It stands still at
+//    first;
 // 2. all vehicles drive, each by what all others were before. A vehicle
 //    - accelerates by one cell a step, up to its own top speed and the street's limit;
 //    - brakes, so that it comes no further than the empty cells ahead;
 //    - dawdles, by chance: then it is slower by one;
 //    - moves so many cells. If that is a sink, it has arrived, and is gone.
 //
-// At a street's end a vehicle goes on into one of its exits, by chance and by a new draw in each step, if its light is green and
-// it is not too fast for the limit there. Of the streets that end at one intersection just one has green, in turn. So no two vehicles come to one
-// cell: whoever drives into it comes through the cell before it, which at an intersection is the last one of the street with green, or
-// from further back in that single line, and only the first in the line has empty cells ahead.
+// At a street's end a vehicle goes on into one of its exits, by chance and by a new draw in each
+// step, if its light is green and it is not too fast for the limit there. Of the streets that end
+// at one intersection just one has green, in turn. So no two vehicles come to one cell: whoever
+// drives into it comes through the cell before it, which at an intersection is the last one of the
+// street with green, or from further back in that single line, and only the first in the line has
+// empty cells ahead.
 //
-// The program defines SEED; MAX_SPEED in cells a step; GREEN, steps until the next one's turn; SOURCE_CHANCE and DAWDLE_CHANCE of 1024.
+// The program defines SEED; MAX_SPEED in cells a step; GREEN, steps until the next one's turn;
+// SOURCE_CHANCE and DAWDLE_CHANCE of 1024.
 #ifndef TRAFFIC_RULES_CL
 #define TRAFFIC_RULES_CL
 

@@ -1,9 +1,11 @@
-// Traffic with objects. The rules: rules.cl. A Cell knows the next one of its street, 0 at the end, and when a vehicle was there; a Vehicle its
-// cell and street; a Street its first cell, and its exits; a Source its cell. All but vehicles are made at the beginning, and stay.
+// Traffic with objects. The rules: rules.cl. A Cell knows the next one of its street, 0 at the end,
+// and when a vehicle was there; a Vehicle its cell and street; a Street its first cell, and its
+// exits; a Source its cell. All but vehicles are made at the beginning, and stay.
 #include "rules.cl"
 
-// A cell is taken at a step if its word for even or odd steps is that step's number. So whoever looks sees what was before anybody moved, nobody
-// writes what others read, and what was left behind need not be cleared.
+// A cell is taken at a step if its word for even or odd steps is that step's number. So whoever
+// looks sees what was before anybody moved, nobody writes what others read, and what was left
+// behind need not be cleared.
 #define NEVER 0xffffffffu
 
 static inline bool is_taken(global kma_world *w, Cell cell, uint step)
@@ -16,9 +18,10 @@ static inline void take(global kma_world *w, Cell cell, uint step)
     Cell_taken(w, cell, step & 1u) = step;
 }
 
-// ------ the beginning ---------------------------------------------------------------------------------------------------
+// ------ the beginning ----------------------------------------------------------------------------
 
-static inline void cell_init(global kma_world *w, Cell self, uint i, global const uchar *is_sink, global Cell *cells)
+static inline void cell_init(global kma_world *w, Cell self, uint i, global const uchar *is_sink,
+                             global Cell *cells)
 {
     cells[i] = self;
     Cell_next(w, self) = 0;
@@ -27,7 +30,8 @@ static inline void cell_init(global kma_world *w, Cell self, uint i, global cons
     Cell_taken(w, self, 1) = NEVER;
 }
 
-static inline void street_init(global kma_world *w, Street self, uint i, global const street_plan *plans, global Street *streets)
+static inline void street_init(global kma_world *w, Street self, uint i,
+                               global const street_plan *plans, global Street *streets)
 {
     streets[i] = self;
     Street_limit(w, self) = plans[i].limit;
@@ -36,16 +40,18 @@ static inline void street_init(global kma_world *w, Street self, uint i, global 
     Street_turns(w, self) = plans[i].turns;
 }
 
-static inline void source_init(global kma_world *w, Source self, uint i, global const uint2 *places, global const Cell *cells,
-                               global const Street *streets)
+static inline void source_init(global kma_world *w, Source self, uint i, global const uint2 *places,
+                               global const Cell *cells, global const Street *streets)
 {
     Source_number(w, self) = places[i].x;
     Source_cell(w, self) = cells[places[i].x];
     Source_street(w, self) = streets[places[i].y];
 }
 
-// What refers to others that must be there first. One work-item for each street. References are 0 where memory did not suffice.
-kernel void connect(global kma_world *w, uint count, global const street_plan *plans, global const Cell *cells, global const Street *streets)
+// What refers to others that must be there first. One work-item for each street. References are 0
+// where memory did not suffice.
+kernel void connect(global kma_world *w, uint count, global const street_plan *plans,
+                    global const Cell *cells, global const Street *streets)
 {
     const uint i = (uint)get_global_id(0);
     if (i >= count || streets[i] == 0)
@@ -58,7 +64,7 @@ kernel void connect(global kma_world *w, uint count, global const street_plan *p
             Cell_next(w, cells[cell]) = cells[cell + 1];
 }
 
-// ------ a step ----------------------------------------------------------------------------------------------------------
+// ------ a step -----------------------------------------------------------------------------------
 
 static inline void source_make(global kma_world *w, Source self, uint step)
 {
@@ -75,7 +81,8 @@ static inline void source_make(global kma_world *w, Source self, uint step)
     take(w, Source_cell(w, self), step);
 }
 
-// The street behind the end of `street` for a vehicle that came there after `distance` cells, or 0 if it may not go on.
+// The street behind the end of `street` for a vehicle that came there after `distance` cells, or 0
+// if it may not go on.
 static inline Street way_on(global kma_world *w, Street street, uint step, uint luck, uint distance)
 {
     const uint exits = Street_exit_count(w, street);
@@ -90,7 +97,9 @@ static inline void vehicle_drive(global kma_world *w, Vehicle self, uint step)
     const uint luck = Vehicle_luck(w, self);
     Cell cell = Vehicle_cell(w, self), cell_before = cell; // a cell before, for who dawdles
     Street street = Vehicle_street(w, self), street_before = street;
-    uint most = min(min(Vehicle_speed(w, self) + 1u, top_speed(luck)), (uint)Street_limit(w, street)), distance = 0;
+    uint most =
+             min(min(Vehicle_speed(w, self) + 1u, top_speed(luck)), (uint)Street_limit(w, street)),
+         distance = 0;
     for (; distance < most; distance++) {
         Cell ahead = Cell_next(w, cell);
         Street ahead_street = street;

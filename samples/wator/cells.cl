@@ -1,11 +1,13 @@
-// Wa-Tor by hand, structure of arrays without objects: whatever an agent has is in the arrays of its cell, and is copied when it moves. Cells
-// without one have the room all the same. The rules: rules.cl. One work-item for each cell.
+// Wa-Tor by hand, structure of arrays without objects: whatever an agent has is in the arrays of
+// its cell, and is copied when it moves. Cells without one have the room all the same. The rules:
+// rules.cl. One work-item for each cell.
 #include "rules.cl"
 
 enum { nobody, a_fish, a_shark };
 enum { nowhere = 0, dies = 5 }; // or 1 + a direction
 
-kernel void populate(global uchar *who, global uchar *age, global uchar *energy, global uchar *going, global uint *requests)
+kernel void populate(global uchar *who, global uchar *age, global uchar *energy,
+                     global uchar *going, global uint *requests)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
@@ -41,8 +43,8 @@ kernel void choose(uint phase, global uchar *going, global uint *requests)
     going[neighbour(cell, direction)] = 1 + opposite(direction);
 }
 
-// Nobody is in a target, or a fish that is eaten: so only who goes there writes it. (A work-item of the target may see the newcomer
-// as its own, who goes nowhere.)
+// Nobody is in a target, or a fish that is eaten: so only who goes there writes it. (A work-item of
+// the target may see the newcomer as its own, who goes nowhere.)
 kernel void fish_move(global uchar *who, global uchar *age, global uchar *going)
 {
     const uint cell = (uint)get_global_id(0);
@@ -57,8 +59,8 @@ kernel void fish_move(global uchar *who, global uchar *age, global uchar *going)
     age[cell] = 0;
 }
 
-kernel void shark_ask(uint phase, global const uchar *who, global uchar *age, global uchar *energy, global uchar *going,
-                      global uint *requests)
+kernel void shark_ask(uint phase, global const uchar *who, global uchar *age, global uchar *energy,
+                      global uchar *going, global uint *requests)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || who[cell] != a_shark)
@@ -80,7 +82,8 @@ kernel void shark_ask(uint phase, global const uchar *who, global uchar *age, gl
         ask(requests, cell, pick(prey != 0 ? prey : open, chance(phase, cell, where_to)));
 }
 
-kernel void shark_move(global uchar *who, global uchar *age, global uchar *energy, global uchar *going)
+kernel void shark_move(global uchar *who, global uchar *age, global uchar *energy,
+                       global uchar *going)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || going[cell] == nowhere)

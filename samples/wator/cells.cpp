@@ -11,9 +11,11 @@ namespace {
 class Cells : public samples::PlainGame, public samples::StateOf<Grid> {
 public:
     Cells(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
-        : PlainGame(device, kernels(), "cells.cl", rules.defines(), setting), rules_(rules), who_(samples::bytes(device, rules.cells())),
-          age_(samples::bytes(device, rules.cells())), energy_(samples::bytes(device, rules.cells())),
-          going_(samples::bytes(device, rules.cells())), requests_(samples::words(device, rules.cells()))
+        : PlainGame(device, kernels(), "cells.cl", rules.defines(), setting), rules_(rules),
+          who_(samples::bytes(device, rules.cells())), age_(samples::bytes(device, rules.cells())),
+          energy_(samples::bytes(device, rules.cells())),
+          going_(samples::bytes(device, rules.cells())),
+          requests_(samples::words(device, rules.cells()))
     {
         program().run("populate", rules.cells(), who_, age_, energy_, going_, requests_);
     }
@@ -32,11 +34,13 @@ public:
     Grid state() override
     {
         const std::size_t all = rules_.cells();
-        const auto who = read<cl_uchar>(who_, all), age = read<cl_uchar>(age_, all), energy = read<cl_uchar>(energy_, all);
+        const auto who = read<cl_uchar>(who_, all), age = read<cl_uchar>(age_, all),
+                   energy = read<cl_uchar>(energy_, all);
         Grid grid(all);
         for (std::size_t i = 0; i < all; i++)
             if (who[i] != 0)
-                grid[i] = {static_cast<Who>(who[i]), age[i], who[i] == 2 ? energy[i] : std::uint8_t{0}};
+                grid[i] = {static_cast<Who>(who[i]), age[i],
+                           who[i] == 2 ? energy[i] : std::uint8_t{0}};
         return grid;
     }
 
@@ -49,7 +53,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules,
+                                          const samples::Setting &setting)
 {
     return std::make_unique<Cells>(device, rules, setting);
 }

@@ -13,10 +13,13 @@ namespace {
 class Objects : public samples::WorldGame, public samples::StateOf<Grid> {
 public:
     Objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
-        : WorldGame(device, schema(), kernels(), "wator.cl", enough(device, rules, setting), rules.defines(), setting), rules_(rules),
-          agents_(samples::words(device, rules.cells())), requests_(samples::words(device, rules.cells())), root_(world().root(agents_, "Agent"))
+        : WorldGame(device, schema(), kernels(), "wator.cl", enough(device, rules, setting),
+                    rules.defines(), setting),
+          rules_(rules), agents_(samples::words(device, rules.cells())),
+          requests_(samples::words(device, rules.cells())), root_(world().root(agents_, "Agent"))
     {
-        run("populate", std::min<std::uint32_t>(rules.cells(), strided), changing({"Agent"}), agents_, requests_);
+        run("populate", std::min<std::uint32_t>(rules.cells(), strided), changing({"Agent"}),
+            agents_, requests_);
     }
     void step(std::uint32_t number) override
     {
@@ -41,7 +44,8 @@ public:
             const kma::WorldSnapshot all = world().snapshot(cls);
             const auto cells = all.column<cl_uint>("cell");
             const auto ages = all.column<cl_uchar>("age");
-            const auto energies = sharks ? all.column<cl_uchar>("energy") : std::vector<cl_uchar>(all.size());
+            const auto energies =
+                sharks ? all.column<cl_uchar>("energy") : std::vector<cl_uchar>(all.size());
             for (std::size_t i = 0; i < all.size(); i++)
                 grid.at(cells[i]) = {sharks ? Who::shark : Who::fish, ages[i], energies[i]};
         }
@@ -55,15 +59,21 @@ private:
         schema.add_abstract("Agent", {"uint cell", "uint target", "uchar age"});
         schema.add("Fish", {}, "Agent").add("Shark", {"uchar energy"}, "Agent");
         schema.block_bytes(64 * 10); // so that a block has 64 sharks, as it has 64 fish
-        schema.do_all("Fish", "fish_ask", "uint phase, global const Agent *agents, global uint *requests", quiet());
+        schema.do_all("Fish", "fish_ask",
+                      "uint phase, global const Agent *agents, global uint *requests", quiet());
         schema.do_all("Fish", "fish_move", "global Agent *agents", changing({"Fish"}));
-        schema.do_all("Shark", "shark_ask", "uint phase, global const Agent *agents, global uint *requests", quiet());
+        schema.do_all("Shark", "shark_ask",
+                      "uint phase, global const Agent *agents, global uint *requests", quiet());
         schema.do_all("Shark", "shark_move", "global Agent *agents", changing({"Agent"}));
         return schema;
     }
-    static std::uint64_t enough(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
+    static std::uint64_t enough(const kma::Device &device, const Rules &rules,
+                                const samples::Setting &setting)
     {
-        return kma::World::bytes_for(device, schema(), {{"Fish", rules.cells()}, {"Shark", rules.cells()}, {"Fish", strided}}, setting.build_options);
+        return kma::World::bytes_for(
+            device, schema(),
+            {{"Fish", rules.cells()}, {"Shark", rules.cells()}, {"Fish", strided}},
+            setting.build_options);
     }
     std::vector<cl::Buffer> buffers() override { return {agents_, requests_}; }
 
@@ -74,7 +84,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting)
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules,
+                                            const samples::Setting &setting)
 {
     return std::make_unique<Objects>(device, rules, setting);
 }

@@ -8,8 +8,9 @@ namespace wator {
 std::string Rules::defines() const
 {
     using samples::define;
-    return define("WIDTH", width) + define("HEIGHT", height) + define("SEED", seed) + define("FISH_SPAWN", fish_spawn) +
-           define("SHARK_SPAWN", shark_spawn) + define("ENERGY_START", energy_start) + define("ENERGY_BOOST", energy_boost) +
+    return define("WIDTH", width) + define("HEIGHT", height) + define("SEED", seed) +
+           define("FISH_SPAWN", fish_spawn) + define("SHARK_SPAWN", shark_spawn) +
+           define("ENERGY_START", energy_start) + define("ENERGY_BOOST", energy_boost) +
            define("FISH_SHARE", fish_share) + define("SHARK_SHARE", shark_share);
 }
 

@@ -37,10 +37,13 @@ using Grid = std::vector<Cell>; ///< row by row from the north
 samples::Numbers population_of(const Grid &grid);
 
 /// With objects (wator.cl).
-std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rules &rules,
+                                            const samples::Setting &setting);
 /// By hand, structure of arrays (cells.cl).
-std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules,
+                                          const samples::Setting &setting);
 /// With structures in a slab heap (pointers.cl).
-std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Rules &rules, const samples::Setting &setting);
+std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Rules &rules,
+                                             const samples::Setting &setting);
 
 } // namespace wator

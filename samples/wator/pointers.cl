@@ -1,5 +1,6 @@
-// Wa-Tor with structures in a heap: an agent is a block, and an array of references has all that there are. An agent that was born is appended, by
-// one atomic of a counter; those that died are taken out of the array after each phase. The rules: rules.cl.
+// Wa-Tor with structures in a heap: an agent is a block, and an array of references has all that
+// there are. An agent that was born is appended, by one atomic of a counter; those that died are
+// taken out of the array after each phase. The rules: rules.cl.
 #include "kma/kma.cl"
 #include "rules.cl"
 
@@ -14,13 +15,15 @@ typedef struct population {
     kma_atomic_u32 agents, alive, failed;
 } population;
 
-static inline void settle(global kma_heap *heap, global agent *self, uint cell, global kma_ref *cells)
+static inline void settle(global kma_heap *heap, global agent *self, uint cell,
+                          global kma_ref *cells)
 {
     self->cell = cell;
     cells[cell] = kma_ref_of(heap, self);
 }
 
-static inline global agent *born(global kma_heap *heap, uint cell, uint is_shark, global kma_ref *list, global population *people)
+static inline global agent *born(global kma_heap *heap, uint cell, uint is_shark,
+                                 global kma_ref *list, global population *people)
 {
     global agent *child = KMA_NEW(heap, agent);
     if (!child) {
@@ -36,7 +39,8 @@ static inline global agent *born(global kma_heap *heap, uint cell, uint is_shark
     return child;
 }
 
-kernel void populate(global kma_heap *heap, global kma_ref *cells, global uint *requests, global kma_ref *list, global population *people)
+kernel void populate(global kma_heap *heap, global kma_ref *cells, global uint *requests,
+                     global kma_ref *list, global population *people)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
@@ -54,8 +58,10 @@ kernel void populate(global kma_heap *heap, global kma_ref *cells, global uint *
     cells[cell] = kma_ref_of(heap, self);
 }
 
-// The k-th agent of the list as it was before the phase, for work-item k; NULL if there are not so many, or it is of the other sort.
-static inline global agent *mine(global kma_heap *heap, uint is_shark, uint agents, global const kma_ref *list, uint k)
+// The k-th agent of the list as it was before the phase, for work-item k; NULL if there are not so
+// many, or it is of the other sort.
+static inline global agent *mine(global kma_heap *heap, uint is_shark, uint agents,
+                                 global const kma_ref *list, uint k)
 {
     if (k >= agents)
         return (global agent *)0;
@@ -70,8 +76,8 @@ kernel void note(global population *people, global uint *before)
     kma_store_u32(&people->alive, 0, KMA_RELAXED);
 }
 
-kernel void ask_all(global kma_heap *heap, uint is_shark, uint phase, global const uint *before, global const kma_ref *cells, global uint *requests,
-                    global const kma_ref *list)
+kernel void ask_all(global kma_heap *heap, uint is_shark, uint phase, global const uint *before,
+                    global const kma_ref *cells, global uint *requests, global const kma_ref *list)
 {
     for (uint k = (uint)get_global_id(0); k < *before; k += (uint)get_global_size(0)) {
         global agent *self = mine(heap, is_shark, *before, list, k);
@@ -84,7 +90,8 @@ kernel void ask_all(global kma_heap *heap, uint is_shark, uint phase, global con
             continue;
         uint open = 0, prey = 0;
         for (uint direction = 0; direction < 4; direction++) {
-            global const agent *other = (global const agent *)kma_deref(heap, cells[neighbour(cell, direction)]);
+            global const agent *other =
+                (global const agent *)kma_deref(heap, cells[neighbour(cell, direction)]);
             open |= !other ? 1u << direction : 0;
             prey |= is_shark && other && !other->is_shark ? 1u << direction : 0;
         }
@@ -93,7 +100,8 @@ kernel void ask_all(global kma_heap *heap, uint is_shark, uint phase, global con
     }
 }
 
-kernel void choose(global kma_heap *heap, uint phase, global const kma_ref *cells, global uint *requests)
+kernel void choose(global kma_heap *heap, uint phase, global const kma_ref *cells,
+                   global uint *requests)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || requests[cell] == 0)
@@ -103,8 +111,8 @@ kernel void choose(global kma_heap *heap, uint phase, global const kma_ref *cell
     ((global agent *)kma_deref(heap, cells[neighbour(cell, direction)]))->target = cell;
 }
 
-kernel void move_all(global kma_heap *heap, uint is_shark, global const uint *before, global kma_ref *cells, global kma_ref *list,
-                     global population *people)
+kernel void move_all(global kma_heap *heap, uint is_shark, global const uint *before,
+                     global kma_ref *cells, global kma_ref *list, global population *people)
 {
     for (uint k = (uint)get_global_id(0); k < *before; k += (uint)get_global_size(0)) {
         global agent *self = (global agent *)kma_deref(heap, list[k]);
@@ -134,7 +142,8 @@ kernel void move_all(global kma_heap *heap, uint is_shark, global const uint *be
 }
 
 // Frees the dead, and copies the others to the next list.
-kernel void bury(global kma_heap *heap, global const kma_ref *list, global kma_ref *next, global population *people)
+kernel void bury(global kma_heap *heap, global const kma_ref *list, global kma_ref *next,
+                 global population *people)
 {
     const uint agents = kma_load_u32(&people->agents, KMA_RELAXED);
     for (uint k = (uint)get_global_id(0); k < agents; k += (uint)get_global_size(0)) {

@@ -1,4 +1,5 @@
-// Wa-Tor on a grid, written from the rules and not from the kernels: wishes by coordinates, and then the moves.
+// Wa-Tor on a grid, written from the rules and not from the kernels: wishes by coordinates, and
+// then the moves.
 #include "reference.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ std::uint32_t draw(const Rules &rules, std::uint32_t phase, std::uint32_t cell, 
 std::array<std::uint32_t, 4> around(const Rules &rules, std::uint32_t cell)
 {
     const std::uint32_t w = rules.width, h = rules.height, x = cell % w, y = cell / w;
-    return {(y + h - 1) % h * w + x, y * w + (x + 1) % w, (y + 1) % h * w + x, y * w + (x + w - 1) % w};
+    return {(y + h - 1) % h * w + x, y * w + (x + 1) % w, (y + 1) % h * w + x,
+            y * w + (x + w - 1) % w};
 }
 
 } // namespace
@@ -28,11 +30,13 @@ std::array<std::uint32_t, 4> around(const Rules &rules, std::uint32_t cell)
 Reference::Reference(const Rules &rules) : rules_(rules), grid_(rules.cells())
 {
     for (std::uint32_t cell = 0; cell < rules.cells(); cell++) {
-        const std::uint32_t lot = draw(rules, 0, cell, who_is_there) % 256, age = draw(rules, 0, cell, first_age);
+        const std::uint32_t lot = draw(rules, 0, cell, who_is_there) % 256,
+                            age = draw(rules, 0, cell, first_age);
         if (lot < rules.fish_share)
             grid_[cell] = {Who::fish, static_cast<std::uint8_t>(age % rules.fish_spawn), 0};
         else if (lot < rules.fish_share + rules.shark_share)
-            grid_[cell] = {Who::shark, static_cast<std::uint8_t>(age % rules.shark_spawn), static_cast<std::uint8_t>(rules.energy_start)};
+            grid_[cell] = {Who::shark, static_cast<std::uint8_t>(age % rules.shark_spawn),
+                           static_cast<std::uint8_t>(rules.energy_start)};
     }
 }
 
@@ -67,7 +71,8 @@ void Reference::phase(Who who, std::uint32_t number)
         const std::vector<std::uint32_t> &wanted = prey.empty() ? open : prey;
         if (wanted.empty())
             continue;
-        const std::uint32_t direction = wanted[draw(rules_, number, cell, where_to) % wanted.size()];
+        const std::uint32_t direction =
+            wanted[draw(rules_, number, cell, where_to) % wanted.size()];
         asked[near[direction]][(direction + 2) % 4] = cell;
     }
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
@@ -80,10 +85,12 @@ void Reference::phase(Who who, std::uint32_t number)
         const std::uint32_t from = those[draw(rules_, number, cell, whom_to_take) % those.size()];
         Cell moved = grid_[from], child;
         if (grid_[cell].who == Who::fish)
-            moved.energy = static_cast<std::uint8_t>(std::min<std::uint32_t>(moved.energy + rules_.energy_boost, 255));
+            moved.energy = static_cast<std::uint8_t>(
+                std::min<std::uint32_t>(moved.energy + rules_.energy_boost, 255));
         if (moved.age >= (who == Who::fish ? rules_.fish_spawn : rules_.shark_spawn)) {
             moved.age = 0;
-            child = {who, 0, static_cast<std::uint8_t>(who == Who::shark ? rules_.energy_start : 0)};
+            child = {who, 0,
+                     static_cast<std::uint8_t>(who == Who::shark ? rules_.energy_start : 0)};
         }
         grid_[cell] = moved;
         grid_[from] = child;

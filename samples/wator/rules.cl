@@ -1,12 +1,14 @@
-// The rules of Wa-Tor (Dewdney 1984) that all versions share: the torus of cells, and chance. Who is where decides what happens, not
-// the order in which work-items come: each draw is a hash of seed, step, cell and purpose, so that all versions
-// agree in every cell after any number of steps.
+// The rules of Wa-Tor (Dewdney 1984) that all versions share: the torus of cells, and chance. Who
+// is where decides what happens, not the order in which work-items come: each draw is a hash of
+// seed, step, cell and purpose, so that all versions agree in every cell after any number of steps.
 //
-// In a step first all fish, then all sharks: everyone grows older and asks for a neighbouring cell; each cell chooses one of those who asked for it;
-// everyone who was chosen moves there. Fish ask for a free cell. Sharks ask for one with a fish, which they eat, or else for a free one,
-// lose energy each step and die without. Who moves when old enough leaves a child where he was.
+// In a step first all fish, then all sharks: everyone grows older and asks for a neighbouring cell;
+// each cell chooses one of those who asked for it; everyone who was chosen moves there. Fish ask
+// for a free cell. Sharks ask for one with a fish, which they eat, or else for a free one, lose
+// energy each step and die without. Who moves when old enough leaves a child where he was.
 //
-// The program defines WIDTH, HEIGHT, SEED; FISH_SPAWN and SHARK_SPAWN, ages; ENERGY_START, ENERGY_BOOST; FISH_SHARE, SHARK_SHARE of 256 cells.
+// The program defines WIDTH, HEIGHT, SEED; FISH_SPAWN and SHARK_SPAWN, ages; ENERGY_START,
+// ENERGY_BOOST; FISH_SHARE, SHARK_SHARE of 256 cells.
 #ifndef WATOR_RULES_CL
 #define WATOR_RULES_CL
 

@@ -1,4 +1,5 @@
-// Wa-Tor with objects: a fish or shark is an object of its class, a cell knows who is in it. The rules: rules.cl.
+// Wa-Tor with objects: a fish or shark is an object of its class, a cell knows who is in it. The
+// rules: rules.cl.
 #include "rules.cl"
 
 static inline void settle(global kma_world *w, Agent self, uint cell, global Agent *agents)
@@ -32,7 +33,8 @@ kernel void populate(global kma_world *w, global Agent *agents, global uint *req
 }
 
 // Each cell chooses one of those who asked for it. One work-item for each.
-kernel void choose(global kma_world *w, uint phase, global const Agent *agents, global uint *requests)
+kernel void choose(global kma_world *w, uint phase, global const Agent *agents,
+                   global uint *requests)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || requests[cell] == 0)
@@ -42,7 +44,8 @@ kernel void choose(global kma_world *w, uint phase, global const Agent *agents, 
     Agent_target(w, agents[neighbour(cell, direction)]) = cell;
 }
 
-static inline void fish_ask(global kma_world *w, Fish self, uint phase, global const Agent *agents, global uint *requests)
+static inline void fish_ask(global kma_world *w, Fish self, uint phase, global const Agent *agents,
+                            global uint *requests)
 {
     const uint cell = Fish_cell(w, self);
     Fish_target(w, self) = cell;
@@ -72,7 +75,8 @@ static inline void fish_move(global kma_world *w, Fish self, global Agent *agent
     agents[cell] = child;
 }
 
-static inline void shark_ask(global kma_world *w, Shark self, uint phase, global const Agent *agents, global uint *requests)
+static inline void shark_ask(global kma_world *w, Shark self, uint phase,
+                             global const Agent *agents, global uint *requests)
 {
     const uint cell = Shark_cell(w, self);
     Shark_target(w, self) = cell;

@@ -190,7 +190,7 @@ class WrongHeaps(ReplacedFile):
                 self.assertIs(row["verified"], row["metric"] not in metrics, row)
 
     def test_blocks_that_overlap(self):
-        self.refused(["pair"], "kma/heap/bump_head.cl", "kma_fetch_add_u64(&heap->head, scan.total, KMA_RELAXED)",
+        self.refused(["pair"], "kma/heap/bump/take.cl", "kma_fetch_add_u64(&heap->head, scan.total, KMA_RELAXED)",
                      "kma_load_u64(&heap->head, KMA_RELAXED)", "--heap", "bump", "--suite", "latency")
 
     def test_a_free_that_does_nothing(self):
@@ -211,7 +211,7 @@ class WrongEverywhere(ReplacedFile):
     def test_every_suite_that_looks_into_blocks_finds_those_that_overlap(self):
         suites = ["uniform", "mixed", "churn", "scaling", "fill", "steady", "access", "workgen", "lists"]
         status, text, figures = self.bench_with(
-            "kma/heap/bump_head.cl", "kma_fetch_add_u64(&heap->head, scan.total, ", "kma_fetch_add_u64(&heap->head, "
+            "kma/heap/bump/take.cl", "kma_fetch_add_u64(&heap->head, scan.total, ", "kma_fetch_add_u64(&heap->head, "
             "(scan.total + 1) / 2, ", "--heap", "bump", "--suite", ",".join(suites))
         self.assertEqual(status, 1, text)
         self.assertEqual({row["suite"] for row in figures["results"] if row["verified"] is False}, set(suites))
@@ -247,7 +247,7 @@ class WrongEverywhere(ReplacedFile):
 class SlowHeap(ReplacedFile):
     def test_a_line_is_stopped_and_that_is_told(self):
         status, text, figures = self.bench_with(
-            "kma/heap/bump_head.cl", "    const kma_scan scan = kma_lanes_scan(group, units);\n",
+            "kma/heap/bump/take.cl", "    const kma_scan scan = kma_lanes_scan(group, units);\n",
             "    const kma_scan scan = kma_lanes_scan(group, units);\n"
             # Each step needs the one before: no processor does the 3 * 10^9 of a round within the two seconds.
             "    uint step = units;\n    for (uint i = 0; i < 3000000u; i++)\n        step = kma_mix32(step);\n"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "compaction_plan.hpp"
+#include "collect/compaction_plan.hpp"
 #include "graphs.hpp"
 
 using namespace collecting;

@@ -79,14 +79,13 @@ file(GENERATE OUTPUT ${mutants_dir}/finders.json CONTENT "[${mutants_finders}]\n
 # kma_mutants_test(name ONLY LABEL TIMEOUT [option…])
 function(kma_mutants_test name only label timeout)
   add_test(NAME host.mutants.${name} COMMAND ${KMA_PYTHON} -B ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/mutants/run.py
-    ${mutants_dir}/mutants.json ${mutants_dir}/finders.json --only ${only} --document ${PROJECT_SOURCE_DIR}/docs/mutants.md ${ARGN})
+    ${mutants_dir}/mutants.json ${mutants_dir}/finders.json --only ${only} --found ${mutants_dir}/found.json ${ARGN})
   set_tests_properties(host.mutants.${name} PROPERTIES LABELS "mutants;${label}" TIMEOUT ${timeout} PROCESSORS 2
     FIXTURES_REQUIRED host_long)
 endfunction()
 kma_mutants_test(by_hand hand release 1800)
-# Every fifth of the files that changed, and every fortieth of the others, always the same ones. All are `release` entries: a
-# mutant without a row in docs/mutants.md is searched by all finders, which takes minutes. Excuses are tried when
-# docs/mutants.md is written, which takes most of the time.
+# Every fifth of the files that changed, and every fortieth of the others, always the same ones. All are `release` entries:
+# a mutant without a row in found.json, which each run writes, is searched by all finders, which takes minutes.
 kma_mutants_test(generated generated release 1800 --excused-levels 0 --every 40 --every-changed 5)
 kma_mutants_test(all generated release 5400 --excused-levels 0)
 add_test(NAME host.mutants.script COMMAND ${KMA_PYTHON} -B ${CMAKE_CURRENT_LIST_DIR}/mutants/script_test.py)

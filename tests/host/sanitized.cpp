@@ -9,32 +9,32 @@
 #include "driver_threads.hpp"
 
 #include "host_heaps.hpp"
-#include "scenario_heap.hpp"
+#include "heap/scenario_heap.hpp"
 
 // Each of these files has its scenario under the same name.
 #define scenario arena_scenario
-#include "scenario_arena.hpp"
+#include "containers/scenario_arena.hpp"
 #undef scenario
 #define scenario array_list_scenario
-#include "scenario_array_list.hpp"
+#include "containers/scenario_array_list.hpp"
 #undef scenario
 #define scenario bitmap_scenario
-#include "scenario_bitmap.hpp"
+#include "lockfree/scenario_bitmap.hpp"
 #undef scenario
 #define scenario lanes_scenario
-#include "scenario_lanes.hpp"
+#include "platform/scenario_lanes.hpp"
 #undef scenario
 #define scenario list_scenario
-#include "scenario_list.hpp"
+#include "containers/scenario_list.hpp"
 #undef scenario
 #define scenario queue_scenario
-#include "scenario_queue.hpp"
+#include "lockfree/scenario_queue.hpp"
 #undef scenario
 #define scenario tree_scenario
-#include "scenario_tree.hpp"
+#include "containers/scenario_tree.hpp"
 #undef scenario
 #define scenario world_scenario
-#include "scenario_world.hpp"
+#include "objects/scenario_world.hpp"
 #undef scenario
 
 #if KMA_SANITIZED_THREADS

@@ -3,8 +3,8 @@
 // the second word part empty.
 #pragma once
 
-#include "heap_superblock.hpp"
-#include "scenario_heap.hpp"
+#include "heap/superblock/heap.hpp"
+#include "heap/scenario_heap.hpp"
 
 inline constexpr heap_shape wide_shapes[] = {
     {6, 1, 40, 0, 2, {1, 64}},  {6, 1, 64, 0, 2, {1, 64}}, {6, 2, 36, 0, 2, {1, 64}},

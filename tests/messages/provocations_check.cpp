@@ -1,6 +1,6 @@
-// Damaged heaps, and what check() finds in them. That it finds all is heap_check_test.cpp's; here each kind of finding
+// Damaged heaps, and what check() finds in them. That it finds all is check_test.cpp's; here each kind of finding
 // comes up once.
-#include "../host_library/heap_support.hpp"
+#include "heap_support.hpp"
 #include "provocations.hpp"
 
 namespace messages {

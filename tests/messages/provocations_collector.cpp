@@ -1,5 +1,5 @@
 // What the host refuses of types and collectors.
-#include "../host_library/heap_support.hpp"
+#include "heap_support.hpp"
 #include "provocations.hpp"
 
 namespace messages {

@@ -1,7 +1,7 @@
 // What stops a compiler, of kernels or of the host's program.
 #include "provocations.hpp"
 
-#include "../host_library/heap_support.hpp"
+#include "heap_support.hpp"
 
 namespace messages {
 namespace {
@@ -35,7 +35,7 @@ std::vector<Provocation> compiler_provocations()
                    with_heap + "{ kma_usable_size(heap, kma_malloc(heap, 1)); }\n", {.heap = kma::HeapKind::bump}),
         uncompiled("reallocates in a bump heap", with_heap + "{ kma_realloc(heap, kma_malloc(heap, 1), 2); }\n",
                    {.heap = kma::HeapKind::bump}),
-        uncompiled("includes a part of kma by itself", "#include \"kma/heap/bump_layout.cl\"\n"),
+        uncompiled("includes a part of kma by itself", "#include \"kma/heap/bump/layout.cl\"\n"),
         uncompiled("mistypes KMA_MEMORY", all_of_kma, {.options = "-DKMA_MEMORY=77"}),
         uncompiled("mistypes KMA_LANES", all_of_kma, {.options = "-DKMA_LANES=77"}),
         uncompiled("asks for OpenCL C 1.1", all_of_kma, {.options = "-cl-std=CL1.1"}),

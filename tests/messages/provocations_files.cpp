@@ -5,8 +5,8 @@
 #include <iterator>
 #include <sstream>
 
-#include "../host_library/heap_support.hpp"
-#include "heap_file.hpp"
+#include "heap_support.hpp"
+#include "heap/common/file.hpp"
 #include "provocations.hpp"
 
 namespace messages {
@@ -35,7 +35,7 @@ void load(const std::string &bytes)
     Heap::load(device(), path);
 }
 
-// The whole file with another number in one place of it; heap_file.cpp has the head's fields.
+// The whole file with another number in one place of it; file.cpp has the head's fields.
 Provocation changed(const std::string &what, std::size_t at, std::uint32_t value)
 {
     return thrown(what, [=] {

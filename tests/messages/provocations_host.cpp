@@ -2,14 +2,14 @@
 #include <filesystem>
 #include <limits>
 
-#include "../host_library/environment.hpp"
-#include "../host_library/heap_support.hpp"
-#include "device_facts.hpp"
-#include "heap_driver.hpp"
-#include "heap_memory.hpp"
+#include "environment.hpp"
+#include "heap_support.hpp"
+#include "device/device_facts.hpp"
+#include "heap/common/driver.hpp"
+#include "heap/common/memory.hpp"
 #include "provocations.hpp"
-#include "selftest_gate.hpp"
-#include "superblock_plan.hpp"
+#include "selftest/gate.hpp"
+#include "heap/superblock/plan.hpp"
 
 namespace messages {
 namespace {

@@ -1,5 +1,5 @@
 // What kernels do wrong, as the heap's error log has it; and what OpenCL itself says.
-#include "../host_library/heap_support.hpp"
+#include "heap_support.hpp"
 #include "provocations.hpp"
 
 namespace messages {

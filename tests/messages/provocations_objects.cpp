@@ -1,9 +1,9 @@
 // Schemas and worlds: what the host refuses, what kernels do wrong with objects, and what World::check() finds.
-#include "../host_library/heap_support.hpp"
-#include "layout.hpp"
+#include "heap_support.hpp"
+#include "heap/common/layout.hpp"
 #include "provocations.hpp"
-#include "world_references.hpp"
-#include "world_states.hpp"
+#include "objects/world_references.hpp"
+#include "objects/world_states.hpp"
 
 namespace messages {
 namespace {

@@ -6,7 +6,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "../host_library/heap_support.hpp"
+#include "heap_support.hpp"
 #include "common/plain_program.hpp"
 #include "device_graph.hpp"
 #include "edges.hpp"

@@ -1,8 +1,8 @@
 // Damaged scatter heaps, and what check() finds in them: each kind of finding once.
-#include "../host_library/heap_support.hpp"
-#include "layout.hpp"
+#include "heap_support.hpp"
+#include "heap/common/layout.hpp"
 #include "provocations.hpp"
-#include "scatter_plan.hpp"
+#include "heap/scatter/plan.hpp"
 
 namespace messages {
 namespace {
@@ -23,7 +23,7 @@ public:
             free_++;
     }
 
-    const kma_sc_plan &plan() const { return plan_; }
+    const kma_scatter_plan &plan() const { return plan_; }
     std::uint32_t chunk_page() const { return chunk_; }
     std::uint32_t run_page() const { return run_; }
     std::uint32_t free_page() const { return free_; }
@@ -55,7 +55,7 @@ private:
 
     kma::Heap heap_;
     Kernels kernels_;
-    kma_sc_plan plan_ = kma::scatter_plan::plan(options(), heap_.bytes());
+    kma_scatter_plan plan_ = kma::scatter_plan::plan(options(), heap_.bytes());
     std::uint32_t chunk_ = 0, run_ = 0, free_ = 0;
 };
 
@@ -80,22 +80,22 @@ std::vector<Provocation> scatter_check_provocations()
 {
     constexpr std::uint32_t of_64 = 3; // a class
     return {
-        page_word("free page: reservations", &Village::free_page, KMA_SC_FREE | kma_sc_word(KMA_SC_UNUSED, 5)),
-        page_word("free page: a run of which it is no part", &Village::free_page, kma_sc_word(KMA_SC_REST, 0)),
-        page_word("free page: a size that there is not", &Village::free_page, kma_sc_word(30, 1)),
-        page_word("page: its count", &Village::chunk_page, kma_sc_word(of_64, 9)),
-        page_word("page: its last chunk", &Village::free_page, kma_sc_word(of_64, 0)),
+        page_word("free page: reservations", &Village::free_page, KMA_SCATTER_FREE | kma_scatter_word(KMA_SCATTER_UNUSED, 5)),
+        page_word("free page: a run of which it is no part", &Village::free_page, kma_scatter_word(KMA_SCATTER_REST, 0)),
+        page_word("free page: a size that there is not", &Village::free_page, kma_scatter_word(30, 1)),
+        page_word("page: its count", &Village::chunk_page, kma_scatter_word(of_64, 9)),
+        page_word("page: its last chunk", &Village::free_page, kma_scatter_word(of_64, 0)),
         damaged("free page: a bit", [](const Village &village) { village.write_bits(village.free_page(), 0, 2); }),
         damaged("page: a bit beyond its 64 chunks",
                 [](const Village &village) { village.write_bits(village.chunk_page(), 2, 1); }),
         damaged("run: its length", [](const Village &village) { village.write_bits(village.run_page(), 0, 9); }),
         damaged(
             "run: its second page",
-            [](const Village &village) { village.write_page(village.run_page() + 1, kma_sc_word(KMA_SC_REST, 7)); }),
+            [](const Village &village) { village.write_page(village.run_page() + 1, kma_scatter_word(KMA_SCATTER_REST, 7)); }),
         damaged("run: bits of its second page",
                 [](const Village &village) { village.write_bits(village.run_page() + 1, 3, 1); }),
         damaged("page to come",
-                [](const Village &village) { village.write_page(village.plan().pages, kma_sc_word(of_64, 1)); }),
+                [](const Village &village) { village.write_page(village.plan().pages, kma_scatter_word(of_64, 1)); }),
         damaged("free pages",
                 [](const Village &village) { village.write(village.plan().trees, village.free_page() / 32, 0); }),
         damaged("list of pages with room",

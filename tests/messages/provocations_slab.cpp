@@ -1,10 +1,10 @@
 // Damaged slab heaps, and what check() finds in them: each kind of finding once.
 #include <cstddef>
 
-#include "../host_library/heap_support.hpp"
-#include "layout.hpp"
+#include "heap_support.hpp"
+#include "heap/common/layout.hpp"
 #include "provocations.hpp"
-#include "slab_plan.hpp"
+#include "heap/slab/plan.hpp"
 
 namespace messages {
 namespace {

@@ -326,13 +326,13 @@ std::vector<Written> written(const fs::path &root)
     scan.calls(of_heaps, "findings_?\\.add", "", 1, check);
     scan.calls(of_worlds, "findings_?\\.add", "", 1, world_check);
     for (const std::string &chapter : {check, world_check})
-        scan.lines({scan.plain("host/src/findings.hpp")}, "say\\(\"(there are .*)\\)\\);", "\", .*?, \"|\", .*$", chapter);
+        scan.lines({scan.plain("host/src/heap/common/findings.hpp")}, "say\\(\"(there are .*)\\)\\);", "\", .*?, \"|\", .*$", chapter);
 
     for (const char *folder : {"cl", "host/include"})
         scan.lines(scan.all(folder), "#error \"(.*)\"", "x{100}", compilers);
-    scan.lines({scan.plain("host/src/emit.cpp")}, "#error \\\\\"(.*)\\\\\"", "x{100}", compilers); // in quotes there
-    scan.lines({scan.plain("host/src/source.cpp")}, "#error \\\\\"((?:.|\\n)*?)\\\\\"", "\"?,\\s*name,\\s*\"?", compilers);
-    scan.lines({scan.plain("host/src/schema_text.cpp")}, "#error \"(.*)\"", "\\$\\w+\\$", compilers); // in a template
+    scan.lines({scan.plain("host/src/device/emit.cpp")}, "#error \\\\\"(.*)\\\\\"", "x{100}", compilers); // in quotes there
+    scan.lines({scan.plain("host/src/device/source.cpp")}, "#error \\\\\"((?:.|\\n)*?)\\\\\"", "\"?,\\s*name,\\s*\"?", compilers);
+    scan.lines({scan.plain("host/src/objects/schema_text.cpp")}, "#error \"(.*)\"", "\\$\\w+\\$", compilers); // in a template
     scan.lines(scan.all("cl"), "\\b(the_bump_heap_has_\\w+)", "x{100}", compilers);
     scan.lines(scan.all("cl"), "\\b(for_kma_\\w+_include_\\w+)", "bump|superblock|scatter|slab", compilers);
     scan.lines(scan.all("cl"), "\\b(kma_assert_##name)", "##name", compilers);

@@ -104,8 +104,8 @@ template <class... Parameters, void (*function)(Parameters...)> struct Call<func
 #include "../host/shim/memory.hpp"
 
 // The words have their right sizes here, and so have the queue and its nodes.
-#undef KMA_SB_QUEUE_BYTES
-#undef KMA_SB_NODE_BYTES
+#undef KMA_SUPERBLOCK_QUEUE_BYTES
+#undef KMA_SUPERBLOCK_NODE_BYTES
 
 // A work-group is one call after the other, so what is local is one for all of them. No barrier is needed where the
 // first work-item comes last, if only that one reads what the others wrote.
@@ -125,10 +125,10 @@ inline size_t get_local_size(uint)
 }
 
 #include "kma/kma.cl"
-#include "kma/kernels/bump_kernels.cl"
-#include "kma/kernels/scatter_kernels.cl"
-#include "kma/kernels/slab_kernels.cl"
-#include "kma/kernels/superblock_kernels.cl"
+#include "kma/heap/bump/kernels.cl"
+#include "kma/heap/scatter/kernels.cl"
+#include "kma/heap/slab/kernels.cl"
+#include "kma/heap/superblock/kernels.cl"
 
 // What fills a heap, in order, by one work-item: blocks, each with the ref of the one before and its number in it.
 #define KMA_NATIVE_USE(kind)                                                                                           \

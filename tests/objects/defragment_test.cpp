@@ -8,7 +8,7 @@
 #include <set>
 
 #include "catch.hpp"
-#include "layout.hpp"
+#include "heap/common/layout.hpp"
 #include "support.hpp"
 
 using namespace test;

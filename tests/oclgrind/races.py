@@ -10,7 +10,7 @@ import re
 import sys
 
 OWN = re.compile(r"^kma/(platform|lockfree|heap)/.*\.cl$")
-PAYLOAD = "kma/heap/blocks.cl"
+PAYLOAD = "kma/heap/common/blocks.cl"
 PLACE = re.compile(r"^\tAt line \d+ \(column \d+\) of (.*):$", re.MULTILINE)
 
 

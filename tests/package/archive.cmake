@@ -35,7 +35,7 @@ list(TRANSFORM headers PREPEND include/)
 list(TRANSFORM docs PREPEND share/doc/kma/)
 string(TOLOWER "${BUILD_TYPE}" build_type)
 set(expected ${cl_files} ${headers} ${docs}
-  include/kma/heap/stats_list.cl
+  include/kma/heap/common/stats_list.cl
   lib/${KMA_LIBRARY}
   lib/cmake/kma/kma-config.cmake
   lib/cmake/kma/kma-config-version.cmake

@@ -10,23 +10,23 @@ set(parts
   cl/kma/collect/layout.cl
   cl/kma/containers/arena_layout.cl
   cl/kma/containers/array_list_layout.cl
-  cl/kma/heap/bump_debug.cl
-  cl/kma/heap/bump_layout.cl
+  cl/kma/heap/bump/debug.cl
+  cl/kma/heap/bump/layout.cl
   cl/kma/heap/common/allocate.cl
   cl/kma/heap/common/free.cl
   cl/kma/heap/common/guarded.cl
   cl/kma/heap/common/realloc.cl
-  cl/kma/heap/guard_layout.cl
-  cl/kma/heap/guard_site.cl
-  cl/kma/heap/header.cl
-  cl/kma/heap/scatter_layout.cl
-  cl/kma/heap/size_class.cl
+  cl/kma/heap/common/guard_layout.cl
+  cl/kma/heap/common/guard_site.cl
+  cl/kma/heap/common/header.cl
+  cl/kma/heap/scatter/layout.cl
+  cl/kma/heap/common/size_class.cl
   cl/kma/heap/slab/layout.cl
-  cl/kma/heap/stats.cl
-  cl/kma/heap/superblock_census.cl
-  cl/kma/heap/superblock_layout.cl
-  cl/kma/kernels/selftest_word.cl
-  cl/kma/kernels/stats_quarantine.cl
+  cl/kma/heap/common/stats.cl
+  cl/kma/heap/superblock/census.cl
+  cl/kma/heap/superblock/layout.cl
+  cl/kma/selftest/word.cl
+  cl/kma/heap/common/stats_quarantine.cl
   cl/kma/lockfree/bitmap_layout.cl
   cl/kma/objects/reference_layout.cl
   cl/kma/objects/world_layout.cl

@@ -14,6 +14,8 @@ File = namedtuple("File", "path text code")  # code: text with comments and stri
 Finding = namedtuple("Finding", "path line rule what")
 
 LAYERS = ["platform", "lockfree", "heap", "containers", "objects", "collect", "kernels"]
+# The kernels of a module lie beside it, and stand behind all modules. What they share is among them.
+KERNELS = re.compile(r"(?:/|_)kernels\.cl$|^kma/selftest/|/stats_(?:sum|quarantine)\.cl$")
 
 # Types, qualifiers and functions of some version of OpenCL C, or key words of C++, which the host tests compile the files
 # as. Which of them a compiler refuses depends on the version it is asked for.
@@ -41,10 +43,16 @@ def below_samples(file):
     return file.path.startswith("samples/")
 
 
+def is_kernels(file):
+    return bool(KERNELS.search(file.path))
+
+
 def layer(file):
     """Where the file stands in the order; kma.cl stands behind the heaps, and samples behind all."""
     if below_samples(file):
         return len(LAYERS)
+    if is_kernels(file):
+        return LAYERS.index("kernels")
     folder = file.path.split("/")[1]
     return LAYERS.index(folder) if folder in LAYERS else LAYERS.index("heap") + 0.5
 
@@ -175,7 +183,7 @@ def no_such_c(file, files):
 
 def linkage(file, files):
     yield from each(file, "linkage", r"^(?:static|constant|global|const)\s+(?!inline)[^()\n]*[=;]", "a variable of the program")
-    if below(file, "kernels"):
+    if is_kernels(file):
         return
     for match, _ in functions(file):
         if not re.search(r"\bstatic inline\b", match[1]) and not (below_samples(file) and match[1].startswith("kernel ")):
@@ -184,7 +192,7 @@ def linkage(file, files):
 
 def atomic64(file, files):
     """64-bit atomics under #if KMA_HAS_ATOMIC64 only."""
-    if file.path in ("kma/platform/memory_fenced.cl",) or below(file, "kernels"):
+    if file.path in ("kma/platform/memory_fenced.cl",) or is_kernels(file):
         return
     guarded = []
     for number, line in enumerate(file.code.split("\n"), 1):
@@ -199,13 +207,13 @@ def atomic64(file, files):
 
 
 # What has the same code with and without 64-bit atomics: the tests take one of the two (HeapType::has_widths).
-ONE_WIDTH = ("kma/heap/scatter", "kma/heap/slab", "kma/lockfree/bit_tree", "kma/kernels/scatter", "kma/kernels/slab")
+ONE_WIDTH = ("kma/heap/scatter", "kma/heap/slab", "kma/lockfree/bit_tree")
 
 
 def one_width(file, files):
     if file.path.startswith(ONE_WIDTH):
         yield from each(file, "one_width", r"\b(KMA_HAS_ATOMIC64|kma_atomic_u64|kma_\w+_u64)\b",
-                        "{0}: this file is tested with one width of atomics only, see tests/conformance/heaps.hpp")
+                        "{0}: this file is tested with one width of atomics only, see tests/heap/conformance/heaps.hpp")
 
 
 def includes(file, files):
@@ -222,10 +230,14 @@ COUNTED = re.compile(r"for \([^;]*;[^;]+(?:<|<=|>|>=|!=|==)[^;]+;[^;]*(?:\+\+|--
 
 
 def loops(file, files):
-    lines = file.text.split("\n")
-    for number, line in enumerate(file.code.split("\n"), 1):
+    lines, code = file.text.split("\n"), file.code.split("\n")
+    for number, line in enumerate(code, 1):
+        is_macro = line.rstrip().endswith("\\")
+        for further in code[number:number + 2]:  # a head of several lines
+            if re.match(r"\s*(?:\}\s*)?(?:for|while)\b", line) and line.count("(") > line.count(")"):
+                line += " " + further.strip()
         head = re.match(r"\s*(?:\}\s*)?((?:for|while)\s*\(.*)", line) or re.match(r"\s*(do)\s*\{", line)
-        if head and not COUNTED.match(head[1]) and "//" not in lines[number - 1] + lines[number - 2] and not line.rstrip().endswith("\\"):
+        if head and not COUNTED.match(head[1]) and "//" not in lines[number - 1] + lines[number - 2] and not is_macro:
             yield Finding(file.path, number, "loops", "no bound in the loop's head: say in a comment on this line, or the one "
                           "before, what ends it or whose step explains each retry")
 

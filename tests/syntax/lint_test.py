@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Each rule of lint.py has a text that it must find, at a line, and one like it that it must not."""
+"""Each rule of lint.py and prose.py has a text that it must find, at a line, and one like it that it must not."""
 import sys
 
 import lint
+import prose
 
 STRUCT = "typedef struct node {\n    kma_atomic_u32 next;\n    uint own;\n} node;\n"
 
@@ -32,19 +33,33 @@ CASES = [
     ("linkage", "kma/heap/x.cl", "static uint count;", "static inline uint count(void);"),
     ("linkage", "kma/heap/x.cl", "constant uint table[3] = {1, 2, 3};", "#define KMA_N 3"),
     ("linkage", "kma/heap/x.cl", "uint f(void)\n{", "static inline uint f(void)\n{"),
+    ("linkage", "kma/heap/slab/x.cl", "kernel void f(uint n)\n{", "static inline void f(void)\n{"),
     ("linkage", "samples/graph/x.cl", "uint f(void)\n{", "kernel void f(uint n)\n{"),
     ("orders", "samples/graph/x.cl", "atomic_inc(p);", "kma_fetch_add_u32(p, 1, KMA_RELAXED);"),
     ("atomic64", "kma/heap/x.cl", "kma_atomic_u64 head;", "#if KMA_HAS_ATOMIC64\nkma_atomic_u64 head;\n#endif"),
     ("atomic64", "kma/heap/x.cl", "#if KMA_HAS_ATOMIC64\n#else\nkma_load_u64(p);\n#endif", "#if KMA_HAS_ATOMIC64\nkma_load_u64(p);\n#endif"),
-    ("one_width", "kma/heap/scatter_x.cl", "#if KMA_HAS_ATOMIC64", "kma_load_u32(p, KMA_RELAXED);"),
-    ("one_width", "kma/heap/slab_x.cl", "kma_atomic_u64 word;", "kma_load_u32(p, KMA_RELAXED);"),
-    ("includes", "kma/lockfree/x.cl", '#include "kma/heap/ref.cl"', '#include "kma/platform/bits.cl"'),
+    ("one_width", "kma/heap/scatter/x.cl", "#if KMA_HAS_ATOMIC64", "kma_load_u32(p, KMA_RELAXED);"),
+    ("one_width", "kma/heap/slab/x.cl", "kma_atomic_u64 word;", "kma_load_u32(p, KMA_RELAXED);"),
+    ("includes", "kma/lockfree/x.cl", '#include "kma/heap/common/ref.cl"', '#include "kma/platform/bits.cl"'),
+    ("includes", "kma/heap/slab/x.cl", '#include "kma/heap/slab/kernels.cl"', '#include "kma/heap/slab/pages.cl"'),
     ("includes", "kma/platform/x.cl", '#include "kma/kma.cl"', '#include "kma/platform/target.cl"'),
     ("includes", "samples/graph/x.cl", "#include <math.h>", '#include "kma/containers/list.cl"'),
-    ("includes", "kma/heap/x.cl", "#include <stdint.h>", '#include "kma/heap/header.cl"'),
+    ("includes", "kma/heap/x.cl", "#include <stdint.h>", '#include "kma/heap/common/header.cl"'),
     ("loops", "kma/heap/x.cl", "    for (;;) {", "    for (;;) { // once more only if another took it"),
     ("loops", "kma/heap/x.cl", "    while (kma_load_u32(p, KMA_ACQUIRE) == 0) {", "    for (uint i = 0; i < 9; i++) {"),
     ("loops", "kma/heap/x.cl", "    do {", "    // No more rounds than lanes.\n    do {"),
+]
+
+
+# rule of prose.py, what it must find, what it must not find
+LONG = "// " + "word " * 20
+PROSE_CASES = [
+    ("persons", "// Who finds the chunk full brings the next one.", "// The lane that finds it full brings the next."),
+    ("persons", 'throw Error("a block that he freed");', 'throw Error("a block that was freed: the shape, then this");'),
+    ("persons", "The caller takes his slot.", "The lint refuses `his` in a document."),
+    ("columns", LONG, LONG[:100].rstrip()),
+    ("columns", "    f(" + "a, " * 40 + ");", "| a cell of a table | " + "word " * 20 + "|"),
+    ("columns", LONG.replace("word ", "wörd "), "#error \"" + "word " * 20 + "\""),
 ]
 
 
@@ -61,14 +76,21 @@ def main():
         if rule in rules_of(path, good):
             print(f"{rule} finds, but must not:\n{good}\n")
             wrong += 1
-    untested = {rule.__name__ for rule in lint.RULES} - {case[0] for case in CASES}
+    for rule, bad, good in PROSE_CASES:
+        if rule not in {found for _, found, _ in prose.lint("x", bad)}:
+            print(f"{rule} does not find:\n{bad}\n")
+            wrong += 1
+        if rule in {found for _, found, _ in prose.lint("x", good)}:
+            print(f"{rule} finds, but must not:\n{good}\n")
+            wrong += 1
+    untested = {rule.__name__ for rule in lint.RULES + prose.RULES} - {case[0] for case in CASES + PROSE_CASES}
     for rule in sorted(untested):
         print(f"{rule} has no case here")
     line = lint.lint((lint.read("kma/heap/x.cl", "/* two\nlines */\n\n    for (;;) {\n"),))[0].line
     if line != 4:
         print(f"a finding of line 4 is said to be in line {line}")
         wrong += 1
-    print(f"{len(CASES)} cases, {wrong} wrong")
+    print(f"{len(CASES) + len(PROSE_CASES)} cases, {wrong} wrong")
     return 1 if wrong or untested else 0
 
 

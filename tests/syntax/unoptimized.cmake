@@ -2,7 +2,7 @@
 # be inlined (target.cl says why). CLANG compiles the kernels of SOURCE_DIR as PoCL does. The marked
 # functions get a section of their own.
 cmake_minimum_required(VERSION 3.25)
-file(GLOB kernels ${SOURCE_DIR}/cl/kma/kernels/*_kernels.cl)
+file(GLOB_RECURSE kernels ${SOURCE_DIR}/cl/kma/*kernels.cl)
 list(FILTER kernels EXCLUDE REGEX "world_kernels") # need a schema's text
 list(TRANSFORM kernels PREPEND "-include;")
 execute_process(

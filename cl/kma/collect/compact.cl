@@ -1,9 +1,9 @@
 // Compaction: moves the objects of some thinned-out regions, the sources, into free slots of
 // others, the targets, so that memory side by side becomes free. Behind a collection, so that the
-// mark bits are those of the living objects. The steps (kernels/compact_kernels.cl):
+// mark bits are those of the living objects. The steps (collect/compact_kernels.cl):
 //
 // 1. census   Counts what is in each region. The host decides which are sources and targets
-//             (host/src/compaction_plan.cpp).
+//             (host/src/collect/compaction_plan.cpp).
 // 2. count    Counts the objects of sources by the size class of their slots.
 // 3. list     Lists free slots of targets, for each class as many as are wanted. If they are too
 //             few, free frames outside of sources become pages, from the heap's bottom on.

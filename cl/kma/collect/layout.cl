@@ -19,7 +19,7 @@
 #ifndef KMA_COLLECT_LAYOUT_CL
 #define KMA_COLLECT_LAYOUT_CL
 
-#include "kma/heap/header.cl"
+#include "kma/heap/common/header.cl"
 
 #define KMA_TYPES_MOST 127u
 #define KMA_TYPE_ARRAY 128u // beside a type's number in the type table

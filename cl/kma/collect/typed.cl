@@ -12,8 +12,8 @@
 //   kma_length (heap, ptr) the number of elements; 1 for an object, 0 for what is not typed
 //   kma_delete (heap, ptr) frees it at once; memory without a type as kma_free
 //
-// Neither kma_free nor kma_realloc may have a typed object: the type table would go on to tell of it,
-// and a collection would free what begins there later.
+// Neither kma_free nor kma_realloc may have a typed object: the type table would go on to tell of
+// it, and a collection would free what begins there later.
 //
 // An object's fields that are references are kma_refs: of an object, or of an array's first
 // element. A collection reads them all, and kernels of one heap and a collection of it never

@@ -1,6 +1,7 @@
-// An arena: memory of many small blocks that are all freed at once, in memory of any heap. For whole data structures,
-// which end as a whole (Spliet, thesis 3.3): a tree that is built anew each step, a graph, what a round of work needs. A
-// heap has as many arenas as one likes, of the host's and of work-items'.
+// An arena: memory of many small blocks that are all freed at once, in memory of any heap. For
+// whole data structures, which end as a whole (Spliet, thesis 3.3): a tree that is built anew each
+// step, a graph, what a round of work needs. A heap has as many arenas as one likes, of the host's
+// and of work-items'.
 //
 //   #include "kma/containers/arena.cl"
 //
@@ -26,44 +27,51 @@
 //
 //   chunk: block | block | … | not used yet | header      its list's ref leads to the header
 //
-// The newest of `chunks` is filled: who adds n units to `taken` owns them if the sum is not beyond KMA_ARENA_FULL, the same number in each
-// chunk. With the header at the end he knows where they are without a look at how long the chunk is.
-// If it is beyond, the chunk is full for ever: `taken` is set to that number, so that it never wraps, however many come.
-// Nothing is taken back there, since what is behind may be another's by then. The chunk that follows is twice as long
-// until it is long enough, so that a small arena takes little memory and a crowd does not wait for hundreds of chunks, or as long
-// as what a crowd wants; as short as the first if the heap has no such, and in the end as long as what is wanted. A request of more than
-// a quarter of `most`, or 64 KiB, has a chunk of its own, in `large`. What is lost at the end of a full chunk is less than was
-// wanted there: less than a quarter of `most`, of the first ones perhaps most; and what is left of one that `room` covers.
+// The newest of `chunks` is filled: who adds n units to `taken` owns them if the sum is not beyond
+// KMA_ARENA_FULL, the same number in each chunk. With the header at the end he knows where they are
+// without a look at how long the chunk is. If it is beyond, the chunk is full for ever: `taken` is
+// set to that number, so that it never wraps, however many come. Nothing is taken back there, since
+// what is behind may be another's by then. The chunk that follows is twice as long until it is long
+// enough, so that a small arena takes little memory and a crowd does not wait for hundreds of
+// chunks, or as long as what a crowd wants; as short as the first if the heap has no such, and in
+// the end as long as what is wanted. A request of more than a quarter of `most`, or 64 KiB, has a
+// chunk of its own, in `large`. What is lost at the end of a full chunk is less than was wanted
+// there: less than a quarter of `most`, of the first ones perhaps most; and what is left of one
+// that `room` covers.
 //
-// Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`, lockfree/turn.cl), and nobody
-// waits for him: one who is stopped for ever costs a chunk that he has not put into the list yet, and counts for ever among those
-// for whom chunks are made long. `lacking` is what all want who look for the next chunk: it is long enough for them, so that it is not
-// full again at once. Who brings one because he has looked for too long brings it for himself alone, as others may at the same time.
-// Where several bring chunks, who comes later frees his own if the other's will do, which he sees by the compare-and-swap that puts
-// his own on top of the chunk that he has looked into. (Of a bump heap it is lost.)
+// Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`,
+// lockfree/turn.cl), and nobody waits for him: one who is stopped for ever costs a chunk that he
+// has not put into the list yet, and counts for ever among those for whom chunks are made long.
+// `lacking` is what all want who look for the next chunk: it is long enough for them, so that it is
+// not full again at once. Who brings one because he has looked for too long brings it for himself
+// alone, as others may at the same time. Where several bring chunks, who comes later frees his own
+// if the other's will do, which he sees by the compare-and-swap that puts his own on top of the
+// chunk that he has looked into. (Of a bump heap it is lost.)
 //
-// Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block out of it has its
-// header, and the heap's memory after all that was done to it before. The first look may find an older chunk, which will do or is
-// full, and then one looks again; and on NVIDIA it does not acquire (settled.cl says why that suffices for `taken` and for what the
-// caller writes): so who must know how long a chunk is acquires. `taken` orders nothing. Who gets the turn to bring sees the
-// chunk that the one before brought, and looks into it first.
+// Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block
+// out of it has its header, and the heap's memory after all that was done to it before. The first
+// look may find an older chunk, which will do or is full, and then one looks again; and on NVIDIA
+// it does not acquire (settled.cl says why that suffices for `taken` and for what the caller
+// writes): so who must know how long a chunk is acquires. `taken` orders nothing. Who gets the turn
+// to bring sees the chunk that the one before brought, and looks into it first.
 #ifndef KMA_CONTAINERS_ARENA_CL
 #define KMA_CONTAINERS_ARENA_CL
 
 #include "kma/kma.cl"
 #include "kma/containers/arena_layout.cl"
 #include "kma/containers/list.cl"
-#include "kma/heap/blocks.cl"
-#include "kma/heap/error_log.cl"
+#include "kma/heap/common/blocks.cl"
+#include "kma/heap/common/error_log.cl"
 #include "kma/lockfree/turn.cl"
 #include "kma/platform/settled.cl"
 
-// The most units that are taken at a time: so many by each of all work-items that run together, up to 786,432, do not
-// make `taken` or `lacking` wrap.
+// The most units that are taken at a time: so many by each of all work-items that run together, up
+// to 786,432, do not make `taken` or `lacking` wrap.
 #ifndef KMA_ARENA_MOST_TAKEN
 #define KMA_ARENA_MOST_TAKEN 4096u
 #endif
-#define KMA_ARENA_FULL (1u << 30) // `taken` of a full chunk, so the most units of one; three times as much may be added
+// `taken` of a full chunk, so the most units of one; three times as much may be added
+#define KMA_ARENA_FULL (1u << 30)
 
 // Memory as a T. (The tests' host shim makes a C++ object of it.)
 #ifndef KMA_OBJECT_AT
@@ -81,7 +89,8 @@ typedef struct kma_arena {
 
 typedef struct kma_arena_chunk {
     kma_list_node node;     // first
-    kma_atomic_u32 taken;   // KMA_ARENA_FULL less the units that are left; more for moments when it is full
+    // KMA_ARENA_FULL less the units that are left; more for moments when it is full
+    kma_atomic_u32 taken;
     KMA_PLAIN(uint) units;  // of the whole chunk, of which the header has the last
     KMA_PLAIN(uint) unused; // 16 bytes all in all
 } kma_arena_chunk;
@@ -101,9 +110,11 @@ static inline void kma_arena_forget(global kma_arena *arena)
     kma_store_u32(&arena->lacking, 0, KMA_RELAXED);
 }
 
-// An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have `most`, or as many as a crowd wants,
-// up to `most` (both rounded up to a power of two from 256 bytes to 16 MiB; `most` not above `least`: all have as many); the heap must
-// have room for such. KMA_NULL, and a record, if there is no room for the arena; it has no chunk yet. To be passed on by a release.
+// An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have
+// `most`, or as many as a crowd wants, up to `most` (both rounded up to a power of two from 256
+// bytes to 16 MiB; `most` not above `least`: all have as many); the heap must have room for such.
+// KMA_NULL, and a record, if there is no room for the arena; it has no chunk yet. To be passed on
+// by a release.
 static inline kma_ref kma_arena_new(global kma_heap *heap, uint least, uint most)
 {
     global kma_arena *arena = KMA_NEW(heap, kma_arena);
@@ -127,7 +138,8 @@ static inline uint kma_arena_limit(global kma_arena *arena)
 static inline global kma_arena_chunk *kma_arena_open(global void *memory, uint units, uint taken)
 {
     const uint blocks = units - KMA_ARENA_HEADER;
-    global kma_arena_chunk *chunk = KMA_OBJECT_AT(kma_arena_chunk, (global uchar *)memory + (size_t)blocks * KMA_UNIT);
+    global kma_arena_chunk *chunk =
+        KMA_OBJECT_AT(kma_arena_chunk, (global uchar *)memory + (size_t)blocks * KMA_UNIT);
     chunk->units = units;
     kma_store_u32(&chunk->taken, KMA_ARENA_FULL - blocks + taken, KMA_RELAXED);
     return chunk;
@@ -139,9 +151,11 @@ static inline global void *kma_arena_start(global kma_arena_chunk *chunk)
     return (global uchar *)chunk - (size_t)(chunk->units - KMA_ARENA_HEADER) * KMA_UNIT;
 }
 
-// `n` units, at least 1, of a chunk that may be NULL; KMA_NULL if it has not so many. One that never had so many is left as it
-// is, for others. (No need to look at the length for what fits into the first ones: shorter ones are full from the start.)
-static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *chunk, uint n)
+// `n` units, at least 1, of a chunk that may be NULL; KMA_NULL if it has not so many. One that
+// never had so many is left as it is, for others. (No need to look at the length for what fits into
+// the first ones: shorter ones are full from the start.)
+static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena *arena,
+                                    global kma_arena_chunk *chunk, uint n)
 {
     if (!chunk || (n + KMA_ARENA_HEADER > arena->least && n + KMA_ARENA_HEADER > chunk->units))
         return KMA_NULL;
@@ -152,13 +166,16 @@ static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena *are
     return KMA_NULL;
 }
 
-static inline global kma_arena_chunk *kma_arena_newest(global kma_heap *heap, global kma_arena *arena)
+static inline global kma_arena_chunk *kma_arena_newest(global kma_heap *heap,
+                                                       global kma_arena *arena)
 {
     return (global kma_arena_chunk *)kma_list_first(heap, &arena->chunks);
 }
 
-// That, or an older one: for who wants `n` units, of whom alone kma_arena_cut asks more than `taken`, for which the first look would not do.
-static inline global kma_arena_chunk *kma_arena_newest_so_far(global kma_heap *heap, global kma_arena *arena, uint n)
+// That, or an older one: for who wants `n` units, of whom alone kma_arena_cut asks more than
+// `taken`, for which the first look would not do.
+static inline global kma_arena_chunk *kma_arena_newest_so_far(global kma_heap *heap,
+                                                              global kma_arena *arena, uint n)
 {
     if (n + KMA_ARENA_HEADER > arena->least)
         return kma_arena_newest(heap, arena);
@@ -175,11 +192,13 @@ static inline uint kma_arena_length(global kma_arena *arena, uint n)
     return units;
 }
 
-// Memory for the next chunk, behind `before`, where the caller wants `n` units, and with others `wanted`. If the heap has none so long, one
-// twice as long as that before, or as short as the first ones, or for `n` alone. *units: its length. Four lengths at most; one call of
-// malloc, since some compilers copy them into the caller.
-static inline global void *kma_arena_reserve(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *before, uint n,
-                                             uint wanted, uint *units)
+// Memory for the next chunk, behind `before`, where the caller wants `n` units, and with others
+// `wanted`. If the heap has none so long, one twice as long as that before, or as short as the
+// first ones, or for `n` alone. *units: its length. Four lengths at most; one call of malloc, since
+// some compilers copy them into the caller.
+static inline global void *kma_arena_reserve(global kma_heap *heap, global kma_arena *arena,
+                                             global kma_arena_chunk *before, uint n, uint wanted,
+                                             uint *units)
 {
     const uint least = kma_arena_length(arena, n);
     const uint doubled = max(before ? min(before->units * 2, (uint)arena->most) : 0, least);
@@ -187,25 +206,30 @@ static inline global void *kma_arena_reserve(global kma_heap *heap, global kma_a
     global void *memory = (global void *)0;
     for (bool again = true; again;) { // each time shorter
         memory = kma_malloc(heap, (size_t)*units * KMA_UNIT);
-        const uint shorter = *units > doubled ? doubled : *units > least ? least : n + KMA_ARENA_HEADER;
+        const uint shorter = *units > doubled ? doubled
+                             : *units > least ? least
+                                              : n + KMA_ARENA_HEADER;
         again = !memory && shorter < *units;
         *units = again ? shorter : *units;
     }
     return memory;
 }
 
-// `n` units of the next chunk, which he puts into the list on top of `full`, the one that he has looked into; or of one that is there by
-// then: so none is hidden behind another that has so much. KMA_NULL if there is no memory.
-static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *full, uint n,
-                                               uint wanted)
+// `n` units of the next chunk, which he puts into the list on top of `full`, the one that he has
+// looked into; or of one that is there by then: so none is hidden behind another that has so much.
+// KMA_NULL if there is no memory.
+static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena,
+                                               global kma_arena_chunk *full, uint n, uint wanted)
 {
     uint units;
     global void *memory = kma_arena_reserve(heap, arena, full, n, wanted, &units);
-    global kma_arena_chunk *mine = memory ? kma_arena_open(memory, units, n) : (global kma_arena_chunk *)0;
+    global kma_arena_chunk *mine =
+        memory ? kma_arena_open(memory, units, n) : (global kma_arena_chunk *)0;
     kma_ref theirs = KMA_NULL;
     // Ends: once, or again for each chunk that others put there and that has not so much.
     for (bool again = true; again;) {
-        if (mine && kma_list_push_on(heap, &arena->chunks, (global kma_list_node *)full, &mine->node))
+        if (mine &&
+            kma_list_push_on(heap, &arena->chunks, (global kma_list_node *)full, &mine->node))
             return kma_ref_of(heap, memory);
         full = kma_arena_newest(heap, arena);
         theirs = kma_arena_cut(heap, arena, full, n);
@@ -215,9 +239,10 @@ static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma
     return theirs;
 }
 
-// `n` units for one who found too few in the newest chunk, `full` or NULL: of another's chunk, for which he looks so often since the last one
-// came, or of his own.
-static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global kma_arena *arena, global kma_arena_chunk *full, uint n,
+// `n` units for one who found too few in the newest chunk, `full` or NULL: of another's chunk, for
+// which he looks so often since the last one came, or of his own.
+static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global kma_arena *arena,
+                                                   global kma_arena_chunk *full, uint n,
                                                    uint patience)
 {
     bool is_my_turn = false;
@@ -235,7 +260,8 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
         }
     }
     if (ref == KMA_NULL) {
-        // Who joins brings for himself: he may be one of many, whose patience ends at the same time.
+        // Who joins brings for himself: he may be one of many, whose patience ends at the same
+        // time.
         const uint wanted = is_my_turn ? kma_load_u32(&arena->lacking, KMA_RELAXED) : n;
         if (!is_my_turn)
             kma_turn_join(&arena->bringing);
@@ -256,17 +282,19 @@ static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *ar
     return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n, KMA_TURN_PATIENCE);
 }
 
-// How often each of some lanes looks that do so one after the other: long enough for a chunk, some 60 µs on GPUs, and less than who is
-// alone. It counts only where one is stopped: else the first one's chunk is there for the next.
+// How often each of some lanes looks that do so one after the other: long enough for a chunk, some
+// 60 µs on GPUs, and less than who is alone. It counts only where one is stopped: else the first
+// one's chunk is there for the next.
 static inline uint kma_arena_part_of_patience(uint lanes)
 {
     return 1 + KMA_TURN_PATIENCE / min(lanes, 4u);
 }
 
-// The same for lanes of a group who each want their own: together they want too much at a time, or they are of
-// several arenas. Who finds the chunk full brings the next one alone, and then the next lane looks: where lanes run in
-// lockstep, he could not while they look for it.
-static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena, kma_lanes group, uint n)
+// The same for lanes of a group who each want their own: together they want too much at a time, or
+// they are of several arenas. Who finds the chunk full brings the next one alone, and then the next
+// lane looks: where lanes run in lockstep, he could not while they look for it.
+static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena,
+                                          kma_lanes group, uint n)
 {
     global kma_arena_chunk *newest = kma_arena_newest_so_far(heap, arena, n);
     kma_ref ref = kma_arena_cut(heap, arena, newest, n);
@@ -277,9 +305,10 @@ static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_aren
     return ref;
 }
 
-// The same for lanes that come together, whose `n` differ, and may be 0, for any ref: all at once if a chunk may have so
-// many, and if there is no room each alone.
-static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_arena *arena, uint n)
+// The same for lanes that come together, whose `n` differ, and may be 0, for any ref: all at once
+// if a chunk may have so many, and if there is no room each alone.
+static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_arena *arena,
+                                              uint n)
 {
     const kma_lanes active = kma_lanes_active();
     const kma_lanes group = kma_lanes_alike(active, (ulong)arena);
@@ -299,26 +328,33 @@ static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_
 }
 
 // A block with a chunk of its own; `align` is the heap's to check.
-static inline KMA_COLD global void *kma_arena_alloc_large(global kma_heap *heap, global kma_arena *arena, size_t align, size_t bytes)
+static inline KMA_COLD global void *
+kma_arena_alloc_large(global kma_heap *heap, global kma_arena *arena, size_t align, size_t bytes)
 {
     const size_t more = (size_t)KMA_ARENA_HEADER * KMA_UNIT + KMA_UNIT - 1;
-    const size_t both = bytes <= ~(size_t)0 - more ? (bytes + more) / KMA_UNIT * KMA_UNIT : ~(size_t)0; // the latter no heap can serve
+    // the latter no heap can serve
+    const size_t both =
+        bytes <= ~(size_t)0 - more ? (bytes + more) / KMA_UNIT * KMA_UNIT : ~(size_t)0;
     global void *memory = kma_aligned_alloc(heap, align, both);
     if (!memory)
         return (global void *)0;
     const uint units = (uint)(both / KMA_UNIT);
-    kma_list_push(heap, &arena->large, &kma_arena_open(memory, units, units - KMA_ARENA_HEADER)->node);
+    kma_list_push(heap, &arena->large,
+                  &kma_arena_open(memory, units, units - KMA_ARENA_HEADER)->node);
     return memory;
 }
 
-// `bytes` of memory at a multiple of `align`, a power of two (below 16: of 16), until the arena is cleared; contents
-// undefined. Takes up to align - 16 bytes more. NULL for 0 bytes; NULL, and the heap's record, if there is no memory. Any
-// work-item, converged or not; lanes that come together are served together. A load and an add that waits for it.
-static inline global void *kma_arena_aligned_alloc(global kma_heap *heap, global kma_arena *arena, size_t align, size_t bytes)
+// `bytes` of memory at a multiple of `align`, a power of two (below 16: of 16), until the arena is
+// cleared; contents undefined. Takes up to align - 16 bytes more. NULL for 0 bytes; NULL, and the
+// heap's record, if there is no memory. Any work-item, converged or not; lanes that come together
+// are served together. A load and an add that waits for it.
+static inline global void *kma_arena_aligned_alloc(global kma_heap *heap, global kma_arena *arena,
+                                                   size_t align, size_t bytes)
 {
     const size_t around = align > KMA_UNIT ? align - KMA_UNIT : 0;
     const size_t limit = (size_t)kma_arena_limit(arena) * KMA_UNIT;
-    const bool is_small = around <= limit && bytes <= limit - around && kma_can_align(heap, align, ~(size_t)0);
+    const bool is_small =
+        around <= limit && bytes <= limit - around && kma_can_align(heap, align, ~(size_t)0);
     const uint units = is_small ? (uint)((bytes + around + KMA_UNIT - 1) / KMA_UNIT) : 0;
     const kma_ref ref = kma_arena_take_together(heap, arena, bytes != 0 ? units : 0);
     if (bytes == 0)
@@ -326,18 +362,21 @@ static inline global void *kma_arena_aligned_alloc(global kma_heap *heap, global
     if (!is_small)
         return kma_arena_alloc_large(heap, arena, align, bytes);
     const uint align_units = (uint)around / KMA_UNIT + 1;
-    return kma_deref(heap, (ref + align_units - 1) & ~(align_units - 1)); // NULL, if there was no memory
+    // NULL, if there was no memory
+    return kma_deref(heap, (ref + align_units - 1) & ~(align_units - 1));
 }
 
 // kma_arena_aligned_alloc to 16 bytes.
-static inline global void *kma_arena_alloc(global kma_heap *heap, global kma_arena *arena, size_t bytes)
+static inline global void *kma_arena_alloc(global kma_heap *heap, global kma_arena *arena,
+                                           size_t bytes)
 {
     return kma_arena_aligned_alloc(heap, arena, KMA_UNIT, bytes);
 }
 
-// Sees to it that the newest chunk has `bytes` for blocks, by one more if it has not: whether it has. What others take meanwhile is taken off
-// it. So a crowd that begins need not wait for chunks that become longer one by one. At most 16 GiB at a time. Any work-item; what the chunk
-// before has left is not used any more.
+// Sees to it that the newest chunk has `bytes` for blocks, by one more if it has not: whether it
+// has. What others take meanwhile is taken off it. So a crowd that begins need not wait for chunks
+// that become longer one by one. At most 16 GiB at a time. Any work-item; what the chunk before has
+// left is not used any more.
 static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena, ulong bytes)
 {
     if (bytes > (ulong)KMA_ARENA_FULL * KMA_UNIT) {
@@ -348,14 +387,16 @@ static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena
     const uint units = max(wanted + KMA_ARENA_HEADER, (uint)arena->least);
     global void *memory = (global void *)0;
     global kma_arena_chunk *mine = (global kma_arena_chunk *)0;
-    for (bool is_there = false; !is_there;) { // again with memory, and for each chunk that others put there meanwhile
+    // again with memory, and for each chunk that others put there meanwhile
+    for (bool is_there = false; !is_there;) {
         global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
         const uint taken = newest ? kma_load_u32(&newest->taken, KMA_RELAXED) : KMA_ARENA_FULL + 1;
         if (taken <= KMA_ARENA_FULL && KMA_ARENA_FULL - taken >= wanted) {
             kma_free(heap, memory); // NULL, or what is not needed after all
             is_there = true;
         } else if (mine) {
-            is_there = kma_list_push_on(heap, &arena->chunks, (global kma_list_node *)newest, &mine->node);
+            is_there =
+                kma_list_push_on(heap, &arena->chunks, (global kma_list_node *)newest, &mine->node);
         } else {
             memory = kma_malloc(heap, (size_t)units * KMA_UNIT);
             if (!memory)
@@ -366,17 +407,19 @@ static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena
     return true;
 }
 
-// ------ all at once -------------------------------------------------------------------------------------------------
+// ------ all at once ------------------------------------------------------------------------------
 
 static inline ulong kma_arena_list_bytes(global kma_heap *heap, global kma_list *list)
 {
     ulong units = 0;
-    for (global kma_list_node *at = kma_list_first(heap, list); at; at = kma_list_next(heap, at)) // the list's end
+    // the list's end
+    for (global kma_list_node *at = kma_list_first(heap, list); at; at = kma_list_next(heap, at))
         units += ((global kma_arena_chunk *)at)->units;
     return units * KMA_UNIT;
 }
 
-// How many bytes of the heap the arena's chunks have: more than was asked for. Any work-item; a step for each chunk.
+// How many bytes of the heap the arena's chunks have: more than was asked for. Any work-item; a
+// step for each chunk.
 static inline ulong kma_arena_bytes(global kma_heap *heap, global kma_arena *arena)
 {
     return kma_arena_list_bytes(heap, &arena->chunks) + kma_arena_list_bytes(heap, &arena->large);
@@ -392,8 +435,8 @@ static inline void kma_arena_free_list(global kma_heap *heap, global kma_list *l
     }
 }
 
-// Frees all that was taken of the arena; it begins anew. One work-item, while nobody else uses it: between two kernels,
-// or behind the barrier of the work-group whose arena it is.
+// Frees all that was taken of the arena; it begins anew. One work-item, while nobody else uses it:
+// between two kernels, or behind the barrier of the work-group whose arena it is.
 static inline void kma_arena_clear(global kma_heap *heap, global kma_arena *arena)
 {
     kma_arena_free_list(heap, &arena->chunks);

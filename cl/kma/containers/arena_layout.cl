@@ -1,4 +1,4 @@
-// How long an arena's chunks may be. Shared with the host library like heap/header.cl.
+// How long an arena's chunks may be. Shared with the host library like heap/common/header.cl.
 #ifndef KMA_CONTAINERS_ARENA_LAYOUT_CL
 #define KMA_CONTAINERS_ARENA_LAYOUT_CL
 

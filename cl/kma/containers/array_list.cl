@@ -1,14 +1,14 @@
-// A list of objects of one size that grows while kernels run, in memory of any heap: Spliet's ArrayList (thesis 4.2.2, 5.3) with
-// indices. An object has a number, and is found by it in two steps, three in a long list.
+// A list of objects of one size that grows while kernels run, in memory of any heap: Spliet's
+// ArrayList (thesis 4.2.2, 5.3) with indices. An object has a number, and is found by it in two
+// steps, three in a long list.
 //
 //   #include "kma/containers/array_list.cl"
 //
 //   kernel void fill(global kma_heap *heap, kma_ref points)
 //   {
-//       local kma_group_words words;
-//       global kma_array_list *list = kma_array_list_at(heap, points);
-//       const uint first = kma_array_list_grow_local(heap, list, 3, &words); // each work-item gets three
-//       if (first != KMA_ARRAY_LIST_NONE)
+//       local kma_group_words words; global kma_array_list *list = kma_array_list_at(heap, points);
+//       const uint first = kma_array_list_grow_local(heap, list, 3, &words); // each work-item gets
+//       three if (first != KMA_ARRAY_LIST_NONE)
 //           ((global float4 *)kma_array_list_get(heap, list, first))->x = 1;
 //   }
 //
@@ -28,11 +28,12 @@
 //   list: own[256]   ->                       block: objects, one behind the other    (array_list_layout.cl)
 //         pages[256] -> page: entries[256] -> block
 //
-// The first block is short, and each has twice as many objects as the one before until it is long enough; so few objects take little
-// memory, and a crowd does not wait for hundreds of blocks. Blocks are put into the list in order, each by a compare-and-swap on the
-// first entry that is 0, and stay there until it is cleared. So where object i is tells arithmetic (kma_array_list_find), and who
-// has seen an entry has seen those before.
-// How it grows, who brings blocks, and what orders all that: array_list_memory.cl.
+// The first block is short, and each has twice as many objects as the one before until it is long
+// enough; so few objects take little memory, and a crowd does not wait for hundreds of blocks.
+// Blocks are put into the list in order, each by a compare-and-swap on the first entry that is 0,
+// and stay there until it is cleared. So where object i is tells arithmetic (kma_array_list_find),
+// and who has seen an entry has seen those before. How it grows, who brings blocks, and what orders
+// all that: array_list_memory.cl.
 #ifndef KMA_CONTAINERS_ARRAY_LIST_CL
 #define KMA_CONTAINERS_ARRAY_LIST_CL
 
@@ -58,11 +59,13 @@ static inline void kma_array_list_forget(global kma_array_list *list)
     kma_store_u32(&list->bringing, 0, KMA_RELAXED);
 }
 
-// An empty list for objects of `object_bytes`, 1 or more, object 0 of each block at a multiple of `align`, a power of two up to 4,096. The
-// first block has `objects`, each further one twice as many until they have `most` (both rounded up to a power of two; `most` not above
-// `objects`: all have as many); the heap must have room for such. KMA_NULL, and a record, if there is no room for the list; it has
-// no blocks yet. To be passed on by a release.
-static inline kma_ref kma_array_list_new(global kma_heap *heap, uint object_bytes, uint align, uint objects, uint most)
+// An empty list for objects of `object_bytes`, 1 or more, object 0 of each block at a multiple of
+// `align`, a power of two up to 4,096. The first block has `objects`, each further one twice as
+// many until they have `most` (both rounded up to a power of two; `most` not above `objects`: all
+// have as many); the heap must have room for such. KMA_NULL, and a record, if there is no room for
+// the list; it has no blocks yet. To be passed on by a release.
+static inline kma_ref kma_array_list_new(global kma_heap *heap, uint object_bytes, uint align,
+                                         uint objects, uint most)
 {
     global kma_array_list *list = KMA_NEW(heap, kma_array_list);
     if (!list)
@@ -89,8 +92,10 @@ static inline uint kma_array_list_size(global kma_array_list *list)
     return kma_load_u32(&list->size, KMA_RELAXED);
 }
 
-// Object `index`, which is below the size, of a list that nobody clears meanwhile. With KMA_DEBUG NULL if it is not.
-static inline global void *kma_array_list_get(global kma_heap *heap, global kma_array_list *list, uint index)
+// Object `index`, which is below the size, of a list that nobody clears meanwhile. With KMA_DEBUG
+// NULL if it is not.
+static inline global void *kma_array_list_get(global kma_heap *heap, global kma_array_list *list,
+                                              uint index)
 {
 #if KMA_DEBUG
     if (index >= kma_array_list_size(list))
@@ -101,7 +106,7 @@ static inline global void *kma_array_list_get(global kma_heap *heap, global kma_
     return (global uchar *)kma_deref(heap, block) + (size_t)spot.within * list->object_bytes;
 }
 
-// ------ growing -----------------------------------------------------------------------------------------------------
+// ------ growing ----------------------------------------------------------------------------------
 
 // Whether a work-item may have `n` objects at a time; leaves a record if they are too many.
 static inline bool kma_array_list_may(global kma_heap *heap, global kma_array_list *list, uint n)
@@ -111,9 +116,10 @@ static inline bool kma_array_list_may(global kma_heap *heap, global kma_array_li
     return n <= KMA_ARRAY_LIST_MOST;
 }
 
-// `n` more objects, side by side in number and, within a block, in memory: the first one's index; contents undefined.
-// KMA_ARRAY_LIST_NONE for 0. That, and a record, for more than KMA_ARRAY_LIST_MOST, or if there is no memory; then the size is
-// as before. Any work-item, converged or not; lanes that come together are served together.
+// `n` more objects, side by side in number and, within a block, in memory: the first one's index;
+// contents undefined. KMA_ARRAY_LIST_NONE for 0. That, and a record, for more than
+// KMA_ARRAY_LIST_MOST, or if there is no memory; then the size is as before. Any work-item,
+// converged or not; lanes that come together are served together.
 static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_list *list, uint n)
 {
     if (n == 0 || !kma_array_list_may(heap, list, n))
@@ -126,8 +132,8 @@ static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_l
     sums.total = n;
     if (together)
         sums = kma_lanes_scan(group, n);
-    // All together, and if there is no room each alone, one after the other: where lanes run in lockstep, who brings blocks could not
-    // go on while the others look for them.
+    // All together, and if there is no room each alone, one after the other: where lanes run in
+    // lockstep, who brings blocks could not go on while the others look for them.
     const uint rounds = together && kma_lanes_count(group) == 1 ? 1 : 1 + kma_lanes_count(active);
     const uint mine = 1 + kma_lane_rank(active);
     uint first = KMA_ARRAY_LIST_NONE;
@@ -144,11 +150,11 @@ static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_l
     return first;
 }
 
-// The same for each work-item of a work-group, collective: `n` may differ, and be 0, which has the index that it would have. A
-// work-item that asks for too many gets KMA_ARRAY_LIST_NONE, the others are served. All get it, and the size is as before, if there
-// is no memory for all.
-static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_array_list *list, uint n,
-                                             local kma_group_words *words)
+// The same for each work-item of a work-group, collective: `n` may differ, and be 0, which has the
+// index that it would have. A work-item that asks for too many gets KMA_ARRAY_LIST_NONE, the others
+// are served. All get it, and the size is as before, if there is no memory for all.
+static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_array_list *list,
+                                             uint n, local kma_group_words *words)
 {
     const bool may = kma_array_list_may(heap, list, n);
     const kma_group_place place = kma_group_put(words, may ? n : 0);
@@ -159,14 +165,16 @@ static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_a
             first = kma_array_list_take(heap, list, sum);
     }
     first = kma_group_tell(words, first);
-    return may && first != KMA_ARRAY_LIST_NONE ? first + kma_group_before(words, place) : KMA_ARRAY_LIST_NONE;
+    return may && first != KMA_ARRAY_LIST_NONE ? first + kma_group_before(words, place)
+                                               : KMA_ARRAY_LIST_NONE;
 }
 
-// The same, with as many objects for each work-item as that one gets who wants most, and those interleaved: the caller's k-th object is
-// number first + k * work-items, so that what neighbours use together is side by side (max distribution, thesis 5.3.2). If one asks
-// for too many, all get KMA_ARRAY_LIST_NONE, with one record.
-static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_array_list *list, uint n,
-                                           local kma_group_words *words)
+// The same, with as many objects for each work-item as that one gets who wants most, and those
+// interleaved: the caller's k-th object is number first + k * work-items, so that what neighbours
+// use together is side by side (max distribution, thesis 5.3.2). If one asks for too many, all get
+// KMA_ARRAY_LIST_NONE, with one record.
+static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_array_list *list,
+                                           uint n, local kma_group_words *words)
 {
     kma_group_put_max(words, n);
     uint first = KMA_ARRAY_LIST_NONE;
@@ -179,7 +187,8 @@ static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_arr
     return first != KMA_ARRAY_LIST_NONE ? first + kma_group_me() : first;
 }
 
-// Sees to it that there is memory for `n` objects more: whether there is. What others take meanwhile is taken off it.
+// Sees to it that there is memory for `n` objects more: whether there is. What others take
+// meanwhile is taken off it.
 static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_list *list, uint n)
 {
     const uint there = (uint)max((int)kma_load_u32(&list->credit, KMA_RELAXED), 0);
@@ -196,12 +205,14 @@ static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_l
     return true;
 }
 
-// Frees all blocks and pages, and begins anew at index 0; what the objects lead to is the caller's. One work-item, while nobody else
-// uses the list. (One loop, and no function of its own for a page: NVIDIA's assembler got that wrong; docs/porting.md, "Quirks".)
+// Frees all blocks and pages, and begins anew at index 0; what the objects lead to is the caller's.
+// One work-item, while nobody else uses the list. (One loop, and no function of its own for a page:
+// NVIDIA's assembler got that wrong; docs/porting.md, "Quirks".)
 static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_list *list)
 {
     for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++) {
-        global kma_array_list_page *page = (global kma_array_list_page *)kma_deref(heap, kma_ref_load_acquire(&list->pages[i]));
+        global kma_array_list_page *page =
+            (global kma_array_list_page *)kma_deref(heap, kma_ref_load_acquire(&list->pages[i]));
         if (i != 0 && !page)
             continue;
         global kma_atomic_ref *entries = page ? &page->entries[0] : &list->own[0];
@@ -218,8 +229,8 @@ static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_
     kma_array_list_forget(list);
 }
 
-// Begins anew at index 0, and keeps the memory: what was there is overwritten by what comes. One work-item, while nobody else uses
-// the list.
+// Begins anew at index 0, and keeps the memory: what was there is overwritten by what comes. One
+// work-item, while nobody else uses the list.
 static inline void kma_array_list_rewind(global kma_array_list *list)
 {
     kma_fetch_add_u32(&list->credit, kma_array_list_size(list), KMA_RELAXED);

@@ -1,4 +1,5 @@
-// An array list in memory, and where in it an object is. Shared with the host library like heap/header.cl.
+// An array list in memory, and where in it an object is. Shared with the host library like
+// heap/common/header.cl.
 #ifndef KMA_CONTAINERS_ARRAY_LIST_LAYOUT_CL
 #define KMA_CONTAINERS_ARRAY_LIST_LAYOUT_CL
 
@@ -18,7 +19,8 @@ typedef struct kma_array_list {
     kma_atomic_u32 credit;   // objects that are nobody's; below 0, as a signed number, for moments
     kma_atomic_u32 size;     // objects that are somebody's
     kma_atomic_u32 known;    // blocks that are there, at least
-    kma_atomic_u32 pages[KMA_ARRAY_LIST_ENTRIES]; // refs of those behind `own`, which is the first one: pages[0] is not there
+    // refs of those behind `own`, which is the first one: pages[0] is not there
+    kma_atomic_u32 pages[KMA_ARRAY_LIST_ENTRIES];
     kma_atomic_u32 own[KMA_ARRAY_LIST_ENTRIES];   // refs of the first blocks
 } kma_array_list;
 

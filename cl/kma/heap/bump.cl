@@ -1,48 +1,54 @@
-// The bump heap: a pointer, here called the head, that moves forward past each block it hands out (Spliet, thesis 5.2,
-// the "poor man's heap"). The fastest malloc there can be, and the yardstick of the others; memory comes back only when
-// the host resets the whole heap.
+// The bump heap: a pointer, here called the head, that moves forward past each block it hands out
+// (Spliet, thesis 5.2, the "poor man's heap"). The fastest malloc there can be, and the yardstick
+// of the others; memory comes back only when the host resets the whole heap.
 //
-// bump_head.cl has the algorithm, bump_layout.cl the picture in memory, bump_debug.cl the checks of KMA_DEBUG.
+// bump/take.cl has the algorithm, bump/layout.cl the picture in memory, bump/debug.cl the checks of
+// KMA_DEBUG.
 //
-// What this heap cannot do: reuse (free does nothing); know a block's size or state, unless KMA_DEBUG is set, which
-// puts a unit in front of each block, or guards it. Without it kma_bump_usable_size and kma_bump_realloc do not exist,
-// and kma_bump_realloc_sized takes the old size from the caller.
+// What this heap cannot do: reuse (free does nothing); know a block's size or state, unless
+// KMA_DEBUG is set, which puts a unit in front of each block, or guards it. Without it
+// kma_bump_usable_size and kma_bump_realloc do not exist, and kma_bump_realloc_sized takes the old
+// size from the caller.
 #ifndef KMA_HEAP_BUMP_CL
 #define KMA_HEAP_BUMP_CL
 
 #undef kma_bump // kma.cl's, if it came first
 #include "kma/platform/bits.cl"
 #include "kma/platform/lanes.cl"
-#include "kma/heap/blocks.cl"
-#include "kma/heap/bump_head.cl"
-#include "kma/heap/error_log.cl"
-#include "kma/heap/ref.cl"
+#include "kma/heap/common/blocks.cl"
+#include "kma/heap/bump/take.cl"
+#include "kma/heap/common/error_log.cl"
+#include "kma/heap/common/ref.cl"
 #if KMA_DEBUG
-#include "kma/heap/bump_debug.cl"
+#include "kma/heap/bump/debug.cl"
 #endif
 
 #define KMA_BUMP_ALIGN 0x80000000u // the largest alignment
 
-// Prepares a buffer of `bytes` (at least kma_bump_begin + 1 units, 64 GiB - 32 at most), which may become `max_bytes`
-// (`bytes` or less: it does not grow). Called by all work-items of one launch that nothing else overlaps. Touches the
-// metadata only.
-static inline void kma_bump_init(global kma_bump *heap, ulong bytes, ulong max_bytes, size_t me, size_t work_items)
+// Prepares a buffer of `bytes` (at least kma_bump_begin + 1 units, 64 GiB - 32 at most), which may
+// become `max_bytes` (`bytes` or less: it does not grow). Called by all work-items of one launch
+// that nothing else overlaps. Touches the metadata only.
+static inline void kma_bump_init(global kma_bump *heap, ulong bytes, ulong max_bytes, size_t me,
+                                 size_t work_items)
 {
     kma_error_log_init(&heap->header.errors, me, work_items);
 #if KMA_DEBUG >= 2
-    kma_guard_init((global kma_guard *)kma_deref_in(heap, kma_bump_guard(KMA_DEBUG)), false, me, work_items);
+    kma_guard_init((global kma_guard *)kma_deref_in(heap, kma_bump_guard(KMA_DEBUG)), false, me,
+                   work_items);
 #endif
     if (me != 0)
         return;
-    kma_heap_header_init(&heap->header, KMA_KIND_BUMP, bytes, max(bytes, max_bytes), kma_bump_begin(KMA_DEBUG),
-                         kma_bump_limit(KMA_DEBUG, bytes), kma_bump_guard(KMA_DEBUG));
+    kma_heap_header_init(&heap->header, KMA_KIND_BUMP, bytes, max(bytes, max_bytes),
+                         kma_bump_begin(KMA_DEBUG), kma_bump_limit(KMA_DEBUG, bytes),
+                         kma_bump_guard(KMA_DEBUG));
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
 #if !KMA_HAS_ATOMIC64
     heap->head_high = 0;
 #endif
 }
 
-// Frees all blocks at once; every ref and pointer is void. By one work-item of a launch that nothing else overlaps.
+// Frees all blocks at once; every ref and pointer is void. By one work-item of a launch that
+// nothing else overlaps.
 static inline void kma_bump_reset(global kma_bump *heap)
 {
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
@@ -51,9 +57,9 @@ static inline void kma_bump_reset(global kma_bump *heap)
 #endif
 }
 
-// The heap's contents were copied into a buffer of `bytes`, this one, and what is behind them becomes memory for
-// blocks. Fewer bytes than before or more than max_bytes leave the heap as it was. By one work-item of a launch that
-// nothing else overlaps.
+// The heap's contents were copied into a buffer of `bytes`, this one, and what is behind them
+// becomes memory for blocks. Fewer bytes than before or more than max_bytes leave the heap as it
+// was. By one work-item of a launch that nothing else overlaps.
 static inline void kma_bump_grow(global kma_bump *heap, ulong bytes)
 {
     if (bytes < heap->header.bytes || bytes > heap->header.max_bytes)
@@ -62,8 +68,8 @@ static inline void kma_bump_grow(global kma_bump *heap, ulong bytes)
     heap->header.limit = kma_bump_limit(KMA_DEBUG, bytes);
 }
 
-// Units for a block of `bytes` at a multiple of `align` units, with what is around it; 0 for no bytes and, with a
-// report, if that is more than the whole heap, however large it may become.
+// Units for a block of `bytes` at a multiple of `align` units, with what is around it; 0 for no
+// bytes and, with a report, if that is more than the whole heap, however large it may become.
 static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong align)
 {
     if (bytes == 0)
@@ -78,10 +84,11 @@ static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong alig
     return (uint)(units + around);
 }
 
-// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
-// bytes, or with a record if they do not fit or `align` is not a power of two up to 2^31 that divides the heap's address.
-// Alignments below 16 are 16. Takes align - 16 bytes more than `bytes`, and fails if those do not fit. Any work-item,
-// converged or not; one atomic for the lanes that come together, whatever their sizes.
+// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents
+// undefined; NULL for 0 bytes, or with a record if they do not fit or `align` is not a power of two
+// up to 2^31 that divides the heap's address. Alignments below 16 are 16. Takes align - 16 bytes
+// more than `bytes`, and fails if those do not fit. Any work-item, converged or not; one atomic for
+// the lanes that come together, whatever their sizes.
 static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t align, size_t bytes)
 {
 #if KMA_DEBUG
@@ -118,8 +125,9 @@ static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t 
 #include "kma/heap/common/allocate.cl" // kma_bump_malloc, _calloc, _ref_of, _deref
 #undef KMA_KIND
 
-// Ends a block's life; NULL is allowed. Its memory comes back at the next reset only. With KMA_DEBUG a pointer that is
-// no block, or free already, goes into the error log and nothing else happens; without, it is not noticed.
+// Ends a block's life; NULL is allowed. Its memory comes back at the next reset only. With
+// KMA_DEBUG a pointer that is no block, or free already, goes into the error log and nothing else
+// happens; without, it is not noticed.
 static inline void kma_bump_free(global kma_bump *heap, global void *ptr)
 {
 #if KMA_DEBUG
@@ -132,11 +140,12 @@ static inline void kma_bump_free(global kma_bump *heap, global void *ptr)
 #endif
 }
 
-// Gives a block of `old_bytes` the size `bytes`: in place if it shrinks or stays within its last 16 bytes, else the
-// contents move to a new block, aligned by kma_kept_align. NULL leaves the old block as it is, except bytes = 0, which
-// frees it. A NULL `ptr` makes it malloc. With KMA_DEBUG a pointer that is no living block of that size gives NULL and a record.
-static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global void *ptr, size_t old_bytes,
-                                                  size_t bytes)
+// Gives a block of `old_bytes` the size `bytes`: in place if it shrinks or stays within its last 16
+// bytes, else the contents move to a new block, aligned by kma_kept_align. NULL leaves the old
+// block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. With KMA_DEBUG a
+// pointer that is no living block of that size gives NULL and a record.
+static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global void *ptr,
+                                                  size_t old_bytes, size_t bytes)
 {
 #if KMA_DEBUG
     if (!kma_heap_is(heap, KMA_KIND_BUMP))
@@ -154,7 +163,8 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
 #endif
         return ptr;
     }
-    global void *moved = kma_bump_aligned_alloc(heap, kma_kept_align(heap, ptr, old_bytes, KMA_BUMP_ALIGN), bytes);
+    global void *moved =
+        kma_bump_aligned_alloc(heap, kma_kept_align(heap, ptr, old_bytes, KMA_BUMP_ALIGN), bytes);
     if (ptr && moved)
         kma_copy_block(moved, ptr, old_bytes);
     if (moved || bytes == 0)
@@ -181,7 +191,8 @@ static inline global void *kma_bump_realloc(global kma_bump *heap, global void *
 {
     if (!kma_heap_is(heap, KMA_KIND_BUMP))
         return (global void *)0;
-    const global kma_bump_block *block = ptr ? kma_bump_live_block(heap, ptr) : (global kma_bump_block *)0;
+    const global kma_bump_block *block =
+        ptr ? kma_bump_live_block(heap, ptr) : (global kma_bump_block *)0;
     return kma_bump_realloc_sized(heap, ptr, block ? block->bytes : 0, bytes);
 }
 #endif
@@ -189,7 +200,8 @@ static inline global void *kma_bump_realloc(global kma_bump *heap, global void *
 #if KMA_DEBUG >= 3
 #define kma_bump_malloc(heap, bytes) KMA_TAGGED(kma_bump_malloc(heap, bytes))
 #define kma_bump_calloc(heap, count, size) KMA_TAGGED(kma_bump_calloc(heap, count, size))
-#define kma_bump_aligned_alloc(heap, align, bytes) KMA_TAGGED(kma_bump_aligned_alloc(heap, align, bytes))
+#define kma_bump_aligned_alloc(heap, align, bytes)                                                 \
+    KMA_TAGGED(kma_bump_aligned_alloc(heap, align, bytes))
 #define kma_bump_realloc(heap, ptr, bytes) KMA_TAGGED(kma_bump_realloc(heap, ptr, bytes))
 #define kma_bump_realloc_sized(heap, ptr, old_bytes, bytes) \
     KMA_TAGGED(kma_bump_realloc_sized(heap, ptr, old_bytes, bytes))

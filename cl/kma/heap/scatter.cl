@@ -1,46 +1,51 @@
-// The scatter heap: ScatterAlloc (Steinberger, Kenzel, Kainz, Schmalstieg: ScatterAlloc: Massively Parallel Dynamic
-// Memory Allocation for the GPU, InPar 2012, chapters 5 and 6), without its locks.
+// The scatter heap: ScatterAlloc (Steinberger, Kenzel, Kainz, Schmalstieg: ScatterAlloc: Massively
+// Parallel Dynamic Memory Allocation for the GPU, InPar 2012, chapters 5 and 6), without its locks.
 //
-// Memory is split into pages, a page into equal chunks for the first size that is asked for there. Who wants memory
-// hashes his size and the place where he runs to a page, reserves chunks of it and looks for their bits; who finds the
-// page full or split otherwise goes on to other pages. A page whose chunks are all free may be split anew.
+// Memory is split into pages, a page into equal chunks for the first size that is asked for there.
+// Who wants memory hashes his size and the place where he runs to a page, reserves chunks of it and
+// looks for their bits; who finds the page full or split otherwise goes on to other pages. A page
+// whose chunks are all free may be split anew.
 //
-//   scatter_layout.cl    the picture in memory, and the sizes of chunks
-//   scatter_pages.cl     a page: reservations, bits, and how it becomes free
-//   scatter_regions.cl   which pages have room: bit trees (lockfree/bit_tree.cl)
-//   scatter_place.cl     where to begin
-//   scatter_take.cl      the lanes
-//   scatter_runs.cl      requests above a page
-//   scatter_release.cl   free
-//   scatter_init.cl      what a heap begins with, and how it grows
+//   scatter/layout.cl    the picture in memory, and the sizes of chunks
+//   scatter/pages.cl     a page: reservations, bits, and how it becomes free
+//   scatter/regions.cl   which pages have room: bit trees (lockfree/bit_tree.cl)
+//   scatter/place.cl     where to begin
+//   scatter/take.cl      the lanes
+//   scatter/runs.cl      requests above a page
+//   scatter/release.cl   free
+//   scatter/init.cl      what a heap begins with, and how it grows
 //
-// Other than in the paper: sizes are rounded up to classes; bits of pages with more than 32 chunks lie outside the
-// pages, where nobody has to initialise them and no stray write meets them; trees of bits tell which pages have room,
-// and for which sizes, where the paper counts a region's full pages; requests above a page may be served anywhere.
+// Other than in the paper: sizes are rounded up to classes; bits of pages with more than 32 chunks
+// lie outside the pages, where nobody has to initialise them and no stray write meets them; trees
+// of bits tell which pages have room, and for which sizes, where the paper counts a region's full
+// pages; requests above a page may be served anywhere.
 //
-// What this heap cannot do: requests above one super block (NULL and a record); alignments above 4,096.
+// What this heap cannot do: requests above one super block (NULL and a record); alignments above
+// 4,096.
 #ifndef KMA_HEAP_SCATTER_CL
 #define KMA_HEAP_SCATTER_CL
 
 #undef kma_scatter // kma.cl's, if it came first
-#include "kma/heap/blocks.cl"
-#include "kma/heap/error_log.cl"
-#include "kma/heap/guard.cl"
-#include "kma/heap/ref.cl"
-#include "kma/heap/scatter_init.cl"
-#include "kma/heap/scatter_release.cl"
-#include "kma/heap/scatter_runs.cl"
-#include "kma/heap/scatter_take.cl"
+#include "kma/heap/common/blocks.cl"
+#include "kma/heap/common/error_log.cl"
+#include "kma/heap/common/guard.cl"
+#include "kma/heap/common/ref.cl"
+#include "kma/heap/scatter/init.cl"
+#include "kma/heap/scatter/release.cl"
+#include "kma/heap/scatter/runs.cl"
+#include "kma/heap/scatter/take.cl"
 
 // Bytes of the allocated block at `ptr`; 0 if there is none.
 static inline size_t kma_scatter_block_bytes(global kma_scatter *heap, global void *ptr)
 {
-    const kma_sc_heap sc = kma_sc_open(heap);
-    const kma_sc_spot_at at = kma_sc_spot_of(&sc, ptr);
-    if (at.error != KMA_ERROR_CODES || !kma_sc_is_taken(&sc, at))
+    const kma_scatter_heap sc = kma_scatter_open(heap);
+    const kma_scatter_spot_at at = kma_scatter_spot_of(&sc, ptr);
+    if (at.error != KMA_ERROR_CODES || !kma_scatter_is_taken(&sc, at))
         return 0;
-    if (at.own.size_class == KMA_SC_HEAD)
-        return ((size_t)kma_load_u32(kma_sc_bitmap(&sc, at.page), KMA_RELAXED) << sc.plan.shift) * KMA_UNIT;
+    if (at.own.size_class == KMA_SCATTER_HEAD)
+        return ((size_t)kma_load_u32(kma_scatter_bitmap(&sc, at.page), KMA_RELAXED)
+                << sc.plan.shift) *
+               KMA_UNIT;
     return (size_t)at.own.size.units * KMA_UNIT;
 }
 
@@ -51,24 +56,26 @@ static inline size_t kma_scatter_block_bytes(global kma_scatter *heap, global vo
 #endif
 
 // What a request needs: a chunk of a size, or a run of pages.
-typedef struct kma_sc_need {
-    kma_sc_own own; // KMA_SC_CLASSES: no chunk
+typedef struct kma_scatter_demand {
+    kma_scatter_own own; // KMA_SCATTER_CLASSES: no chunk
     uint align;     // in units
     uint least;     // the class of the smallest chunk with room, whatever its alignment
     uint pages;     // of a run, 0: none
-} kma_sc_need;
+} kma_scatter_demand;
 
-// For `bytes` at a multiple of `align`: a chunk, a run, or neither for no bytes and, with a report, for what cannot be.
-static inline kma_sc_need kma_scatter_need(const kma_sc_heap *sc, size_t align, size_t bytes)
+// For `bytes` at a multiple of `align`: a chunk, a run, or neither for no bytes and, with a report,
+// for what cannot be.
+static inline kma_scatter_demand kma_scatter_need(const kma_scatter_heap *sc, size_t align,
+                                                  size_t bytes)
 {
-    kma_sc_need need;
-    need.own = kma_sc_own_of(sc, KMA_SC_CLASSES);
+    kma_scatter_demand need;
+    need.own = kma_scatter_own_of(sc, KMA_SCATTER_CLASSES);
     need.align = 1;
-    need.least = KMA_SC_CLASSES;
+    need.least = KMA_SCATTER_CLASSES;
     need.pages = 0;
     if (bytes == 0)
         return need;
-    if (!kma_can_align(sc->heap, align, KMA_SC_ALIGN)) {
+    if (!kma_can_align(sc->heap, align, KMA_SCATTER_ALIGN)) {
         kma_report(&sc->heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
         return need;
     }
@@ -89,19 +96,21 @@ static inline kma_sc_need kma_scatter_need(const kma_sc_heap *sc, size_t align, 
         need.pages = ((units - 1) >> shift) + 1;
         return need;
     }
-    need.least = kma_sc_class_of(units, shift);
-    uint size_class = kma_sc_class_of(max(units, need.align), shift);
-    while (need.align != 1 && kma_sc_units(size_class, shift) % need.align != 0) // a whole page is a multiple
+    need.least = kma_scatter_class_of(units, shift);
+    uint size_class = kma_scatter_class_of(max(units, need.align), shift);
+    // a whole page is a multiple
+    while (need.align != 1 && kma_scatter_units(size_class, shift) % need.align != 0)
         size_class++;
-    need.own = kma_sc_own_of(sc, size_class);
+    need.own = kma_scatter_own_of(sc, size_class);
     return need;
 }
 
-// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
-// bytes, or with a record if there is no room, `bytes` exceeds a super block, or `align` is not a power of two up to
-// 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item, converged or not; for all lanes that
-// come together and want the same class, one atomic for where to begin, one for each page that they get chunks of, and
-// one for each 32 of its bits.
+// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents
+// undefined; NULL for 0 bytes, or with a record if there is no room, `bytes` exceeds a super block,
+// or `align` is not a power of two up to 4,096 that divides the heap's address. Alignments below 16
+// are 16. Any work-item, converged or not; for all lanes that come together and want the same
+// class, one atomic for where to begin, one for each page that they get chunks of, and one for each
+// 32 of its bits.
 static inline KMA_COLD_IN_DEBUG global void *kma_scatter_aligned_alloc(global kma_scatter *heap,
                                                                        size_t align, size_t bytes)
 {
@@ -109,47 +118,53 @@ static inline KMA_COLD_IN_DEBUG global void *kma_scatter_aligned_alloc(global km
     if (!kma_heap_is(heap, KMA_KIND_SCATTER))
         return (global void *)0;
 #endif
-    const kma_sc_heap sc = kma_sc_open(heap);
-    const kma_sc_need need = kma_scatter_need(&sc, align, bytes);
-    const bool wants = need.own.size_class < KMA_SC_CLASSES || need.pages != 0;
+    const kma_scatter_heap sc = kma_scatter_open(heap);
+    const kma_scatter_demand need = kma_scatter_need(&sc, align, bytes);
+    const bool wants = need.own.size_class < KMA_SCATTER_CLASSES || need.pages != 0;
     const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     kma_ref block = KMA_NULL;
     // With a quarantine larger chunks serve only after that is empty.
     const bool any_size = KMA_DEBUG < 2;
     if (kma_lane_in(together)) // else it is of another heap than the leader's
-        block = kma_sc_take(&sc, together, need.own);
-    if (block == KMA_NULL && need.own.size_class < KMA_SC_CLASSES)
-        block = kma_sc_take_anywhere(&sc, need.own, need.align, any_size);
-    if (block == KMA_NULL && need.least < KMA_SC_CLASSES && need.align != 1)
-        block = kma_sc_take_aligned(&sc, need.least, need.align,
-                                    kma_load_u32(kma_sc_cursor(&sc, kma_place(), need.own.size_class), KMA_RELAXED));
+        block = kma_scatter_take(&sc, together, need.own);
+    if (block == KMA_NULL && need.own.size_class < KMA_SCATTER_CLASSES)
+        block = kma_scatter_take_anywhere(&sc, need.own, need.align, any_size);
+    if (block == KMA_NULL && need.least < KMA_SCATTER_CLASSES && need.align != 1)
+        block = kma_scatter_take_aligned(
+            &sc, need.least, need.align,
+            kma_load_u32(kma_scatter_cursor(&sc, kma_place(), need.own.size_class), KMA_RELAXED));
     if (need.pages != 0)
-        block = kma_sc_take_run(&sc, need.pages);
+        block = kma_scatter_take_run(&sc, need.pages);
 #if KMA_DEBUG >= 2
     for (uint tries = 3; block == KMA_NULL && wants && tries != 0; tries--) {
-        kma_scatter_empty_quarantine(heap); // what others took out before me they may be about to free: not once only
-        block = need.pages != 0 ? kma_sc_take_run(&sc, need.pages)
-                                : kma_sc_take_anywhere(&sc, need.own, need.align, tries == 1);
+        // what others took out before me they may be about to free: not once only
+        kma_scatter_empty_quarantine(heap);
+        block = need.pages != 0 ? kma_scatter_take_run(&sc, need.pages)
+                                : kma_scatter_take_anywhere(&sc, need.own, need.align, tries == 1);
     }
-    if (block != KMA_NULL && block != KMA_SC_DAMAGED)
-        block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT, bytes);
+    if (block != KMA_NULL && block != KMA_SCATTER_DAMAGED)
+        block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT,
+                               bytes);
 #endif
-    if (block != KMA_NULL && block != KMA_SC_DAMAGED)
+    if (block != KMA_NULL && block != KMA_SCATTER_DAMAGED)
         return kma_deref_in(heap, block);
     if (wants)
-        kma_report(&heap->header, block == KMA_NULL ? KMA_ERROR_OUT_OF_MEMORY : KMA_ERROR_DAMAGED, KMA_NULL, bytes);
+        kma_report(&heap->header, block == KMA_NULL ? KMA_ERROR_OUT_OF_MEMORY : KMA_ERROR_DAMAGED,
+                   KMA_NULL, bytes);
     return (global void *)0;
 }
 
 #include "kma/heap/common/allocate.cl" // kma_scatter_malloc, _calloc, _ref_of, _deref
-// For lanes that free together: one atomic for those with blocks in one word of a bitmap, and one for those with blocks
-// in one page.
+// For lanes that free together: one atomic for those with blocks in one word of a bitmap, and one
+// for those with blocks in one page.
 #include "kma/heap/common/free.cl" // kma_scatter_free, _usable_size
 
 // For realloc: a new block.
-static inline global void *kma_scatter_replace(global kma_scatter *heap, global void *ptr, size_t usable, size_t bytes)
+static inline global void *kma_scatter_replace(global kma_scatter *heap, global void *ptr,
+                                               size_t usable, size_t bytes)
 {
-    return kma_scatter_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SC_ALIGN), bytes);
+    return kma_scatter_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SCATTER_ALIGN),
+                                     bytes);
 }
 
 #include "kma/heap/common/realloc.cl" // kma_scatter_realloc, _realloc_sized
@@ -159,7 +174,8 @@ static inline global void *kma_scatter_replace(global kma_scatter *heap, global 
 #if KMA_DEBUG >= 3
 #define kma_scatter_malloc(heap, bytes) KMA_TAGGED(kma_scatter_malloc(heap, bytes))
 #define kma_scatter_calloc(heap, count, size) KMA_TAGGED(kma_scatter_calloc(heap, count, size))
-#define kma_scatter_aligned_alloc(heap, align, bytes) KMA_TAGGED(kma_scatter_aligned_alloc(heap, align, bytes))
+#define kma_scatter_aligned_alloc(heap, align, bytes)                                              \
+    KMA_TAGGED(kma_scatter_aligned_alloc(heap, align, bytes))
 #define kma_scatter_realloc(heap, ptr, bytes) KMA_TAGGED(kma_scatter_realloc(heap, ptr, bytes))
 #define kma_scatter_realloc_sized(heap, ptr, old_bytes, bytes) \
     KMA_TAGGED(kma_scatter_realloc_sized(heap, ptr, old_bytes, bytes))

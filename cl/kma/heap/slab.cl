@@ -25,10 +25,10 @@
 #define KMA_HEAP_SLAB_CL
 
 #undef kma_slab // kma.cl's, if it came first
-#include "kma/heap/blocks.cl"
-#include "kma/heap/error_log.cl"
-#include "kma/heap/guard.cl"
-#include "kma/heap/ref.cl"
+#include "kma/heap/common/blocks.cl"
+#include "kma/heap/common/error_log.cl"
+#include "kma/heap/common/guard.cl"
+#include "kma/heap/common/ref.cl"
 #include "kma/heap/slab/init.cl"
 #include "kma/heap/slab/large.cl"
 #include "kma/heap/slab/stray_alloc.cl"

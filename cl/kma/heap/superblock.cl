@@ -1,114 +1,126 @@
-// The superblock heap: malloc and free of blocks up to the size of a superblock (after Spliet's KMA, thesis 4.2.1 and
-// 5.1, with its proposals 7.2 of finer sizes, reuse of half-empty superblocks and refs of 32 bits).
+// The superblock heap: malloc and free of blocks up to the size of a superblock (after Spliet's
+// KMA, thesis 4.2.1 and 5.1, with its proposals 7.2 of finer sizes, reuse of half-empty superblocks
+// and refs of 32 bits).
 //
-// Blocks of one size class (size_class.cl) lie side by side in superblocks of that class. A class offers the blocks of
-// one superblock at a time; malloc draws a ticket from the offer and claims the block's bit; free clears the bit and
-// gives the superblock credit. Superblocks whose blocks are all free serve any class again.
+// Blocks of one size class (size_class.cl) lie side by side in superblocks of that class. A class
+// offers the blocks of one superblock at a time; malloc draws a ticket from the offer and claims
+// the block's bit; free clears the bit and gives the superblock credit. Superblocks whose blocks
+// are all free serve any class again.
 //
-//   superblock_layout.cl   the picture in memory
-//   superblock_offer.cl    the ticket, one atomic for all lanes that want the same
-//   superblock_slots.cl    the bit, one atomic for each block
-//   superblock_renew.cl    what happens when an offer is spent
-//   superblock_credit.cl   freed blocks, and the states of a superblock
-//   superblock_take.cl     the lanes, and what larger sizes have when there is nothing else
+//   superblock/layout.cl   the picture in memory
+//   superblock/offer.cl    the ticket, one atomic for all lanes that want the same
+//   superblock/slots.cl    the bit, one atomic for each block
+//   superblock/renew.cl    what happens when an offer is spent
+//   superblock/credit.cl   freed blocks, and the states of a superblock
+//   superblock/take.cl     the lanes, and what larger sizes have when there is nothing else
 //
-// What this heap cannot do: requests above one superblock (NULL and a record); alignments above 4,096.
+// What this heap cannot do: requests above one superblock (NULL and a record); alignments above
+// 4,096.
 #ifndef KMA_HEAP_SUPERBLOCK_CL
 #define KMA_HEAP_SUPERBLOCK_CL
 
 #undef kma_superblock // kma.cl's, if it came first
-#include "kma/heap/blocks.cl"
-#include "kma/heap/error_log.cl"
-#include "kma/heap/guard.cl"
-#include "kma/heap/ref.cl"
-#include "kma/heap/superblock_take.cl"
+#include "kma/heap/common/blocks.cl"
+#include "kma/heap/common/error_log.cl"
+#include "kma/heap/common/guard.cl"
+#include "kma/heap/common/ref.cl"
+#include "kma/heap/superblock/take.cl"
 
-// Prepares a buffer of `bytes`, which may become `max_bytes` (`bytes` or less: it does not grow), with superblocks of
-// 2^shift units; the plan for them must have at least one superblock. Called by all work-items of one launch that
-// nothing else overlaps. Touches the metadata only, those of superblocks to come too. `keep_log`: what remains is the
-// error log.
-static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes, ulong max_bytes, uint shift,
-                                       bool keep_log, size_t me, size_t work_items)
+// Prepares a buffer of `bytes`, which may become `max_bytes` (`bytes` or less: it does not grow),
+// with superblocks of 2^shift units; the plan for them must have at least one superblock. Called by
+// all work-items of one launch that nothing else overlaps. Touches the metadata only, those of
+// superblocks to come too. `keep_log`: what remains is the error log.
+static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes, ulong max_bytes,
+                                       uint shift, bool keep_log, size_t me, size_t work_items)
 {
-    const kma_sb_plan plan = kma_sb_plan_growing(bytes, max_bytes, shift, KMA_DEBUG, KMA_HAS_ATOMIC64);
+    const kma_superblock_plan plan =
+        kma_superblock_plan_growing(bytes, max_bytes, shift, KMA_DEBUG, KMA_HAS_ATOMIC64);
     if (!keep_log)
         kma_error_log_init(&heap->header.errors, me, work_items);
     if (me == 0) {
         heap->plan = plan;
         kma_store_u32(&heap->moves, 0, KMA_RELAXED);
-        kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, max(bytes, max_bytes), plan.begin, plan.limit,
-                             plan.guard);
+        kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, max(bytes, max_bytes),
+                             plan.begin, plan.limit, plan.guard);
     }
     global uchar *start = (global uchar *)heap;
-    global kma_sb_state *states = (global kma_sb_state *)(start + (size_t)plan.states * KMA_UNIT);
+    global kma_superblock_state *states =
+        (global kma_superblock_state *)(start + (size_t)plan.states * KMA_UNIT);
     global kma_atomic_u32 *sets = (global kma_atomic_u32 *)(start + (size_t)plan.sets * KMA_UNIT);
-    global kma_atomic_u32 *bitmaps = (global kma_atomic_u32 *)(start + (size_t)plan.bitmaps * KMA_UNIT);
+    global kma_atomic_u32 *bitmaps =
+        (global kma_atomic_u32 *)(start + (size_t)plan.bitmaps * KMA_UNIT);
     for (size_t c = me; c < plan.size_classes; c += work_items) {
-        global kma_sb_class *cls = &heap->classes[c];
+        global kma_superblock_class *cls = &heap->classes[c];
         cls->slots = (1u << shift) / kma_class_units((uint)c);
         kma_store_u32(&cls->helpers, 0, KMA_RELAXED);
         // Not through pack(): the plan in the heap may be another work-item's to write.
-        kma_sb_offer_store(&cls->offer, kma_sb_offer_none(shift, cls->slots), KMA_RELAXED);
+        kma_superblock_offer_store(&cls->offer, kma_superblock_offer_none(shift, cls->slots),
+                                   KMA_RELAXED);
         kma_bitmap_init(&cls->partial, sets + c * plan.set_words, plan.set_words, 0, 1);
     }
     for (size_t sb = me; sb < plan.room; sb += work_items) {
-        kma_store_u32(&states[sb].credit, KMA_SB_KEPT, KMA_RELAXED);
-        kma_store_u32(&states[sb].content, KMA_SB_UNUSED, KMA_RELAXED);
+        kma_store_u32(&states[sb].credit, KMA_SUPERBLOCK_KEPT, KMA_RELAXED);
+        kma_store_u32(&states[sb].content, KMA_SUPERBLOCK_UNUSED, KMA_RELAXED);
         kma_store_u32(&states[sb].offered, 0, KMA_RELAXED);
         kma_store_u32(&states[sb].found, 0, KMA_RELAXED);
     }
     for (size_t word = me; word < (size_t)plan.room * plan.bitmap_words; word += work_items)
         kma_store_u32(&bitmaps[word], 0, KMA_RELAXED);
-    kma_queue_init((global kma_queue *)(start + (size_t)plan.queue * KMA_UNIT), plan.room, plan.superblocks, 0, me,
-                   work_items);
+    kma_queue_init((global kma_queue *)(start + (size_t)plan.queue * KMA_UNIT), plan.room,
+                   plan.superblocks, 0, me, work_items);
 #if KMA_DEBUG >= 2
-    kma_guard_init((global kma_guard *)(start + (size_t)plan.guard * KMA_UNIT), keep_log, me, work_items);
+    kma_guard_init((global kma_guard *)(start + (size_t)plan.guard * KMA_UNIT), keep_log, me,
+                   work_items);
 #endif
 }
 
-// Makes of a buffer of at least sizeof(kma_superblock) a heap without superblocks: every request is too large for it,
-// every block foreign to it. Called as kma_superblock_init.
-static inline void kma_superblock_init_empty(global kma_superblock *heap, ulong bytes, size_t me, size_t work_items)
+// Makes of a buffer of at least sizeof(kma_superblock) a heap without superblocks: every request is
+// too large for it, every block foreign to it. Called as kma_superblock_init.
+static inline void kma_superblock_init_empty(global kma_superblock *heap, ulong bytes, size_t me,
+                                             size_t work_items)
 {
     kma_error_log_init(&heap->header.errors, me, work_items);
     if (me != 0)
         return;
     const uint begin = (uint)kma_whole_units(sizeof(kma_superblock));
     ulong end;
-    heap->plan = kma_sb_plan_of(0, KMA_SB_MIN_SHIFT, 0, &end);
-    heap->plan.shift = KMA_SB_EMPTY_SHIFT;
+    heap->plan = kma_superblock_plan_of(0, KMA_SUPERBLOCK_MIN_SHIFT, 0, &end);
+    heap->plan.shift = KMA_SUPERBLOCK_EMPTY_SHIFT;
     heap->plan.size_classes = 0;
     heap->plan.begin = begin;
     heap->plan.limit = begin;
     kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, bytes, begin, begin, 0);
 }
 
-// The heap's contents were copied into a buffer of `bytes`, this one, and the superblocks for which there is room now
-// are free. Fewer bytes than before or more than max_bytes leave the heap as it was. By one work-item of a launch that
-// nothing else overlaps. A class whose offer is marked dry needs no word of it: there each malloc looks for itself.
+// The heap's contents were copied into a buffer of `bytes`, this one, and the superblocks for which
+// there is room now are free. Fewer bytes than before or more than max_bytes leave the heap as it
+// was. By one work-item of a launch that nothing else overlaps. A class whose offer is marked dry
+// needs no word of it: there each malloc looks for itself.
 static inline void kma_superblock_grow(global kma_superblock *heap, ulong bytes)
 {
     if (heap->plan.superblocks == 0 || bytes < heap->header.bytes || bytes > heap->header.max_bytes)
         return;
-    const kma_sb_plan plan = kma_sb_plan_within(heap->plan, bytes);
-    kma_queue_extend(kma_sb_queue(heap), heap->plan.superblocks, plan.superblocks);
+    const kma_superblock_plan plan = kma_superblock_plan_within(heap->plan, bytes);
+    kma_queue_extend(kma_superblock_queue(heap), heap->plan.superblocks, plan.superblocks);
     heap->plan = plan;
     heap->header.bytes = bytes;
     heap->header.limit = plan.limit;
 }
 
-// The units of which a block's size must be a multiple; from KMA_DEBUG 2 on there is an aligned place in any.
+// The units of which a block's size must be a multiple; from KMA_DEBUG 2 on there is an aligned
+// place in any.
 static inline uint kma_superblock_align(size_t align)
 {
     return KMA_DEBUG >= 2 || align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT;
 }
 
-// The class for `bytes` at a multiple of `align`; KMA_CLASSES for no bytes and, with a report, for what cannot be.
-static inline uint kma_superblock_class(global kma_superblock *heap, size_t align, size_t bytes)
+// The class for `bytes` at a multiple of `align`; KMA_CLASSES for no bytes and, with a report, for
+// what cannot be.
+static inline uint kma_superblock_class_of(global kma_superblock *heap, size_t align, size_t bytes)
 {
     if (bytes == 0)
         return KMA_CLASSES;
-    if (!kma_can_align(heap, align, KMA_SB_ALIGN)) {
+    if (!kma_can_align(heap, align, KMA_SUPERBLOCK_ALIGN)) {
         kma_report(&heap->header, KMA_ERROR_BAD_ALIGNMENT, KMA_NULL, align);
         return KMA_CLASSES;
     }
@@ -125,63 +137,71 @@ static inline uint kma_superblock_class(global kma_superblock *heap, size_t alig
     return kma_class_of_aligned(units, kma_superblock_align(align));
 }
 
-// A place in the heap as its bitmaps see it. `error` is KMA_ERROR_CODES if a block may start there, else what a free of
-// it would be.
-typedef struct kma_sb_place {
+// A place in the heap as its bitmaps see it. `error` is KMA_ERROR_CODES if a block may start there,
+// else what a free of it would be.
+typedef struct kma_superblock_location {
     uint superblock;
     uint size_class;
     uint slot;
     uint error;
-} kma_sb_place;
+} kma_superblock_location;
 
-static inline kma_sb_place kma_superblock_place(global kma_superblock *heap, global void *ptr)
+static inline kma_superblock_location kma_superblock_locate(global kma_superblock *heap,
+                                                       global void *ptr)
 {
-    kma_sb_place place;
+    kma_superblock_location place;
     place.superblock = place.size_class = place.slot = 0;
     place.error = KMA_ERROR_INVALID_FREE;
     const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
-    if (offset % KMA_UNIT != 0 || offset / KMA_UNIT < heap->plan.begin || offset / KMA_UNIT >= heap->plan.limit)
+    if (offset % KMA_UNIT != 0 || offset / KMA_UNIT < heap->plan.begin ||
+        offset / KMA_UNIT >= heap->plan.limit)
         return place;
     const uint unit = (uint)(offset / KMA_UNIT) - heap->plan.begin;
     place.superblock = unit >> heap->plan.shift;
-    const uint content = kma_sb_content_of(heap, place.superblock);
-    if ((content & ~KMA_SB_FREE) >= heap->plan.size_classes) // never was of a class, or damage
+    const uint content = kma_superblock_content_of(heap, place.superblock);
+    // never was of a class, or damage
+    if ((content & ~KMA_SUPERBLOCK_FREE) >= heap->plan.size_classes)
         return place;
-    place.size_class = content & ~KMA_SB_FREE;
+    place.size_class = content & ~KMA_SUPERBLOCK_FREE;
     const uint units = kma_class_units(place.size_class);
     const uint within = unit & ((1u << heap->plan.shift) - 1);
     place.slot = within / units;
     if (place.slot * units == within && place.slot < heap->classes[place.size_class].slots)
-        place.error = content & KMA_SB_FREE ? KMA_ERROR_DOUBLE_FREE : KMA_ERROR_CODES;
+        place.error = content & KMA_SUPERBLOCK_FREE ? KMA_ERROR_DOUBLE_FREE : KMA_ERROR_CODES;
     return place;
 }
 
-// Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free already.
+// Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free
+// already.
 static inline void kma_superblock_release(global kma_superblock *heap, global void *ptr)
 {
-    kma_sb_place place = kma_superblock_place(heap, ptr);
-    if (place.error == KMA_ERROR_CODES && !kma_sb_clear_bit(kma_sb_bitmap(heap, place.superblock), place.slot))
+    kma_superblock_location place = kma_superblock_locate(heap, ptr);
+    if (place.error == KMA_ERROR_CODES &&
+        !kma_superblock_clear_bit(kma_superblock_bitmap(heap, place.superblock), place.slot))
         place.error = KMA_ERROR_DOUBLE_FREE;
     if (place.error != KMA_ERROR_CODES) {
         kma_report(&heap->header, place.error, kma_wrong_ref(&heap->header, ptr), 0);
         return;
     }
     // The bit first, the credit then: who is led here by the credit shall find the bit clear.
-    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)kma_sb_state_of(heap, place.superblock));
+    const kma_lanes together =
+        kma_lanes_alike(kma_lanes_active(), (ulong)kma_superblock_state_of(heap, place.superblock));
     if (kma_lane_in(together)) {
         kma_lanes_sync(together); // the leader's credit stands for all their bits
         if (kma_lane_leads(together))
-            kma_sb_give(heap, place.superblock, place.size_class, kma_lanes_count(together));
+            kma_superblock_give(heap, place.superblock, place.size_class,
+                                kma_lanes_count(together));
     } else {
-        kma_sb_give(heap, place.superblock, place.size_class, 1);
+        kma_superblock_give(heap, place.superblock, place.size_class, 1);
     }
 }
 
 // Bytes of the allocated block at `ptr`; 0 if there is none.
 static inline size_t kma_superblock_block_bytes(global kma_superblock *heap, global void *ptr)
 {
-    const kma_sb_place place = kma_superblock_place(heap, ptr);
-    if (place.error != KMA_ERROR_CODES || !kma_sb_is_set(kma_sb_bitmap(heap, place.superblock), place.slot))
+    const kma_superblock_location place = kma_superblock_locate(heap, ptr);
+    if (place.error != KMA_ERROR_CODES ||
+        !kma_superblock_is_set(kma_superblock_bitmap(heap, place.superblock), place.slot))
         return 0;
     return (size_t)kma_class_units(place.size_class) * KMA_UNIT;
 }
@@ -192,54 +212,61 @@ static inline size_t kma_superblock_block_bytes(global kma_superblock *heap, glo
 #include "kma/heap/common/guarded.cl" // kma_superblock_retire, _empty_quarantine, _living
 #endif
 
-// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents undefined; NULL for 0
-// bytes, or with a record if there is no room, `bytes` exceeds a superblock, or `align` is not a power of two up to
-// 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item, converged or not; one atomic on the
-// offer for all lanes that come together and want the same class, and one on the block's bit for each.
-static inline KMA_COLD_IN_DEBUG global void *kma_superblock_aligned_alloc(global kma_superblock *heap,
-                                                                          size_t align, size_t bytes)
+// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents
+// undefined; NULL for 0 bytes, or with a record if there is no room, `bytes` exceeds a superblock,
+// or `align` is not a power of two up to 4,096 that divides the heap's address. Alignments below 16
+// are 16. Any work-item, converged or not; one atomic on the offer for all lanes that come together
+// and want the same class, and one on the block's bit for each.
+static inline KMA_COLD_IN_DEBUG global void *
+kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t bytes)
 {
 #if KMA_DEBUG
     if (!kma_heap_is(heap, KMA_KIND_SUPERBLOCK))
         return (global void *)0;
 #endif
-    const uint size_class = kma_superblock_class(heap, align, bytes);
+    const uint size_class = kma_superblock_class_of(heap, align, bytes);
     const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     kma_ref block = KMA_NULL;
     if (kma_lane_in(together))
-        block = kma_sb_take(heap, together, size_class);
+        block = kma_superblock_take(heap, together, size_class);
     else if (size_class < KMA_CLASSES) // of another heap than the leader's
-        block = kma_sb_take_alone(heap, size_class);
+        block = kma_superblock_take_alone(heap, size_class);
 #if KMA_DEBUG >= 2
     for (uint tries = 3; block == KMA_NULL && size_class < KMA_CLASSES && tries != 0; tries--) {
-        kma_superblock_empty_quarantine(heap); // what others took out before me they may be about to free: not once only
-        block = kma_sb_take_alone(heap, size_class);
+        // what others took out before me they may be about to free: not once only
+        kma_superblock_empty_quarantine(heap);
+        block = kma_superblock_take_alone(heap, size_class);
     }
 #endif
     if (block == KMA_NULL && size_class < KMA_CLASSES)
-        block = kma_sb_take_larger(heap, size_class, kma_superblock_align(align));
+        block = kma_superblock_take_larger(heap, size_class, kma_superblock_align(align));
     if (block == KMA_NULL && size_class < KMA_CLASSES && kma_superblock_align(align) != 1)
-        block = kma_sb_take_aligned(heap, kma_class_of((uint)kma_whole_units(bytes)), kma_superblock_align(align));
+        block = kma_superblock_take_aligned(heap, kma_class_of((uint)kma_whole_units(bytes)),
+                                    kma_superblock_align(align));
 #if KMA_DEBUG >= 2
-    if (block != KMA_NULL && block != KMA_SB_DAMAGED)
-        block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT, bytes);
+    if (block != KMA_NULL && block != KMA_SUPERBLOCK_DAMAGED)
+        block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT,
+                               bytes);
 #endif
-    if (block != KMA_NULL && block != KMA_SB_DAMAGED)
+    if (block != KMA_NULL && block != KMA_SUPERBLOCK_DAMAGED)
         return kma_deref_in(heap, block);
     if (size_class < KMA_CLASSES)
-        kma_report(&heap->header, block == KMA_NULL ? KMA_ERROR_OUT_OF_MEMORY : KMA_ERROR_DAMAGED, KMA_NULL, bytes);
+        kma_report(&heap->header, block == KMA_NULL ? KMA_ERROR_OUT_OF_MEMORY : KMA_ERROR_DAMAGED,
+                   KMA_NULL, bytes);
     return (global void *)0;
 }
 
 #include "kma/heap/common/allocate.cl" // kma_superblock_malloc, _calloc, _ref_of, _deref
-// For lanes that free together: one atomic on each block's bit, and one on the credit for blocks of one superblock.
+// For lanes that free together: one atomic on each block's bit, and one on the credit for blocks of
+// one superblock.
 #include "kma/heap/common/free.cl" // kma_superblock_free, _usable_size
 
 // For realloc: a new block.
-static inline global void *kma_superblock_replace(global kma_superblock *heap, global void *ptr, size_t usable,
-                                                 size_t bytes)
+static inline global void *kma_superblock_replace(global kma_superblock *heap, global void *ptr,
+                                                  size_t usable, size_t bytes)
 {
-    return kma_superblock_aligned_alloc(heap, kma_kept_align(heap, ptr, usable, KMA_SB_ALIGN), bytes);
+    return kma_superblock_aligned_alloc(
+        heap, kma_kept_align(heap, ptr, usable, KMA_SUPERBLOCK_ALIGN), bytes);
 }
 
 #include "kma/heap/common/realloc.cl" // kma_superblock_realloc, _realloc_sized
@@ -248,9 +275,12 @@ static inline global void *kma_superblock_replace(global kma_superblock *heap, g
 
 #if KMA_DEBUG >= 3
 #define kma_superblock_malloc(heap, bytes) KMA_TAGGED(kma_superblock_malloc(heap, bytes))
-#define kma_superblock_calloc(heap, count, size) KMA_TAGGED(kma_superblock_calloc(heap, count, size))
-#define kma_superblock_aligned_alloc(heap, align, bytes) KMA_TAGGED(kma_superblock_aligned_alloc(heap, align, bytes))
-#define kma_superblock_realloc(heap, ptr, bytes) KMA_TAGGED(kma_superblock_realloc(heap, ptr, bytes))
+#define kma_superblock_calloc(heap, count, size)                                                   \
+    KMA_TAGGED(kma_superblock_calloc(heap, count, size))
+#define kma_superblock_aligned_alloc(heap, align, bytes)                                           \
+    KMA_TAGGED(kma_superblock_aligned_alloc(heap, align, bytes))
+#define kma_superblock_realloc(heap, ptr, bytes)                                                   \
+    KMA_TAGGED(kma_superblock_realloc(heap, ptr, bytes))
 #define kma_superblock_realloc_sized(heap, ptr, old_bytes, bytes) \
     KMA_TAGGED(kma_superblock_realloc_sized(heap, ptr, old_bytes, bytes))
 #endif

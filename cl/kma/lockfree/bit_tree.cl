@@ -1,22 +1,23 @@
-// A lock-free set of small integers, one bit each, with summary levels: put some in, take certain ones out, find one
-// near a place. Needs no allocator; nobody waits.
+// A lock-free set of small integers, one bit each, with summary levels: put some in, take certain
+// ones out, find one near a place. Needs no allocator; nobody waits.
 //
 // The bits of level 0 are the set. A bit above tells that the word below it may not be empty:
 //
 //   a word is not empty  =>  its bit in the word above is set, or somebody is about to set it.
 //
-// The reverse need not hold: such a bit is stale, and who meets an empty word below it takes it away. So an empty set
-// is known by one word, the root, and an item of 2^20 is found by four loads.
+// The reverse need not hold: such a bit is stale, and who meets an empty word below it takes it
+// away. So an empty set is known by one word, the root, and an item of 2^20 is found by four loads.
 //
 // The two that might miss each other:
 //   who puts in a first bit     sets it in the word, then the word's bit above, and so on up to a word that had others;
 //   who takes out a last bit    clears it in the word, then the word's bit above; then he looks at the word once more,
 //                               and if it is not empty now, sets the bits above it again.
-// The one's writes above release, the other's acquire, and nobody writes these words but by read-modify-writes. If the
-// bit above was set before it was cleared, the second look sees the word as it is now; else it is set now. Who puts in
-// a bit that is not the word's first does not set the bits above, but looks at one of them, each time another. So if
-// somebody is stopped for ever between clearing a bit and his second look, the items that this hides are found again
-// soon, once others are put in beside them.
+// The one's writes above release, the other's acquire, and nobody writes these words but by
+// read-modify-writes. If the bit above was set before it was cleared, the second look sees the word
+// as it is now; else it is set now. Who puts in a bit that is not the word's first does not set the
+// bits above, but looks at one of them, each time another. So if somebody is stopped for ever
+// between clearing a bit and his second look, the items that this hides are found again soon, once
+// others are put in beside them.
 //
 // Orders: taking out acquires, putting in releases.
 #ifndef KMA_LOCKFREE_BIT_TREE_CL
@@ -27,11 +28,13 @@
 #include "kma/lockfree/bit_tree_layout.cl"
 
 #define KMA_BIT_TREE_NONE 0xffffffffu // no item
-#define KMA_BIT_TREE_MEND 8u          // see kma_bit_tree_put_all; no tree has more levels above level 0
+// see kma_bit_tree_put_all; no tree has more levels above level 0
+#define KMA_BIT_TREE_MEND 8u
 
-// Of one launch, every work-item its share: the items below `members` are in, the others up to `items` are not.
-static inline void kma_bit_tree_init(global kma_atomic_u32 *tree, uint items, uint members, size_t me,
-                                     size_t work_items)
+// Of one launch, every work-item its share: the items below `members` are in, the others up to
+// `items` are not.
+static inline void kma_bit_tree_init(global kma_atomic_u32 *tree, uint items, uint members,
+                                     size_t me, size_t work_items)
 {
     uint below = members; // bits that are set in this level, all from its start on
     const uint top = kma_bit_tree_top(items);
@@ -53,14 +56,18 @@ static inline void kma_bit_tree_init(global kma_atomic_u32 *tree, uint items, ui
 #endif
 
 // Whether the bit above a word, which is not the root, is set.
-static inline bool kma_bit_tree_tells(global kma_atomic_u32 *tree, uint items, uint level, uint node)
+static inline bool kma_bit_tree_tells(global kma_atomic_u32 *tree, uint items, uint level,
+                                      uint node)
 {
     const uint above = kma_bit_tree_base(items, level + 1) + (node >> KMA_BIT_TREE_SHIFT);
-    return (kma_load_u32(&tree[above], KMA_RELAXED) >> (node & (KMA_BIT_TREE_FANOUT - 1)) & 1u) != 0;
+    return (kma_load_u32(&tree[above], KMA_RELAXED) >> (node & (KMA_BIT_TREE_FANOUT - 1)) & 1u) !=
+           0;
 }
 
-// Sets the bits above a word that was empty just now, or whose bit above was taken away, up to a word that had others.
-static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_raise(global kma_atomic_u32 *tree, uint items, uint level, uint node)
+// Sets the bits above a word that was empty just now, or whose bit above was taken away, up to a
+// word that had others.
+static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_raise(global kma_atomic_u32 *tree, uint items,
+                                                         uint level, uint node)
 {
     global kma_atomic_u32 *words = tree + kma_bit_tree_base(items, level);
     uint before = 0;
@@ -75,15 +82,19 @@ static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_raise(global kma_atomic_u32 *
 }
 
 // Clears the bits above a word that was seen empty.
-static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_lower(global kma_atomic_u32 *tree, uint items, uint level, uint node)
+static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_lower(global kma_atomic_u32 *tree, uint items,
+                                                         uint level, uint node)
 {
     global kma_atomic_u32 *words = tree + kma_bit_tree_base(items, level);
-    for (uint nodes = kma_bit_tree_nodes(items, level); nodes != 1; nodes = kma_bit_tree_nodes(items, ++level)) {
+    for (uint nodes = kma_bit_tree_nodes(items, level); nodes != 1;
+         nodes = kma_bit_tree_nodes(items, ++level)) {
         global kma_atomic_u32 *const above = words + nodes;
         const uint bit = 1u << (node & (KMA_BIT_TREE_FANOUT - 1));
-        const uint before = kma_fetch_and_u32(&above[node >> KMA_BIT_TREE_SHIFT], ~bit, KMA_ACQUIRE);
+        const uint before =
+            kma_fetch_and_u32(&above[node >> KMA_BIT_TREE_SHIFT], ~bit, KMA_ACQUIRE);
         if (kma_load_u32(&words[node], KMA_RELAXED) != 0) {
-            kma_bit_tree_raise(tree, items, level, node); // further up, too, others may have lowered meanwhile
+            // further up, too, others may have lowered meanwhile
+            kma_bit_tree_raise(tree, items, level, node);
             return;
         }
         if ((before & ~bit) != 0)
@@ -93,15 +104,17 @@ static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_lower(global kma_atomic_u32 *
     }
 }
 
-// Puts in the items of `mask`, which is not 0, in a word of level 0; returns those that were not in.
-static inline KMA_OUTLINE uint kma_bit_tree_put_all(global kma_atomic_u32 *tree, uint items, uint word, uint mask)
+// Puts in the items of `mask`, which is not 0, in a word of level 0; returns those that were not
+// in.
+static inline KMA_OUTLINE uint kma_bit_tree_put_all(global kma_atomic_u32 *tree, uint items,
+                                                    uint word, uint mask)
 {
     const uint before = kma_fetch_or_u32(&tree[word], mask, KMA_RELEASE);
     uint level = 0; // from which on bits above may be missing
     uint node = word;
     if (before != 0) {
-        // Only if somebody was stopped for ever before he set one again. To look at all levels would cost too much: each
-        // put looks at one, by its item and what was in the word.
+        // Only if somebody was stopped for ever before he set one again. To look at all levels
+        // would cost too much: each put looks at one, by its item and what was in the word.
         level = (kma_lowest_bit(mask) + (uint)popcount(before)) % KMA_BIT_TREE_MEND;
         if (level >= kma_bit_tree_top(items))
             return mask & ~before;
@@ -116,9 +129,10 @@ static inline KMA_OUTLINE uint kma_bit_tree_put_all(global kma_atomic_u32 *tree,
     return mask & ~before;
 }
 
-// Takes out the items of `mask`, which is not 0, in a word of level 0; returns those that were in, which are the
-// caller's now.
-static inline KMA_OUTLINE uint kma_bit_tree_take_all(global kma_atomic_u32 *tree, uint items, uint word, uint mask)
+// Takes out the items of `mask`, which is not 0, in a word of level 0; returns those that were in,
+// which are the caller's now.
+static inline KMA_OUTLINE uint kma_bit_tree_take_all(global kma_atomic_u32 *tree, uint items,
+                                                     uint word, uint mask)
 {
     const uint before = kma_fetch_and_u32(&tree[word], ~mask, KMA_ACQUIRE);
     if ((before & mask) != 0 && (before & ~mask) == 0)
@@ -133,22 +147,25 @@ static inline uint kma_bit_tree_bit(uint item)
 
 static inline bool kma_bit_tree_has(global kma_atomic_u32 *tree, uint item)
 {
-    return (kma_load_u32(&tree[item >> KMA_BIT_TREE_SHIFT], KMA_RELAXED) & kma_bit_tree_bit(item)) != 0;
+    return (kma_load_u32(&tree[item >> KMA_BIT_TREE_SHIFT], KMA_RELAXED) &
+            kma_bit_tree_bit(item)) != 0;
 }
 
 static inline bool kma_bit_tree_put(global kma_atomic_u32 *tree, uint items, uint item)
 {
-    return kma_bit_tree_put_all(tree, items, item >> KMA_BIT_TREE_SHIFT, kma_bit_tree_bit(item)) != 0;
+    return kma_bit_tree_put_all(tree, items, item >> KMA_BIT_TREE_SHIFT, kma_bit_tree_bit(item)) !=
+           0;
 }
 
 static inline bool kma_bit_tree_take(global kma_atomic_u32 *tree, uint items, uint item)
 {
-    return kma_bit_tree_take_all(tree, items, item >> KMA_BIT_TREE_SHIFT, kma_bit_tree_bit(item)) != 0;
+    return kma_bit_tree_take_all(tree, items, item >> KMA_BIT_TREE_SHIFT, kma_bit_tree_bit(item)) !=
+           0;
 }
 
-// An item, as near to `from` as the words on the way down tell: in each, the child that leads there or the next one
-// that has any, so that those who come from different places part. KMA_BIT_TREE_NONE if there was none. It need not be
-// in any more: who wants it takes it.
+// An item, as near to `from` as the words on the way down tell: in each, the child that leads there
+// or the next one that has any, so that those who come from different places part.
+// KMA_BIT_TREE_NONE if there was none. It need not be in any more: who wants it takes it.
 static inline KMA_OUTLINE uint kma_bit_tree_find(global kma_atomic_u32 *tree, uint items, uint from)
 {
     const uint top = kma_bit_tree_top(items);

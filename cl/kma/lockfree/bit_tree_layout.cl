@@ -1,10 +1,11 @@
-// The size of a bit tree (bit_tree.cl), shared with the host library like heap/header.cl.
+// The size of a bit tree (bit_tree.cl), shared with the host library like heap/common/header.cl.
 //
 //   level 0: one bit per item | level 1: one bit per word of level 0 | … | the root: one word
 #ifndef KMA_LOCKFREE_BIT_TREE_LAYOUT_CL
 #define KMA_LOCKFREE_BIT_TREE_LAYOUT_CL
 
-// A word has 2^5 bits. (The tests of tests/host take fewer, so that a few items have several levels.)
+// A word has 2^5 bits. (The tests of tests/host take fewer, so that a few items have several
+// levels.)
 #ifndef KMA_BIT_TREE_SHIFT
 #define KMA_BIT_TREE_SHIFT 5u
 #endif

@@ -1,14 +1,15 @@
-// A lock-free set of small integers, one bit each: put one in, take a certain one out, take any out. Needs no
-// allocator; nobody waits.
+// A lock-free set of small integers, one bit each: put one in, take a certain one out, take any
+// out. Needs no allocator; nobody waits.
 //
-// Who takes an integer out owns what it stands for, until he puts it in again; of several that take the same one,
-// exactly one gets it. Whoever puts one in that is in already has broken that rule.
+// Who takes an integer out owns what it stands for, until he puts it in again; of several that take
+// the same one, exactly one gets it. Whoever puts one in that is in already has broken that rule.
 //
 //   count >= bits set at every moment, == at rest: a set that counts none costs a look at one word;
 //   a bit is in the set from the atomic that sets it to the atomic that clears it.
 //
-// Orders: both atomics acquire and release. So what the one who puts in did before is seen by the one who takes out;
-// and one who tried to take out and failed is seen by the one who puts in later, which superblock_credit.cl needs.
+// Orders: both atomics acquire and release. So what the one who puts in did before is seen by the
+// one who takes out; and one who tried to take out and failed is seen by the one who puts in later,
+// which superblock/credit.cl needs.
 #ifndef KMA_LOCKFREE_BITMAP_CL
 #define KMA_LOCKFREE_BITMAP_CL
 
@@ -17,8 +18,8 @@
 #include "kma/lockfree/bitmap_layout.cl"
 
 // Of one launch, every work-item its share. `words` of `set` are all clear afterwards.
-static inline void kma_bitmap_init(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words, size_t me,
-                                   size_t work_items)
+static inline void kma_bitmap_init(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words,
+                                   size_t me, size_t work_items)
 {
     for (size_t word = me; word < words; word += work_items)
         kma_store_u32(&bits[word], 0, KMA_RELAXED);
@@ -33,7 +34,8 @@ static inline void kma_bitmap_put(global kma_bitmap *set, global kma_atomic_u32 
 {
     kma_fetch_add_u32(&set->count, 1, KMA_RELAXED);
     kma_fetch_or_u32(&bits[item / 32], 1u << (item % 32), KMA_ACQ_REL);
-    kma_store_u32(&set->recent, item / 32, KMA_RELAXED); // where to look first; any value would be right
+    // where to look first; any value would be right
+    kma_store_u32(&set->recent, item / 32, KMA_RELAXED);
 }
 
 // Takes out `item` and returns true, or false if it is not in.
@@ -54,7 +56,8 @@ typedef struct kma_bitmap_walk {
 } kma_bitmap_walk;
 
 // Begins where an item was put in last. Of a set that counts none the walk sees no other word.
-static inline kma_bitmap_walk kma_bitmap_begin(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words)
+static inline kma_bitmap_walk kma_bitmap_begin(global kma_bitmap *set, global kma_atomic_u32 *bits,
+                                               uint words)
 {
     kma_bitmap_walk walk;
     walk.ahead = kma_load_u32(&set->count, KMA_RELAXED) != 0 ? words - 1 : 0;
@@ -78,7 +81,8 @@ static inline uint kma_bitmap_next(kma_bitmap_walk *walk, global kma_atomic_u32 
 }
 
 // Takes out any item; KMA_BITMAP_NONE if no word had one when it was looked at.
-static inline uint kma_bitmap_take_any(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words)
+static inline uint kma_bitmap_take_any(global kma_bitmap *set, global kma_atomic_u32 *bits,
+                                       uint words)
 {
     kma_bitmap_walk walk = kma_bitmap_begin(set, bits, words);
     for (;;) { // once more only if another took the item

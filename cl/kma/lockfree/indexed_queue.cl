@@ -1,8 +1,10 @@
-// A first-in first-out queue of the integers 0 … capacity-1 that nobody waits in: Michael & Scott's queue over
-// {index, tag} words (Spliet, thesis 5.1.2 and 6.1.1; Michael & Scott, PODC 1996). Needs no allocator.
+// A first-in first-out queue of the integers 0 … capacity-1 that nobody waits in: Michael & Scott's
+// queue over {index, tag} words (Spliet, thesis 5.1.2 and 6.1.1; Michael & Scott, PODC 1996). Needs
+// no allocator.
 //
-// An item is a number the caller owns: the index of a superblock, of a slot, of anything. Each is in the queue at
-// most once; who dequeues it owns it until he, or whom he hands it to, enqueues it again.
+// An item is a number the caller owns: the index of a superblock, of a slot, of anything. Each is
+// in the queue at most once; who dequeues it owns it until he, or whom he hands it to, enqueues it
+// again.
 //
 //            head {node,tag}                     tail {node,tag}
 //                 |                                   |
@@ -10,21 +12,25 @@
 //              |dummy |------>|item 7|------>| item 2  |---> KMA_QUEUE_END
 //              +------+       +------+       +---------+
 //
-// There is one node more than items, and the first node is a dummy, so that the queue can run empty and gives out
-// every item (the thesis keeps one superblock back for ever). Dequeueing item 7 makes its node the new dummy; the old
-// dummy leaves with the item and carries it when it comes back: carrier[item] is the node that the item's owner owns.
+// There is one node more than items, and the first node is a dummy, so that the queue can run empty
+// and gives out every item (the thesis keeps one superblock back for ever). Dequeueing item 7 makes
+// its node the new dummy; the old dummy leaves with the item and carries it when it comes back:
+// carrier[item] is the node that the item's owner owns.
 //
 // Invariants, at rest:
-//   tail is the last node of the list that starts at head; the queue holds (nodes in the list) - 1 items;
-//   every node is in the list, or is carrier[i] of exactly one item i that is outside.
-// During operations: tail is the last node or one the list still reaches from head (head never passes tail).
+//   tail is the last node of the list that starts at head; the queue holds (nodes in the list) - 1
+//   items; every node is in the list, or is carrier[i] of exactly one item i that is outside.
+// During operations: tail is the last node or one the list still reaches from head (head never
+// passes tail).
 //
-// Why tags: a work-item that slept while its node went out and came back must fail its compare-and-swap. Every write
-// to a word raises its tag. The window: it can still be fooled if exactly 2^KMA_QUEUE_TAG_BITS writes, or a multiple,
-// hit the same word between its load and its compare-and-swap.
+// Why tags: a work-item that slept while its node went out and came back must fail its
+// compare-and-swap. Every write to a word raises its tag. The window: it can still be fooled if
+// exactly 2^KMA_QUEUE_TAG_BITS writes, or a multiple, hit the same word between its load and its
+// compare-and-swap.
 //
-// Progress: every retry means another work-item's compare-and-swap succeeded in between. One stopped for ever between
-// two of its steps costs the item it holds; a half-done enqueue is finished by whoever comes next.
+// Progress: every retry means another work-item's compare-and-swap succeeded in between. One
+// stopped for ever between two of its steps costs the item it holds; a half-done enqueue is
+// finished by whoever comes next.
 #ifndef KMA_LOCKFREE_INDEXED_QUEUE_CL
 #define KMA_LOCKFREE_INDEXED_QUEUE_CL
 
@@ -51,16 +57,20 @@ typedef kma_atomic_u32 kma_queue_atomic;
 #define KMA_QUEUE_TAG_BITS (8 * sizeof(kma_queue_word) - KMA_QUEUE_INDEX_BITS)
 KMA_STATIC_ASSERT(KMA_QUEUE_TAG_BITS >= 16, queue_has_at_least_16_tag_bits);
 #endif
-KMA_STATIC_ASSERT(KMA_QUEUE_INDEX_BITS + KMA_QUEUE_TAG_BITS <= 8 * sizeof(kma_queue_word), queue_word_fits);
+KMA_STATIC_ASSERT(KMA_QUEUE_INDEX_BITS + KMA_QUEUE_TAG_BITS <= 8 * sizeof(kma_queue_word),
+                  queue_word_fits);
 
 #define KMA_QUEUE_END ((uint)(((kma_queue_word)1 << (KMA_QUEUE_INDEX_BITS - 1)) * 2 - 1)) // no node
-#define KMA_QUEUE_EMPTY 0xffffffffu                                                        // no item
-#define KMA_QUEUE_MAX_CAPACITY (KMA_QUEUE_END - 1)                                         // items; one node more
+// no item
+#define KMA_QUEUE_EMPTY 0xffffffffu
+// items; one node more
+#define KMA_QUEUE_MAX_CAPACITY (KMA_QUEUE_END - 1)
 
 typedef struct kma_queue_node {
     kma_queue_atomic next;   // {node after this one or KMA_QUEUE_END, tag}
     kma_atomic_u32 item;     // what this node carries while it is in the list behind the dummy
-    KMA_PLAIN(uint) carrier; // of the item with this node's number: the node its owner owns. Not shared: the owner's.
+    // of the item with this node's number: the node its owner owns. Not shared: the owner's.
+    KMA_PLAIN(uint) carrier;
 } kma_queue_node;
 
 // The nodes follow the struct in memory: capacity + 1 of them. Head and tail on lines of their own.
@@ -99,18 +109,20 @@ static inline global kma_queue_atomic *kma_queue_next(global kma_queue *queue, u
     return &kma_queue_nodes(queue)[node].next;
 }
 
-// Writes `capacity` and this work-item's share of the nodes: 0 … items-1 are in the queue in that order, the rest are
-// with the caller. Called by all work-items of one launch that nothing else overlaps; `first_tag` is where the tags
-// begin (0; a test begins close to the wrap).
-static inline void kma_queue_init(global kma_queue *queue, uint capacity, uint items, uint first_tag, size_t me,
-                                  size_t work_items)
+// Writes `capacity` and this work-item's share of the nodes: 0 … items-1 are in the queue in that
+// order, the rest are with the caller. Called by all work-items of one launch that nothing else
+// overlaps; `first_tag` is where the tags begin (0; a test begins close to the wrap).
+static inline void kma_queue_init(global kma_queue *queue, uint capacity, uint items,
+                                  uint first_tag, size_t me, size_t work_items)
 {
     global kma_queue_node *nodes = kma_queue_nodes(queue);
     for (size_t i = me; i <= capacity; i += work_items) {
-        const uint next = i != items ? (uint)i + 1 : KMA_QUEUE_END; // beyond `items`: for kma_queue_extend
+        // beyond `items`: for kma_queue_extend
+        const uint next = i != items ? (uint)i + 1 : KMA_QUEUE_END;
         kma_queue_store(&nodes[i].next, kma_queue_pack(next, first_tag), KMA_RELAXED);
         kma_store_u32(&nodes[i].item, (uint)i - 1, KMA_RELAXED); // node 0 is the dummy
-        nodes[i].carrier = (uint)i + 1;                           // of item i; read only if i is outside
+        // of item i; read only if i is outside
+        nodes[i].carrier = (uint)i + 1;
     }
     if (me == 0) {
         queue->capacity = capacity;
@@ -119,8 +131,8 @@ static inline void kma_queue_init(global kma_queue *queue, uint capacity, uint i
     }
 }
 
-// Puts `item` (< capacity) at the end. The caller owns it, and does no longer. What he wrote before is seen by the one
-// who dequeues it.
+// Puts `item` (< capacity) at the end. The caller owns it, and does no longer. What he wrote before
+// is seen by the one who dequeues it.
 static inline KMA_OUTLINE void kma_queue_enqueue(global kma_queue *queue, uint item)
 {
     global kma_queue_node *nodes = kma_queue_nodes(queue);
@@ -128,34 +140,39 @@ static inline KMA_OUTLINE void kma_queue_enqueue(global kma_queue *queue, uint i
     global kma_queue_atomic *const my_next = kma_queue_next(queue, node);
     const kma_queue_word old_next = kma_queue_load(my_next, KMA_RELAXED);
     kma_store_u32(&nodes[node].item, item, KMA_RELAXED);
-    // Release: one who still holds this node as the tail of its last stay and reads this END must then see, below,
-    // that the tail has moved on.
-    kma_queue_store(my_next, kma_queue_pack(KMA_QUEUE_END, kma_queue_tag(old_next) + 1), KMA_RELEASE);
+    // Release: one who still holds this node as the tail of its last stay and reads this END must
+    // then see, below, that the tail has moved on.
+    kma_queue_store(my_next, kma_queue_pack(KMA_QUEUE_END, kma_queue_tag(old_next) + 1),
+                    KMA_RELEASE);
     // Each round that does not end here saw another work-item's link or its moving of the tail.
     for (;;) {
         const kma_queue_word tail = kma_queue_load(&queue->tail, KMA_ACQUIRE);
         global kma_queue_atomic *const last_next = kma_queue_next(queue, kma_queue_index(tail));
         const kma_queue_word next = kma_queue_load(last_next, KMA_ACQUIRE);
-        // Still the tail after `next` was read, so `next` belongs to this stay of the node in the list: the acquire
-        // keeps this load behind that one. Without it a node that left could be linked to.
+        // Still the tail after `next` was read, so `next` belongs to this stay of the node in the
+        // list: the acquire keeps this load behind that one. Without it a node that left could be
+        // linked to.
         if (kma_queue_load(&queue->tail, KMA_RELAXED) != tail)
             continue;
         if (kma_queue_index(next) != KMA_QUEUE_END) { // the tail lags: help
-            kma_queue_cas(&queue->tail, tail, kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),
+            kma_queue_cas(&queue->tail, tail,
+                          kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),
                           KMA_RELEASE);
             continue;
         }
         // Release: publishes my node's words and all that the caller did with the item.
-        if (kma_queue_cas(last_next, next, kma_queue_pack(node, kma_queue_tag(next) + 1), KMA_RELEASE) == next) {
-            kma_queue_cas(&queue->tail, tail, kma_queue_pack(node, kma_queue_tag(tail) + 1), KMA_RELEASE);
+        if (kma_queue_cas(last_next, next, kma_queue_pack(node, kma_queue_tag(next) + 1),
+                          KMA_RELEASE) == next) {
+            kma_queue_cas(&queue->tail, tail, kma_queue_pack(node, kma_queue_tag(tail) + 1),
+                          KMA_RELEASE);
             return;
         }
     }
 }
 
-// Puts the items `items` … more-1 at the end, none of which has been in since kma_queue_init, and all before which
-// have: their nodes hang together already. Called by one work-item at rest: nobody holds a word from before, so tags
-// may begin anew.
+// Puts the items `items` … more-1 at the end, none of which has been in since kma_queue_init, and
+// all before which have: their nodes hang together already. Called by one work-item at rest: nobody
+// holds a word from before, so tags may begin anew.
 static inline void kma_queue_extend(global kma_queue *queue, uint items, uint more)
 {
     if (more <= items)
@@ -166,7 +183,8 @@ static inline void kma_queue_extend(global kma_queue *queue, uint items, uint mo
     kma_queue_store(&queue->tail, kma_queue_pack(more, 0), KMA_RELAXED);
 }
 
-// Takes the first item and makes the caller its owner; KMA_QUEUE_EMPTY if there was none at some moment of the call.
+// Takes the first item and makes the caller its owner; KMA_QUEUE_EMPTY if there was none at some
+// moment of the call.
 static inline KMA_OUTLINE uint kma_queue_dequeue(global kma_queue *queue)
 {
     global kma_queue_node *nodes = kma_queue_nodes(queue);
@@ -175,21 +193,26 @@ static inline KMA_OUTLINE uint kma_queue_dequeue(global kma_queue *queue)
         const kma_queue_word head = kma_queue_load(&queue->head, KMA_ACQUIRE);
         const kma_queue_word tail = kma_queue_load(&queue->tail, KMA_ACQUIRE);
         // Acquire: pairs with the release that linked the node, so that its item can be read.
-        const kma_queue_word next = kma_queue_load(kma_queue_next(queue, kma_queue_index(head)), KMA_ACQUIRE);
+        const kma_queue_word next =
+            kma_queue_load(kma_queue_next(queue, kma_queue_index(head)), KMA_ACQUIRE);
         // Still the head after tail and next were read, so the three belong together.
         if (kma_queue_load(&queue->head, KMA_RELAXED) != head)
             continue;
         if (kma_queue_index(next) == KMA_QUEUE_END)
             return KMA_QUEUE_EMPTY;
-        if (kma_queue_index(head) == kma_queue_index(tail)) { // the tail lags: head must not pass it
-            kma_queue_cas(&queue->tail, tail, kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),
+        // the tail lags: head must not pass it
+        if (kma_queue_index(head) == kma_queue_index(tail)) {
+            kma_queue_cas(&queue->tail, tail,
+                          kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),
                           KMA_RELEASE);
             continue;
         }
-        // Read before the compare-and-swap, whose release keeps it there: later the node is the dummy, and its next
-        // owner may write. If the node was recycled meanwhile, the compare-and-swap fails and the value is void.
+        // Read before the compare-and-swap, whose release keeps it there: later the node is the
+        // dummy, and its next owner may write. If the node was recycled meanwhile, the
+        // compare-and-swap fails and the value is void.
         const uint item = kma_load_u32(&nodes[kma_queue_index(next)].item, KMA_RELAXED);
-        if (kma_queue_cas(&queue->head, head, kma_queue_pack(kma_queue_index(next), kma_queue_tag(head) + 1),
+        if (kma_queue_cas(&queue->head, head,
+                          kma_queue_pack(kma_queue_index(next), kma_queue_tag(head) + 1),
                           KMA_RELEASE) == head) {
             nodes[item].carrier = kma_queue_index(head);
             return item;

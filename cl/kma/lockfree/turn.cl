@@ -1,6 +1,7 @@
-// Whose turn it is to bring what a crowd lacks: one brings, and the others look meanwhile whether it has come, for a while,
-// and then bring their own. So nobody waits for him. The while begins anew (looks = 0, not shown) when something has come that was too
-// little, or was gone: that is another's progress, and the next one is about to bring more.
+// Whose turn it is to bring what a crowd lacks: one brings, and the others look meanwhile whether
+// it has come, for a while, and then bring their own. So nobody waits for him. The while begins
+// anew (looks = 0, not shown) when something has come that was too little, or was gone: that is
+// another's progress, and the next one is about to bring more.
 //
 //   bool mine = false;
 //   for (uint looks = 0; looks != KMA_TURN_PATIENCE && !mine; looks++) {
@@ -17,26 +18,28 @@
 //   … bring it …
 //   kma_turn_end(&turns);
 //
-// The word, 0 at first, is how many have a turn: mostly one. Of one who is stopped for ever in his turn it keeps a trace: all
-// who come later look for the whole while before they bring. Where lanes run in lockstep who has the turn cannot go on while
-// his neighbours look: lanes should do all this one after the other.
+// The word, 0 at first, is how many have a turn: mostly one. Of one who is stopped for ever in his
+// turn it keeps a trace: all who come later look for the whole while before they bring. Where lanes
+// run in lockstep who has the turn cannot go on while his neighbours look: lanes should do all this
+// one after the other.
 //
-// Orders: who takes the turn acquires what the one before released at its end; so he sees what that one brought, and looks
-// first whether it suffices. Who joins has no such view, and needs none.
+// Orders: who takes the turn acquires what the one before released at its end; so he sees what that
+// one brought, and looks first whether it suffices. Who joins has no such view, and needs none.
 #ifndef KMA_LOCKFREE_TURN_CL
 #define KMA_LOCKFREE_TURN_CL
 
 #include "kma/platform/memory.cl"
 #include "kma/platform/pause.cl"
 
-// How often one looks for what another brings before he brings his own: together, on GPUs, longer than a heap takes for the largest
-// blocks.
+// How often one looks for what another brings before he brings his own: together, on GPUs, longer
+// than a heap takes for the largest blocks.
 #ifndef KMA_TURN_PATIENCE
 #define KMA_TURN_PATIENCE 128u
 #endif
 
-// Behind so many looks, before the next one; nothing before the first. Half a microsecond, later up to four, since thousands who look
-// at one word keep him from it who brings. All 128 take 450 µs, where there is a pause.
+// Behind so many looks, before the next one; nothing before the first. Half a microsecond, later up
+// to four, since thousands who look at one word keep him from it who brings. All 128 take 450 µs,
+// where there is a pause.
 static inline void kma_turn_pause(uint looks)
 {
     if (looks != 0)

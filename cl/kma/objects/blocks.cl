@@ -1,28 +1,35 @@
-// Blocks of a world: what tells of them, how they begin for a class and end, and the tree of those with room.
+// Blocks of a world: what tells of them, how they begin for a class and end, and the tree of those
+// with room.
 //
-// A block is free, or of one class cls; `type` says which, and `state` which of its slots are objects. At rest
+// A block is free, or of one class cls; `type` says which, and `state` which of its slots are
+// objects. At rest
 //
 //   for each block: it is in the tree of free ones  ==  type is 0  ==  state is all ones by nobody's objects
 //   type is cls and state is not all ones  =>  it is in active[cls]
 //
-// A bit in active[cls] that should not be there is a stale hint: the work-item that meets it mends that. One that is missing would hide room, so:
+// A bit in active[cls] that should not be there is a stale hint: the work-item that meets it mends
+// that. One that is missing would hide room, so:
 //   - who clears a slot of a word that was all ones puts it in (kma_world_settle);
-//   - who takes it out looks at the word afterwards, by a read-modify-write, and puts it in again if there is room (kma_world_mend).
-//     Of him and the one above, whoever comes second to the word sees what the other did.
+//   - who takes it out looks at the word afterwards, by a read-modify-write, and puts it in again
+//     if there is room (kma_world_mend). Of him and the one above, whoever comes second to the word
+//     sees what the other did.
 // Free is exact, since only who owns a block changes its bit there.
 //
-// Type is stable while somebody holds a slot of the block, or the block itself. Who takes a slot by a stale hint therefore reads the type
-// behind that, and if it is not what he wants, first takes out the hint, then gives the slot back as the block's class.
+// Type is stable while somebody holds a slot of the block, or the block itself. Who takes a slot by
+// a stale hint therefore reads the type behind that, and if it is not what he wants, first takes
+// out the hint, then gives the slot back as the block's class.
 //
-// A block ends by a compare-and-swap of its word from pad(cls), no object, to all ones. By then others may have ended it and begun it
-// for another class, of which such a word may have objects: who succeeds has slots, so he asks for the type, which is
-// stable now, and gives back what he took if it was not empty for that class.
+// A block ends by a compare-and-swap of its word from pad(cls), no object, to all ones. By then
+// others may have ended it and begun it for another class, of which such a word may have objects:
+// who succeeds has slots, so he asks for the type, which is stable now, and gives back what he took
+// if it was not empty for that class.
 //
-// Orders: deletion releases and creation acquires, by the word; free's tree hands blocks on in the same way.
+// Orders: deletion releases and creation acquires, by the word; free's tree hands blocks on in the
+// same way.
 #ifndef KMA_OBJECTS_BLOCKS_CL
 #define KMA_OBJECTS_BLOCKS_CL
 
-#include "kma/heap/error_log.cl"
+#include "kma/heap/common/error_log.cl"
 #include "kma/lockfree/bit_tree.cl"
 #include "kma/objects/slots.cl"
 #include "kma/objects/world_layout.cl"
@@ -35,8 +42,9 @@
 #define KMA_WORLD_OBJECT_BYTES(T) 16u
 #endif
 
-// Whether lanes that come together are served together. Not on CPUs, where only Intel's runtime (2026.2) has lanes that meet: its
-// vectoriser got a kernel's own counters wrong beside objects (docs/porting.md).
+// Whether lanes that come together are served together. Not on CPUs, where only Intel's runtime
+// (2026.2) has lanes that meet: its vectoriser got a kernel's own counters wrong beside objects
+// (docs/porting.md).
 #ifndef KMA_OBJECTS_COALESCE
 #define KMA_OBJECTS_COALESCE (!(KMA_IS_CPU && KMA_LANES == KMA_LANES_SUBGROUP))
 #endif
@@ -59,7 +67,8 @@ static inline uint kma_world_slot_of(uint self)
 // An element of the array at `begin` in each block: the one of an object's slot.
 static inline global void *kma_world_field(global kma_world *w, uint self, uint begin, uint bytes)
 {
-    return (global uchar *)w + KMA_WORLD_BEGIN(KMA_WORLD_CLASSES) + (ulong)kma_world_block_of(self) * KMA_WORLD_BLOCK_BYTES + begin +
+    return (global uchar *)w + KMA_WORLD_BEGIN(KMA_WORLD_CLASSES) +
+           (ulong)kma_world_block_of(self) * KMA_WORLD_BLOCK_BYTES + begin +
            kma_world_slot_of(self) * bytes;
 }
 
@@ -75,7 +84,8 @@ static inline global kma_world_class *kma_world_class_at(global kma_world *w, ui
 
 static inline global kma_atomic_u32 *kma_world_hints(global kma_world *w, uint cls)
 {
-    return (global kma_atomic_u32 *)((global kma_world_class *)(w + 1) + KMA_WORLD_CLASSES) + (size_t)cls * KMA_WORLD_HINTS;
+    return (global kma_atomic_u32 *)((global kma_world_class *)(w + 1) + KMA_WORLD_CLASSES) +
+           (size_t)cls * KMA_WORLD_HINTS;
 }
 
 static inline global kma_atomic_u32 *kma_world_free(global kma_world *w)
@@ -88,7 +98,8 @@ static inline global kma_atomic_u32 *kma_world_active(global kma_world *w, uint 
     return kma_world_free(w) + (size_t)(cls + 1) * w->tree_words;
 }
 
-// 1 + the number of the class that the block of `self` has; 0 if it has none, or there is no such block.
+// 1 + the number of the class that the block of `self` has; 0 if it has none, or there is no such
+// block.
 static inline uint kma_world_type(global kma_world *w, uint self)
 {
     const uint block = kma_world_block_of(self); // of reference 0 beyond all blocks
@@ -102,33 +113,42 @@ static inline uint kma_world_type_of_living(global kma_world *w, uint self)
     return kma_load_u32(&b->type, KMA_RELAXED);
 }
 
-// Takes a block that was seen without room out of the hints of class cls, unless it has room after all.
+// Takes a block that was seen without room out of the hints of class cls, unless it has room after
+// all.
 static inline KMA_COLD void kma_world_mend(global kma_world *w, uint cls, uint block)
 {
     global kma_atomic_u32 *active = kma_world_active(w, cls);
     if (!kma_bit_tree_has(active, block) || !kma_bit_tree_take(active, w->blocks, block))
         return;
     global kma_world_block *b = kma_world_block_at(w, block);
-    if (kma_slots_fetch_or(&b->state, 0, KMA_ACQ_REL) != KMA_SLOTS_ALL && kma_load_u32(&b->type, KMA_RELAXED) == cls + 1)
+    if (kma_slots_fetch_or(&b->state, 0, KMA_ACQ_REL) != KMA_SLOTS_ALL &&
+        kma_load_u32(&b->type, KMA_RELAXED) == cls + 1)
         kma_bit_tree_put(active, w->blocks, block);
 }
 
-// Completes a release of slots of a block of class cls, by which the caller changed its word from `before` to `after`: a block
-// without objects ends, one that was full is put among those with room.
-static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint block, kma_slots before, kma_slots after)
+// Completes a release of slots of a block of class cls, by which the caller changed its word from
+// `before` to `after`: a block without objects ends, one that was full is put among those with
+// room.
+static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint block,
+                                             kma_slots before, kma_slots after)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
     for (;;) { // once more only if others have ended the block and begun it for another class
         const kma_slots pad = kma_slots_pad(KMA_WORLD_SLOTS(cls));
         if (after != pad || kma_slots_cas(&b->state, pad, KMA_SLOTS_ALL, KMA_ACQUIRE) != pad) {
-            // Also if another was quicker to take a slot of the empty block: he found it by a hint of his own, or an old one.
+            // Also if another was quicker to take a slot of the empty block: he found it by a hint
+            // of his own, or an old one.
             if (before == KMA_SLOTS_ALL && !kma_bit_tree_has(kma_world_active(w, cls), block))
                 kma_bit_tree_put(kma_world_active(w, cls), w->blocks, block);
             return;
         }
-        const uint type = kma_load_u32(&b->type, KMA_RELAXED); // stable: all slots that were clear are the caller's
-        if (type == 0) { // an object was deleted twice, and its block ended between; the word is as it should be again
-            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(cls));
+        // stable: all slots that were clear are the caller's
+        const uint type = kma_load_u32(&b->type, KMA_RELAXED);
+        // an object was deleted twice, and its block ended between; the word is as it should be
+        // again
+        if (type == 0) {
+            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0),
+                       KMA_WORLD_OBJECT_BYTES(cls));
             return;
         }
         cls = type - 1;
@@ -147,21 +167,24 @@ static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint
 static inline void kma_world_give(global kma_world *w, uint cls, uint block, kma_slots slots)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
-    const kma_slots before = kma_slots_fetch_and(&b->state, (kma_slots)~slots, KMA_ACQ_REL), after = before & ~slots;
+    const kma_slots before = kma_slots_fetch_and(&b->state, (kma_slots)~slots, KMA_ACQ_REL),
+                    after = before & ~slots;
     if (before == KMA_SLOTS_ALL || after == kma_slots_pad(KMA_WORLD_SLOTS(cls)))
         kma_world_settle(w, cls, block, before, after);
 }
 
-// Begins a block, which the caller took out of the free ones, for class cls: returns its first slots, `want` of them or all, for the caller.
-// His slots keep it alive until others may find it.
+// Begins a block, which the caller took out of the free ones, for class cls: returns its first
+// slots, `want` of them or all, for the caller. His slots keep it alive until others may find it.
 static inline kma_slots kma_world_begin_at(global kma_world *w, uint cls, uint block, uint want)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
     const uint slots = KMA_WORLD_SLOTS(cls);
     const kma_slots own = kma_slots_below(min(want, slots)), state = kma_slots_pad(slots) | own;
     kma_store_u32(&b->type, cls + 1, KMA_RELAXED);
-    if (kma_slots_exchange(&b->state, state, KMA_ACQ_REL) != KMA_SLOTS_ALL) // also tells who mends a stale hint of the block
-        kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(cls));
+    // also tells who mends a stale hint of the block
+    if (kma_slots_exchange(&b->state, state, KMA_ACQ_REL) != KMA_SLOTS_ALL)
+        kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0),
+                   KMA_WORLD_OBJECT_BYTES(cls));
     if (state != KMA_SLOTS_ALL)
         kma_bit_tree_put(kma_world_active(w, cls), w->blocks, block);
     return own;

@@ -1,5 +1,6 @@
-// Whether a reference is to an object of some class. With KMA_DEBUG 1 and more one that is to no object is recorded, wherever a generated
-// function gets it, and a field of it is memory that is nobody's.
+// Whether a reference is to an object of some class. With KMA_DEBUG 1 and more one that is to no
+// object is recorded, wherever a generated function gets it, and a field of it is memory that is
+// nobody's.
 #ifndef KMA_OBJECTS_CHECK_CL
 #define KMA_OBJECTS_CHECK_CL
 
@@ -11,7 +12,8 @@ static inline bool kma_world_lives(global kma_world *w, uint self)
     const uint type = kma_world_type(w, self), slot = kma_world_slot_of(self);
     if (type == 0 || slot >= KMA_WORLD_SLOTS(type - 1))
         return false;
-    const kma_slots state = kma_slots_load(&kma_world_block_at(w, kma_world_block_of(self))->state, KMA_RELAXED);
+    const kma_slots state =
+        kma_slots_load(&kma_world_block_at(w, kma_world_block_of(self))->state, KMA_RELAXED);
     return (state & kma_slots_bit(slot)) != 0;
 }
 
@@ -25,14 +27,15 @@ static inline KMA_COLD bool kma_world_expect(global kma_world *w, uint first, ui
     return is;
 }
 
-#define KMA_WORLD_RETURN_NOWHERE_UNLESS(w, first, last, self)                                                          \
-    if (!kma_world_expect(w, first, last, self))                                                                       \
+#define KMA_WORLD_RETURN_NOWHERE_UNLESS(w, first, last, self)                                      \
+    if (!kma_world_expect(w, first, last, self))                                                   \
     return (global void *)w->nowhere
 #else
 #define KMA_WORLD_RETURN_NOWHERE_UNLESS(w, first, last, self)
 #endif
 
-// Whether `self` is an object of one of the classes `first` to `last`, 0 being none. Records nothing but what is no object at all.
+// Whether `self` is an object of one of the classes `first` to `last`, 0 being none. Records
+// nothing but what is no object at all.
 static inline bool kma_world_is(global kma_world *w, uint first, uint last, uint self)
 {
 #if KMA_DEBUG

@@ -4,7 +4,7 @@
 // CompactGpu (Springer and Masuhara, ISMM 2019) merges blocks in pairs, in many passes. Here blocks
 // are chosen by their number of objects, so one pass is enough.
 //
-// No other kernel runs meanwhile. The steps, one kernel each (kernels/reference_kernels.cl); the
+// No other kernel runs meanwhile. The steps, one kernel each (objects/reference_kernels.cl); the
 // device decides what to do, so the host reads nothing back:
 //
 //   1. fills    Count the blocks of each tile by their objects. A tile is a range of blocks for a

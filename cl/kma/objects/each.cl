@@ -1,8 +1,9 @@
-// The objects that there were at the last enumeration of their class (kernels/world_kernels.cl), for do-alls, whose work-items share them
-// out, and for loops over all of them in one work-item.
+// The objects that there were at the last enumeration of their class (objects/world_kernels.cl),
+// for do-alls, whose work-items share them out, and for loops over all of them in one work-item.
 //
-// A do-all's work-items share the slots of the listed blocks (paper, 3.4, figures 7 and 8; kma_world_share). What is created after the
-// enumeration is not met; of the class that a loop or a do-all goes over, a kernel may delete only the object of the do-all itself.
+// A do-all's work-items share the slots of the listed blocks (paper, 3.4, figures 7 and 8;
+// kma_world_share). What is created after the enumeration is not met; of the class that a loop or a
+// do-all goes over, a kernel may delete only the object of the do-all itself.
 #ifndef KMA_OBJECTS_EACH_CL
 #define KMA_OBJECTS_EACH_CL
 
@@ -20,11 +21,13 @@ static inline global uint *kma_world_list(global kma_world *w, uint cls)
     return (global uint *)((global uchar *)w + w->lists + kma_world_list_bytes(w->blocks) * cls);
 }
 
-// A work-item's numbers below `n`, 2^31 at most, as a loop has them. Neighbours have neighbouring ones, for they are lanes that load together; but
-// where each work-item runs alone through all its numbers before the next one begins, they have ranges, so that memory is gone through once and
-// not by each again.
+// A work-item's numbers below `n`, 2^31 at most, as a loop has them. Neighbours have neighbouring
+// ones, for they are lanes that load together; but where each work-item runs alone through all its
+// numbers before the next one begins, they have ranges, so that memory is gone through once and not
+// by each again.
 typedef struct kma_world_share {
-    uint kma_at, kma_end, kma_step; // with the prefix, for a schema's kernels come behind the macros of the user's text
+    // with the prefix, for a schema's kernels come behind the macros of the user's text
+    uint kma_at, kma_end, kma_step;
 } kma_world_share;
 
 static inline kma_world_share kma_world_share_of(uint n, uint me, uint items, bool in_ranges)
@@ -37,10 +40,12 @@ static inline kma_world_share kma_world_share_of(uint n, uint me, uint items, bo
     return share;
 }
 
-#define KMA_WORLD_SHARE(n)                                                                                             \
-    kma_world_share_of(n, (uint)get_global_id(0), (uint)get_global_size(0), KMA_IS_CPU && KMA_LANES == KMA_LANES_SINGLE)
+#define KMA_WORLD_SHARE(n)                                                                         \
+    kma_world_share_of(n, (uint)get_global_id(0), (uint)get_global_size(0),                        \
+                       KMA_IS_CPU &&KMA_LANES == KMA_LANES_SINGLE)
 
-// Number `i` of kma_world_listed(w, cls) * slots: the object there, or 0; `slots` is KMA_WORLD_SLOTS(cls).
+// Number `i` of kma_world_listed(w, cls) * slots: the object there, or 0; `slots` is
+// KMA_WORLD_SLOTS(cls).
 static inline uint kma_world_listed_object(global kma_world *w, uint cls, uint slots, uint i)
 {
     const uint block = kma_world_list(w, cls)[i / slots], slot = i % slots;
@@ -48,8 +53,9 @@ static inline uint kma_world_listed_object(global kma_world *w, uint cls, uint s
     return (objects & kma_slots_bit(slot)) != 0 ? kma_world_ref(block, slot) : 0;
 }
 
-// Neighbouring objects: `count` references from `first` on, of one block, so that element k of a field's array from the first one's on is that of
-// object first + k. And the way to the next ones, through all of the classes cls to a last one.
+// Neighbouring objects: `count` references from `first` on, of one block, so that element k of a
+// field's array from the first one's on is that of object first + k. And the way to the next ones,
+// through all of the classes cls to a last one.
 typedef struct kma_world_run {
     uint first, count;          // count 0: behind the last run
     uint kma_block;             // the block's slot 0, as a reference
@@ -74,9 +80,11 @@ static inline kma_world_run kma_world_run_next(global kma_world *w, kma_world_ru
         }
         const uint block = kma_world_list(w, run.cls)[run.at++];
         run.kma_block = kma_world_ref(block, 0);
-        run.objects = kma_world_block_at(w, block)->iterated; // has objects, or it would not be listed
+        // has objects, or it would not be listed
+        run.objects = kma_world_block_at(w, block)->iterated;
     }
-    const kma_slots lowest = run.objects & (~run.objects + 1), above = run.objects + lowest; // the sum carries through the run
+    // the sum carries through the run
+    const kma_slots lowest = run.objects & (~run.objects + 1), above = run.objects + lowest;
     run.kma_begin = kma_slots_count(lowest - 1);
     run.first = run.kma_block | run.kma_begin;
     run.count = kma_slots_count(run.objects & ~above);
@@ -98,27 +106,33 @@ static inline kma_world_run kma_world_run_first(global kma_world *w, uint cls, u
 }
 
 // A loop over the runs of all objects of the classes cls to `last`: bounded by what is listed.
-#define KMA_WORLD_FOR_EACH_RUN(w, cls, last, run)                                                                      \
-    for (kma_world_run run = kma_world_run_first(w, cls, last); run.kma_behind != 0; /* ends with the list */          \
+#define KMA_WORLD_FOR_EACH_RUN(w, cls, last, run)                                                  \
+    /* Ends with the list. */                                                                      \
+    for (kma_world_run run = kma_world_run_first(w, cls, last); run.kma_behind != 0;               \
          run = kma_world_run_next(w, run, last))
 
-// NVIDIA's compiler unrolls the loop over a run by itself four times at most; one warp's loads have more to hide (n-body of 20,000 on an H100:
-// 1.51 ms without, 1.36 with 4, 1.27 with 8, in blocks half empty). Looking up the next block ahead gained nothing.
+// NVIDIA's compiler unrolls the loop over a run by itself four times at most; one warp's loads have
+// more to hide (n-body of 20,000 on an H100: 1.51 ms without, 1.36 with 4, 1.27 with 8, in blocks
+// half empty). Looking up the next block ahead gained nothing.
 #ifdef __NV_CL_C_VERSION
 #define KMA_WORLD_UNROLL _Pragma("unroll 8")
 #else
 #define KMA_WORLD_UNROLL
 #endif
 
-// A loop over all objects of the classes cls to `last`; `object` names the reference in what follows, in which break and continue mean what they
-// mean in any loop. The loop within a run has nothing but its count, so that compilers unroll it as one over an array, which they do not if
-// it asks of each slot whether there is an object; and a slot within its mask lets them see that the block stays the same.
-#define KMA_WORLD_FOR_EACH(w, cls, last, object)                                                                       \
-    for (kma_world_run kma_run = kma_world_run_first(w, cls, last); kma_run.kma_behind != 0 && kma_run.kma_is_left == 0; \
-         kma_run = kma_run.kma_is_left != 0 ? kma_run : kma_world_run_next(w, kma_run, last))                          \
-        KMA_WORLD_UNROLL                                                                                               \
-        for (uint kma_slot = (kma_run.kma_is_left = 1, kma_run.kma_begin), object = kma_run.kma_block | kma_run.kma_begin; \
-             kma_slot != kma_run.kma_behind || (kma_run.kma_is_left = 0) != 0;                                         \
-             kma_slot++, object = kma_run.kma_block | (kma_slot & KMA_WORLD_SLOT_MASK))
+// A loop over all objects of the classes cls to `last`; `object` names the reference in what
+// follows, in which break and continue mean what they mean in any loop. The loop within a run has
+// nothing but its count, so that compilers unroll it as one over an array, which they do not if it
+// asks of each slot whether there is an object; and a slot within its mask lets them see that the
+// block stays the same.
+#define KMA_WORLD_FOR_EACH(w, cls, last, object)                                                   \
+    for (kma_world_run kma_run = kma_world_run_first(w, cls, last);                                \
+         kma_run.kma_behind != 0 && kma_run.kma_is_left == 0;                                      \
+         kma_run = kma_run.kma_is_left != 0 ? kma_run : kma_world_run_next(w, kma_run, last))      \
+        KMA_WORLD_UNROLL                                                                           \
+    for (uint kma_slot = (kma_run.kma_is_left = 1, kma_run.kma_begin),                             \
+              object = kma_run.kma_block | kma_run.kma_begin;                                      \
+         kma_slot != kma_run.kma_behind || (kma_run.kma_is_left = 0) != 0;                         \
+         kma_slot++, object = kma_run.kma_block | (kma_slot & KMA_WORLD_SLOT_MASK))
 
 #endif

@@ -1,13 +1,16 @@
 // New objects: slots of blocks that have room, or of a block that begins for the class.
 //
-// Lanes that come together for one class are served together: their leader takes as many slots of one word as there are
-// lanes, by one atomic, and each gets one (paper, 4.2, "allocation request coalescing"). Where: in the block that the last request from the
-// same place left with room (a hint), else in one that active[cls] names, from a place of the caller's own on; else in a free one.
+// Lanes that come together for one class are served together: their leader takes as many slots of
+// one word as there are lanes, by one atomic, and each gets one (paper, 4.2, "allocation request
+// coalescing"). Where: in the block that the last request from the same place left with room (a
+// hint), else in one that active[cls] names, from a place of the caller's own on; else in a free
+// one.
 //
-// Without memory the result is 0, in few steps: no hint, an empty root of active[cls] and one of free, and active[cls] once more, of which stale hints
-// are taken away until it names no block. Blocks with room may be hidden behind
-// an empty root by somebody who was stopped within the tree; so some look through the lowest levels, too: until KMA_WORLD_SEARCHERS
-// have done so in vain since the last enumeration. (Who is stopped between a block's word and its bit there hides that block.)
+// Without memory the result is 0, in few steps: no hint, an empty root of active[cls] and one of
+// free, and active[cls] once more, of which stale hints are taken away until it names no block.
+// Blocks with room may be hidden behind an empty root by somebody who was stopped within the tree;
+// so some look through the lowest levels, too: until KMA_WORLD_SEARCHERS have done so in vain since
+// the last enumeration. (Who is stopped between a block's word and its bit there hides that block.)
 #ifndef KMA_OBJECTS_NEW_CL
 #define KMA_OBJECTS_NEW_CL
 
@@ -15,9 +18,11 @@
 #include "kma/platform/lanes.cl"
 #include "kma/platform/place.cl"
 
-// Switches, for measurements (paper, figure 12(d)), as are KMA_OBJECTS_COALESCE (blocks.cl) and KMA_OBJECTS_ROTATE (slots.cl).
+// Switches, for measurements (paper, figure 12(d)), as are KMA_OBJECTS_COALESCE (blocks.cl) and
+// KMA_OBJECTS_ROTATE (slots.cl).
 #ifndef KMA_OBJECTS_HIERARCHY
-#define KMA_OBJECTS_HIERARCHY 1 // trees; 0: the lowest level is looked through from the caller's place on
+// trees; 0: the lowest level is looked through from the caller's place on
+#define KMA_OBJECTS_HIERARCHY 1
 #endif
 #ifndef KMA_OBJECTS_HINTS
 #define KMA_OBJECTS_HINTS 1 // the block of the last time first
@@ -36,8 +41,10 @@ typedef struct kma_world_taken {
     uint room; // whether the block had more
 } kma_world_taken;
 
-// Up to `want` slots of a block that should be of class cls and have room. `turn`: in which slot to begin.
-static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uint block, uint want, uint turn)
+// Up to `want` slots of a block that should be of class cls and have room. `turn`: in which slot to
+// begin.
+static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uint block, uint want,
+                                              uint turn)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
     kma_world_taken taken;
@@ -45,11 +52,13 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uin
     taken.block = block;
     taken.room = 0;
     kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
-    if (kma_load_u32(&b->type, KMA_RELAXED) != cls + 1) { // mostly seen here, so that others' blocks do not seem full for a moment
+    // mostly seen here, so that others' blocks do not seem full for a moment
+    if (kma_load_u32(&b->type, KMA_RELAXED) != cls + 1) {
         kma_world_mend(w, cls, block);
         return taken;
     }
-    for (uint tries = 0; tries < KMA_WORLD_TRIES && taken.slots == 0 && state != KMA_SLOTS_ALL; tries++) {
+    for (uint tries = 0; tries < KMA_WORLD_TRIES && taken.slots == 0 && state != KMA_SLOTS_ALL;
+         tries++) {
         const kma_slots wanted = kma_slots_choose(state, want, turn);
         const kma_slots before = kma_slots_fetch_or(&b->state, wanted, KMA_ACQUIRE);
         taken.slots = wanted & ~before;
@@ -62,7 +71,8 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uin
         if (type != 0)
             kma_world_give(w, type - 1, block, taken.slots);
         else // a free block had a clear bit, by a deletion too many
-            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0), KMA_WORLD_OBJECT_BYTES(cls));
+            kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0),
+                       KMA_WORLD_OBJECT_BYTES(cls));
         taken.slots = 0;
         taken.room = 0;
     } else if (state == KMA_SLOTS_ALL) {
@@ -89,8 +99,10 @@ static inline uint kma_world_find(global kma_world *w, global kma_atomic_u32 *tr
 #endif
 }
 
-// Looks through all blocks with room for cls, then through all that are free, in the lowest levels of the trees.
-static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uint cls, uint want, uint turn)
+// Looks through all blocks with room for cls, then through all that are free, in the lowest levels
+// of the trees.
+static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uint cls, uint want,
+                                                        uint turn)
 {
     kma_world_taken taken;
     taken.slots = 0;
@@ -104,7 +116,8 @@ static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uin
         const bool is_free = i >= words;
         global kma_atomic_u32 *tree = is_free ? kma_world_free(w) : kma_world_active(w, cls);
         const uint word = is_free ? i - words : i;
-        for (uint bits = kma_load_u32(&tree[word], KMA_RELAXED); bits != 0 && taken.slots == 0; bits &= bits - 1) {
+        for (uint bits = kma_load_u32(&tree[word], KMA_RELAXED); bits != 0 && taken.slots == 0;
+             bits &= bits - 1) {
             const uint block = (word << KMA_BIT_TREE_SHIFT) + kma_lowest_bit(bits);
             taken.block = block;
             if (!is_free)
@@ -118,15 +131,19 @@ static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uin
     return taken;
 }
 
-// Up to `want` slots of a block that active[cls] names, looked at up to `most` times. None: it names none, or those looked at had no room.
-static inline kma_world_taken kma_world_take_active(global kma_world *w, uint cls, uint want, uint from, uint most)
+// Up to `want` slots of a block that active[cls] names, looked at up to `most` times. None: it
+// names none, or those looked at had no room.
+static inline kma_world_taken kma_world_take_active(global kma_world *w, uint cls, uint want,
+                                                    uint from, uint most)
 {
     kma_world_taken taken;
     taken.slots = 0;
     taken.block = 0;
     taken.room = 0;
-    for (uint looks = 0; looks < most && taken.slots == 0; looks++) { // a look in vain takes a stale hint away, or others took the slots
-        const uint block = kma_world_find(w, kma_world_active(w, cls), kma_mix32(from + looks) % w->blocks);
+    // a look in vain takes a stale hint away, or others took the slots
+    for (uint looks = 0; looks < most && taken.slots == 0; looks++) {
+        const uint block =
+            kma_world_find(w, kma_world_active(w, cls), kma_mix32(from + looks) % w->blocks);
         if (block == KMA_BIT_TREE_NONE)
             break;
         taken = kma_world_claim(w, cls, block, want, from + looks);
@@ -134,8 +151,10 @@ static inline kma_world_taken kma_world_take_active(global kma_world *w, uint cl
     return taken;
 }
 
-// Up to `want` slots of a block for class cls, wherever there is one; by one work-item. None: without memory.
-static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint cls, uint want, uint from)
+// Up to `want` slots of a block for class cls, wherever there is one; by one work-item. None:
+// without memory.
+static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint cls, uint want,
+                                                      uint from)
 {
     kma_world_taken taken = kma_world_take_active(w, cls, want, from, KMA_OBJECTS_LOOKS);
     const uint blocks = w->blocks;
@@ -152,7 +171,8 @@ static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint 
         place = kma_mix32(place + from + 1) % blocks;
     }
     if (taken.slots == 0)
-        taken = kma_world_take_active(w, cls, want, from, 0xffffffffu); // as long as there is a hint
+        // as long as there is a hint
+        taken = kma_world_take_active(w, cls, want, from, 0xffffffffu);
     return taken.slots != 0 ? taken : kma_world_search(w, cls, want, from);
 }
 
@@ -163,7 +183,8 @@ static inline kma_world_taken kma_world_take_near(global kma_world *w, uint cls,
     kma_world_taken taken;
     taken.slots = 0;
 #if KMA_OBJECTS_HINTS
-    global kma_atomic_u32 *const hint = &kma_world_hints(w, cls)[kma_warp_place() & (KMA_WORLD_HINTS - 1)];
+    global kma_atomic_u32 *const hint =
+        &kma_world_hints(w, cls)[kma_warp_place() & (KMA_WORLD_HINTS - 1)];
     const uint last = kma_load_u32(hint, KMA_RELAXED);
     if (last != 0)
         taken = kma_world_claim(w, cls, last - 1, want, from);
@@ -178,12 +199,14 @@ static inline kma_world_taken kma_world_take_near(global kma_world *w, uint cls,
     return taken;
 }
 
-// A new object of class cls: its reference; its fields are undefined. 0, and a record, if there is no memory. Any work-item, converged or not.
+// A new object of class cls: its reference; its fields are undefined. 0, and a record, if there is
+// no memory. Any work-item, converged or not.
 static inline uint kma_world_new(global kma_world *w, uint cls)
 {
     uint self = 0;
 #if KMA_OBJECTS_COALESCE
-    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)w + cls); // worlds are further apart than classes are many
+    // worlds are further apart than classes are many
+    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)w + cls);
     if (kma_lane_in(together)) {
         const uint rank = kma_lane_rank(together), lanes = kma_lanes_count(together);
         for (uint served = 0; served < lanes;) { // as many each time as one block had room for

@@ -1,4 +1,5 @@
-// The word that says which slots of a block are taken: 64 bits where the device has 64-bit atomics, else 32.
+// The word that says which slots of a block are taken: 64 bits where the device has 64-bit atomics,
+// else 32.
 #ifndef KMA_OBJECTS_SLOTS_CL
 #define KMA_OBJECTS_SLOTS_CL
 
@@ -75,7 +76,8 @@ static inline kma_slots kma_slots_turned(kma_slots slots, uint turn)
     return turn == 0 ? slots : (slots >> turn) | (slots << (KMA_SLOTS_BITS - turn));
 }
 
-// Up to `want` slots, 1 or more, that are clear in `state`: the first ones from `turn` on, round about.
+// Up to `want` slots, 1 or more, that are clear in `state`: the first ones from `turn` on, round
+// about.
 static inline kma_slots kma_slots_choose(kma_slots state, uint want, uint turn)
 {
     const uint from = KMA_OBJECTS_ROTATE ? turn & (KMA_SLOTS_BITS - 1) : 0;

@@ -1,6 +1,6 @@
 // References from one object to another. For each class the generated text has a function that
-// visits the references of an object (host/src/schema_text.cpp), whatever the visit is for: so all
-// that follows references sees the same ones.
+// visits the references of an object (host/src/objects/schema_text.cpp), whatever the visit is for:
+// so all that follows references sees the same ones.
 //
 // No other kernel runs meanwhile.
 #ifndef KMA_OBJECTS_VISIT_CL

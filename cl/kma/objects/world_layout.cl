@@ -1,13 +1,16 @@
-// What a world is in memory: types and arithmetic only, shared with the host library like heap/header.cl.
+// What a world is in memory: types and arithmetic only, shared with the host library like
+// heap/common/header.cl.
 //
-//   | kma_world | classes | hints | blocks … | states: one kma_world_block for each | trees: free, active[cls] | lists[cls] |
+//   | kma_world | classes | hints | blocks … | states: one kma_world_block for each | trees: free,
+//   active[cls] | lists[cls] |
 //     ^ sizes that the schema alone decides     ^ as many as there are blocks
 //
-// What a field's address is made of does not depend on the number of blocks, so a program serves worlds of any size.
+// What a field's address is made of does not depend on the number of blocks, so a program serves
+// worlds of any size.
 #ifndef KMA_OBJECTS_WORLD_LAYOUT_CL
 #define KMA_OBJECTS_WORLD_LAYOUT_CL
 
-#include "kma/heap/header.cl"
+#include "kma/heap/common/header.cl"
 #include "kma/lockfree/bit_tree_layout.cl"
 
 #define KMA_KIND_WORLD          5u          // in the header's `kind`
@@ -15,15 +18,17 @@
 #define KMA_WORLD_ALIGN         128u        // of a block
 #define KMA_WORLD_CLASSES_MOST  64u
 #ifndef KMA_WORLD_HINTS
-#define KMA_WORLD_HINTS         16384u      // words for each class, a power of two; the host library knows this number only
+// words for each class, a power of two; the host library knows this number only
+#define KMA_WORLD_HINTS         16384u
 #endif
 
-// A reference to an object: (block + 1) << 6 | slot. Without 64-bit atomics a block has 32 slots at most; the form is the same.
+// A reference to an object: (block + 1) << 6 | slot. Without 64-bit atomics a block has 32 slots at
+// most; the form is the same.
 #define KMA_WORLD_SLOT_SHIFT 6u
 #define KMA_WORLD_SLOT_MASK  63u
 
-// What tells of one block. At rest: state is all ones if type is 0, else it has the bits of objects and those of slots that the class
-// has not. (Where words have 32 bits, the upper halves are 0.)
+// What tells of one block. At rest: state is all ones if type is 0, else it has the bits of objects
+// and those of slots that the class has not. (Where words have 32 bits, the upper halves are 0.)
 typedef struct kma_world_block {
 #if KMA_HAS_ATOMIC64
     kma_atomic_u64 state;
@@ -40,7 +45,8 @@ typedef struct kma_world_block {
 
 // Of one class that objects can have.
 typedef struct kma_world_class {
-    kma_atomic_u32 listed[2]; // blocks in its list: one of the two counts, the next enumeration takes the other
+    // blocks in its list: one of the two counts, the next enumeration takes the other
+    kma_atomic_u32 listed[2];
     uint turn;                // which
     uint pad[29];             // a line of the cache for each
 } kma_world_class;
@@ -55,9 +61,13 @@ typedef struct kma_world {
     uint classes;
     uint block_bytes;
     uint pad[12];
-    kma_atomic_u32 searching; // who looks through all blocks, or has in vain since the last enumeration; a line of the cache of its own
+    // who looks through all blocks, or has in vain since the last enumeration; a line of the cache
+    // of its own
+    kma_atomic_u32 searching;
     uint pad_behind[31];
-    uint nowhere[32]; // with KMA_DEBUG the field of what is no object: as long as the longest one, a vector of 128 bytes
+    // with KMA_DEBUG the field of what is no object: as long as the longest one, a vector of 128
+    // bytes
+    uint nowhere[32];
 } kma_world;
 
 static inline ulong kma_world_up(ulong bytes)
@@ -66,8 +76,10 @@ static inline ulong kma_world_up(ulong bytes)
 }
 
 // Where blocks begin.
-#define KMA_WORLD_BEGIN(classes)                                                                                       \
-    ((sizeof(kma_world) + (classes) * (sizeof(kma_world_class) + KMA_WORLD_HINTS * sizeof(kma_atomic_u32)) + KMA_WORLD_ALIGN - 1) /        \
+#define KMA_WORLD_BEGIN(classes)                                                                   \
+    ((sizeof(kma_world) +                                                                          \
+      (classes) * (sizeof(kma_world_class) + KMA_WORLD_HINTS * sizeof(kma_atomic_u32)) +           \
+      KMA_WORLD_ALIGN - 1) /                                                                       \
      KMA_WORLD_ALIGN * KMA_WORLD_ALIGN)
 
 // Bytes of one class's list of blocks, each a uint.
@@ -85,7 +97,9 @@ typedef struct kma_world_plan {
 static inline kma_world_plan kma_world_plan_of(uint classes, uint block_bytes, uint blocks)
 {
     kma_world_plan plan;
-    plan.tree_words = (uint)(kma_world_up(sizeof(kma_atomic_u32) * (ulong)kma_bit_tree_words(blocks)) / sizeof(kma_atomic_u32));
+    plan.tree_words =
+        (uint)(kma_world_up(sizeof(kma_atomic_u32) * (ulong)kma_bit_tree_words(blocks)) /
+               sizeof(kma_atomic_u32));
     plan.states = KMA_WORLD_BEGIN(classes) + (ulong)block_bytes * blocks;
     plan.trees = plan.states + (ulong)sizeof(kma_world_block) * blocks;
     plan.trees = kma_world_up(plan.trees);

@@ -27,8 +27,8 @@ static inline bool kma_is_power_of_two(ulong value)
     return popcount(value) == 1;
 }
 
-// a * b, or the largest number if that does not fit. No division: clang makes the usual test by one an instruction
-// that oclgrind does not know.
+// a * b, or the largest number if that does not fit. No division: clang makes the usual test by one
+// an instruction that oclgrind does not know.
 static inline ulong kma_mul_sat(ulong a, ulong b)
 {
     const ulong a_high = a >> 32;
@@ -39,7 +39,8 @@ static inline ulong kma_mul_sat(ulong a, ulong b)
     return add_sat(cross << 32, (ulong)(uint)a * (uint)b);
 }
 
-// A bijection of 32-bit integers that spreads near values far apart ("lowbias32", C. Wellons, hash-prospector).
+// A bijection of 32-bit integers that spreads near values far apart ("lowbias32", C. Wellons,
+// hash-prospector).
 static inline uint kma_mix32(uint x)
 {
     x ^= x >> 16;

@@ -1,11 +1,11 @@
-// What the work-items of a work-group tell each other: sums and the largest of a number that each has, through words in local
-// memory, which the kernel declares:
+// What the work-items of a work-group tell each other: sums and the largest of a number that each
+// has, through words in local memory, which the kernel declares:
 //
 //   local kma_group_words words;
 //   const kma_scan sums = kma_group_scan(&words, value);
 //
-// Collective: all work-items of the work-group call them, in the same order, as they do barrier(). Any group size. In two steps,
-// between which the first work-item may do what it does for all:
+// Collective: all work-items of the work-group call them, in the same order, as they do barrier().
+// Any group size. In two steps, between which the first work-item may do what it does for all:
 //
 //   kma_group_place kma_group_put   (words, value)  puts the caller's number
 //   uint            kma_group_sum   (words)         the first work-item alone: the sum of all
@@ -15,13 +15,16 @@
 //   kma_scan        kma_group_scan  (words, value)  all of that at once
 //   uint            kma_group_max   (words, value)  the largest number, by kma_group_put_max and kma_group_most
 //
-// On NVIDIA a part of the group is a warp (group_nv.cl). Elsewhere, where lanes meet, those that arrive together are summed by the
-// lanes' own means (lanes.cl), and their leader adds that to the word of his part, 32 work-items or more. Where they do not, which is
-// on CPUs, a part is one work-item, of groups of more than 1,024 several. So sums go by parts in the work-items' order; within a part that
-// is added to, by who came first, and within a lane group, as in a warp, by lanes.
+// On NVIDIA a part of the group is a warp (group_nv.cl). Elsewhere, where lanes meet, those that
+// arrive together are summed by the lanes' own means (lanes.cl), and their leader adds that to the
+// word of his part, 32 work-items or more. Where they do not, which is on CPUs, a part is one
+// work-item, of groups of more than 1,024 several. So sums go by parts in the work-items' order;
+// within a part that is added to, by who came first, and within a lane group, as in a warp, by
+// lanes.
 //
-// A barrier ends put, and one is in tell. Words of parts are written before the first and read by the first work-item between
-// the two; what that writes then, all read behind the second. So nobody reads what a call that follows writes.
+// A barrier ends put, and one is in tell. Words of parts are written before the first and read by
+// the first work-item between the two; what that writes then, all read behind the second. So nobody
+// reads what a call that follows writes.
 #ifndef KMA_PLATFORM_GROUP_CL
 #define KMA_PLATFORM_GROUP_CL
 
@@ -36,7 +39,8 @@
 #endif
 
 typedef struct kma_group_words {
-    uint4 part[KMA_GROUP_PARTS / 4];   // their sums, or maxima: four at a time, since steps cost more than words
+    // their sums, or maxima: four at a time, since steps cost more than words
+    uint4 part[KMA_GROUP_PARTS / 4];
     uint4 before[KMA_GROUP_PARTS / 4]; // sums of those in front
     uint beyond; // 1 if the sum of a part that is added to passed 2^32 - 1
     uint told;   // by the first work-item
@@ -56,15 +60,17 @@ static inline uint kma_group_items(void)
 // The calling work-item's number in its work-group.
 static inline uint kma_group_me(void)
 {
-    return (uint)(get_local_id(0) + get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));
+    return (uint)(get_local_id(0) +
+                  get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));
 }
 
 // log2 of the work-items of a part.
 static inline uint kma_group_part_shift(void)
 {
     const uint items = kma_group_items();
-    return items <= KMA_GROUP_PARTS << KMA_GROUP_PART_SHIFT ? KMA_GROUP_PART_SHIFT
-                                                            : kma_highest_bit((items - 1) / KMA_GROUP_PARTS) + 1;
+    return items <= KMA_GROUP_PARTS << KMA_GROUP_PART_SHIFT
+               ? KMA_GROUP_PART_SHIFT
+               : kma_highest_bit((items - 1) / KMA_GROUP_PARTS) + 1;
 }
 
 // Fours of parts.
@@ -94,7 +100,8 @@ static inline void kma_group_clear(local kma_group_words *words)
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Puts the number of a part, by its last work-item; that of the last part also puts 0 for those that are missing in the last four.
+// Puts the number of a part, by its last work-item; that of the last part also puts 0 for those
+// that are missing in the last four.
 static inline void kma_group_put_part(local kma_group_words *words, uint part, uint value)
 {
     *kma_group_part(words, part) = value;
@@ -103,7 +110,8 @@ static inline void kma_group_put_part(local kma_group_words *words, uint part, u
 }
 
 #if KMA_GROUP_HAS_WARPS
-static inline void kma_group_put_last(local kma_group_words *words, uint warp, uint lanes, uint value)
+static inline void kma_group_put_last(local kma_group_words *words, uint warp, uint lanes,
+                                      uint value)
 {
     if (kma_lane_id() == kma_highest_bit(lanes))
         kma_group_put_part(words, warp, value);
@@ -164,7 +172,8 @@ static inline void kma_group_put_max(local kma_group_words *words, uint value)
 }
 #endif
 
-// The sum of what all have put; it stays at 2^32 - 1 if it would pass that, and then kma_group_before is of no use.
+// The sum of what all have put; it stays at 2^32 - 1 if it would pass that, and then
+// kma_group_before is of no use.
 static inline uint kma_group_sum(local kma_group_words *words)
 {
     bool passed = !KMA_GROUP_HAS_WARPS && kma_group_part_shift() != 0 && words->beyond != 0;
@@ -178,12 +187,14 @@ static inline uint kma_group_sum(local kma_group_words *words)
         before.w = before.z + its.z;
         sum = before.w + its.w;
         words->before[i] = before;
-        passed = passed || before.y < before.x || before.z < before.y || before.w < before.z || sum < before.w;
+        passed = passed || before.y < before.x || before.z < before.y || before.w < before.z ||
+                 sum < before.w;
     }
     return passed ? 0xffffffffu : sum;
 }
 
-// What the first work-item says; what it did and saw in global memory before is before what the others do after.
+// What the first work-item says; what it did and saw in global memory before is before what the
+// others do after.
 static inline uint kma_group_tell(local kma_group_words *words, uint value)
 {
     if (kma_group_me() == 0)

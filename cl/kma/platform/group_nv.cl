@@ -1,7 +1,8 @@
-// A work-group's sums and maxima on NVIDIA: warps are whole. A call that is collective by work-group is so by warp, and warps are
-// consecutive work-items (CUDA C++ Programming Guide, "SIMT Architecture"); so a part is a warp, whose lanes are known without asking who
-// has arrived, the exchange brings them together, and its last lane alone writes the part's word: nothing is cleared before, and
-// nothing is atomic.
+// A work-group's sums and maxima on NVIDIA: warps are whole. A call that is collective by
+// work-group is so by warp, and warps are consecutive work-items (CUDA C++ Programming Guide, "SIMT
+// Architecture"); so a part is a warp, whose lanes are known without asking who has arrived, the
+// exchange brings them together, and its last lane alone writes the part's word: nothing is cleared
+// before, and nothing is atomic.
 #ifndef KMA_PLATFORM_GROUP_NV_CL
 #define KMA_PLATFORM_GROUP_NV_CL
 
@@ -18,7 +19,10 @@ static inline uint kma_group_lanes(uint warp)
 static inline uint kma_group_from_below(uint lanes, uint value, uint distance)
 {
     uint its;
-    __asm__ volatile("shfl.sync.up.b32 %0, %1, %2, 0, %3;" : "=r"(its) : "r"(value), "r"(distance), "r"(lanes) : "memory");
+    __asm__ volatile("shfl.sync.up.b32 %0, %1, %2, 0, %3;"
+                     : "=r"(its)
+                     : "r"(value), "r"(distance), "r"(lanes)
+                     : "memory");
     return its;
 }
 

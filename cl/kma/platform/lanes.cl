@@ -1,17 +1,22 @@
-// Lanes: work-items that happen to execute an instruction together, and what they can tell each other.
+// Lanes: work-items that happen to execute an instruction together, and what they can tell each
+// other.
 //
-// A "group" here is a kma_lanes set that kma_lanes_active() returned. Nobody waits for a lane outside it: a lane that
-// diverged, or comes alone, or runs on a device without lane operations, is a group of one and loses nothing but the
-// company. Rules for every function that takes `group`:
-//   - all lanes of the group call it, with the same set, in the control flow in which they got the set;
-//   - the group must not have diverged since (`if (kma_lane_leads(group)) { no calls with group here }`).
-//   - a branch that the compiler cannot remove stands between the start of an `if` arm and kma_lanes_active there:
-//     compilers make one of two equal calls that begin both arms, in front of the `if`, with the lanes of both. The
-//     paths whose primitive could be moved so bring such a branch themselves.
-//   - lanes that meet in a function may come from different rounds of a loop (NVIDIA): what a group goes by is worked out from its
-//     lanes' values, or is the leader's, never what each has counted for itself.
-// The functions move values, they order no memory: what the leader acquired, the others have not, until they meet in
-// kma_lanes_sync.
+// A "group" here is a kma_lanes set that kma_lanes_active() returned. Nobody waits for a lane
+// outside it: a lane that diverged, or comes alone, or runs on a device without lane operations, is
+// a group of one and loses nothing but the company. Rules for every function that takes `group`:
+//   - all lanes of the group call it, with the same set, in the control flow in which they got the
+//     set;
+//   - the group must not have diverged since (`if (kma_lane_leads(group)) { no calls with group
+//     here }`).
+//   - a branch that the compiler cannot remove stands between the start of an `if` arm and
+//     kma_lanes_active there: compilers make one of two equal calls that begin both arms, in front
+//     of the `if`, with the lanes of both. The paths whose primitive could be moved so bring such a
+//     branch themselves.
+//   - lanes that meet in a function may come from different rounds of a loop (NVIDIA): what a group
+//     goes by is worked out from its lanes' values, or is the leader's, never what each has counted
+//     for itself.
+// The functions move values, they order no memory: what the leader acquired, the others have not,
+// until they meet in kma_lanes_sync.
 //
 //   kma_lanes kma_lanes_active  (void)                 the lanes that are here with me, me included
 //   uint      kma_lane_rank     (group)                how many lanes of the group come before me
@@ -26,14 +31,17 @@
 //   kma_scan  kma_lanes_scan    (group, value)         sums over the lanes before me and over all, saturating
 //   void      kma_lanes_sync    (group)                what a lane did or saw before is before what each does after
 //
-// Lanes that came together may want different things, of different heaps even. `alike` picks those that want the
-// leader's; they go on as a group inside `if (kma_lane_in(alike))`, the others each alone.
+// Lanes that came together may want different things, of different heaps even. `alike` picks those
+// that want the leader's; they go on as a group inside `if (kma_lane_in(alike))`, the others each
+// alone.
 //
-// With KMA_SHORT_PATHS (target.cl) a path also has KMA_LANES_ALL, the set of all lanes that there may be: where a function is
-// given that, the compiler knows it. kma_lane_of_all() is kma_lane_rank(KMA_LANES_ALL).
+// With KMA_SHORT_PATHS (target.cl) a path also has KMA_LANES_ALL, the set of all lanes that there
+// may be: where a function is given that, the compiler knows it. kma_lane_of_all() is
+// kma_lane_rank(KMA_LANES_ALL).
 //
-// A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and kma_lanes_sync; where the
-// hardware has more, it says so with KMA_LANES_HAVE_{FIRST,MATCH,OR,SCAN} and supplies those too.
+// A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and
+// kma_lanes_sync; where the hardware has more, it says so with KMA_LANES_HAVE_{FIRST,MATCH,OR,SCAN}
+// and supplies those too.
 #ifndef KMA_PLATFORM_LANES_CL
 #define KMA_PLATFORM_LANES_CL
 
@@ -79,7 +87,8 @@ static inline uint kma_lane_rank(kma_lanes group)
 static inline uint kma_lanes_nth(kma_lanes group, uint n)
 {
     const uint next = kma_lowest_bit(group) + n; // the answer if no lane between is missing
-    if (next < 8 * sizeof(kma_lanes) && (uint)popcount((kma_lanes)(group & kma_bits_below(next))) == n &&
+    if (next < 8 * sizeof(kma_lanes) &&
+        (uint)popcount((kma_lanes)(group & kma_bits_below(next))) == n &&
         ((group >> next) & 1) != 0)
         return next;
     uint lane = 0;
@@ -131,8 +140,8 @@ static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
 }
 #endif
 
-// The first of the group's lanes whose `key` is mine. All those are in `set`, where it has number `rank`: so it is
-// found where there is no quick way to match keys.
+// The first of the group's lanes whose `key` is mine. All those are in `set`, where it has number
+// `rank`: so it is found where there is no quick way to match keys.
 static inline uint kma_lanes_head(kma_lanes group, uint key, kma_lanes set, uint rank)
 {
 #ifdef KMA_LANES_HAVE_MATCH
@@ -146,7 +155,8 @@ static inline uint kma_lanes_head(kma_lanes group, uint key, kma_lanes set, uint
 #endif
 }
 
-// All lanes of the group go the same way: on some platforms an exchange in arms that part goes wrong.
+// All lanes of the group go the same way: on some platforms an exchange in arms that part goes
+// wrong.
 #ifndef KMA_LANES_HAVE_OR
 static inline uint kma_lanes_or(kma_lanes group, kma_lanes some, uint value)
 {
@@ -160,8 +170,9 @@ static inline uint kma_lanes_or(kma_lanes group, kma_lanes some, uint value)
 }
 #endif
 
-// Pointer jumping over the lanes that are there, whatever holes the set has: after step k a lane holds the sum of
-// itself and up to 2^k - 1 lanes before it, and knows the lane where the rest ends. ceil(log2(count)) steps.
+// Pointer jumping over the lanes that are there, whatever holes the set has: after step k a lane
+// holds the sum of itself and up to 2^k - 1 lanes before it, and knows the lane where the rest
+// ends. ceil(log2(count)) steps.
 #ifndef KMA_LANES_HAVE_SCAN
 static inline kma_scan kma_lanes_scan(kma_lanes group, uint value)
 {

@@ -1,4 +1,5 @@
-// Lanes on AMD: clang's amdgcn built-ins. A wavefront runs in lockstep under its exec mask, so the mask is the group.
+// Lanes on AMD: clang's amdgcn built-ins. A wavefront runs in lockstep under its exec mask, so the
+// mask is the group.
 #ifndef KMA_PLATFORM_LANES_AMDGCN_CL
 #define KMA_PLATFORM_LANES_AMDGCN_CL
 
@@ -29,8 +30,9 @@ static inline uint kma_lanes_first(kma_lanes group, uint value)
     return kma_lanes_read(value, kma_lowest_bit(group));
 }
 
-// ds_bpermute reads any lane on GFX8, GFX9 and GFX12, and where a wavefront has 32. Elsewhere (GFX10 and GFX11 with 64, and a
-// compiler that does not tell) it reads lanes of the caller's half only, so that each lane of the group is read in turn.
+// ds_bpermute reads any lane on GFX8, GFX9 and GFX12, and where a wavefront has 32. Elsewhere
+// (GFX10 and GFX11 with 64, and a compiler that does not tell) it reads lanes of the caller's half
+// only, so that each lane of the group is read in turn.
 static inline uint kma_lanes_shuffle(kma_lanes group, uint value, uint lane)
 {
 #if defined(__GFX8__) || defined(__GFX9__) || defined(__GFX12__) || \
@@ -48,7 +50,8 @@ static inline uint kma_lanes_shuffle(kma_lanes group, uint value, uint lane)
 #endif
 }
 
-// Older clangs know the comparison that yields a mask for either wavefront size, newer ones a ballot for each.
+// Older clangs know the comparison that yields a mask for either wavefront size, newer ones a
+// ballot for each.
 static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
 {
 #if __has_builtin(__builtin_amdgcn_uicmp)

@@ -1,6 +1,6 @@
-// Lanes on NVIDIA: PTX (ISA 6.2; match needs sm_70, redux ISA 7.0 and sm_80). Since Volta the lanes of a warp run
-// freely, so `activemask` says who is here at this instant, and every later exchange names that set: its `.sync` brings
-// the set together again.
+// Lanes on NVIDIA: PTX (ISA 6.2; match needs sm_70, redux ISA 7.0 and sm_80). Since Volta the lanes
+// of a warp run freely, so `activemask` says who is here at this instant, and every later exchange
+// names that set: its `.sync` brings the set together again.
 #ifndef KMA_PLATFORM_LANES_NV_CL
 #define KMA_PLATFORM_LANES_NV_CL
 
@@ -18,10 +18,11 @@ static inline uint kma_lane_of_all(void)
     return kma_lane_id();
 }
 
-// The `if` is always taken, which neither compiler knows (the assembler knows that %laneid < 32). So the one does not
-// move activemask: lanes.cl's last rule. And to the other the set may differ from lane to lane: where it thinks that all
-// lanes here have the same one, as in a function that it calls, its vote.sync and match.sync also count the lanes of
-// another group of the warp that got there by itself (driver 580; tests/conformance/called_test.cpp).
+// The `if` is always taken, which neither compiler knows (the assembler knows that %laneid < 32).
+// So the one does not move activemask: lanes.cl's last rule. And to the other the set may differ
+// from lane to lane: where it thinks that all lanes here have the same one, as in a function that
+// it calls, its vote.sync and match.sync also count the lanes of another group of the warp that got
+// there by itself (driver 580; tests/heap/conformance/called_test.cpp).
 static inline kma_lanes kma_lanes_active(void)
 {
     uint self;
@@ -60,7 +61,10 @@ static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
 {
     uint mask;
     const uint low = bits < 32 ? value & ((1u << bits) - 1u) : value;
-    __asm__ volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(mask) : "r"(low), "r"((uint)group) : "memory");
+    __asm__ volatile("match.any.sync.b32 %0, %1, %2;"
+                     : "=r"(mask)
+                     : "r"(low), "r"((uint)group)
+                     : "memory");
     return mask;
 }
 #endif
@@ -70,7 +74,10 @@ static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
 static inline uint kma_lanes_or(kma_lanes group, kma_lanes some, uint value)
 {
     uint joined;
-    __asm__ volatile("redux.sync.or.b32 %0, %1, %2;" : "=r"(joined) : "r"(value), "r"((uint)some) : "memory");
+    __asm__ volatile("redux.sync.or.b32 %0, %1, %2;"
+                     : "=r"(joined)
+                     : "r"(value), "r"((uint)some)
+                     : "memory");
     (void)group;
     return joined;
 }

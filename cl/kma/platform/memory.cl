@@ -1,28 +1,33 @@
-// Shared words: the atomics and fences that every lock-free structure of kma goes through. Device scope.
+// Shared words: the atomics and fences that every lock-free structure of kma goes through. Device
+// scope.
 //
-// A word that several work-items touch at once is a kma_atomic_u32 or kma_atomic_u64. These are structs, so that a
-// plain access does not compile and a host shim can put std::atomic or Relacy's atomic in their place.
+// A word that several work-items touch at once is a kma_atomic_u32 or kma_atomic_u64. These are
+// structs, so that a plain access does not compile and a host shim can put std::atomic or Relacy's
+// atomic in their place.
 //
 //   ctype  kma_load_W     (word, order)                     order: KMA_RELAXED, KMA_ACQUIRE
 //   void   kma_store_W    (word, value, order)              order: KMA_RELAXED, KMA_RELEASE
 //   ctype  kma_exchange_W (word, value, order)              all four orders; the value before
 //   ctype  kma_cas_W      (word, expected, desired, order)  the value before: it was stored iff that == expected.
-//                                                           A failed one still acquires if `order` does.
+//                                                           A failed one still acquires if `order`
+//                                                           does.
 //   ctype  kma_fetch_add_W, kma_fetch_or_W, kma_fetch_and_W (word, value, order)   the value before
 //   void   kma_fence      (order)                           KMA_ACQUIRE, KMA_RELEASE, KMA_ACQ_REL
 //
-// with W = u32 or u64 (u64 only if KMA_HAS_ATOMIC64). The orders mean what they mean in C11, at device scope:
-// what is written before a release is seen by any work-item of the device that reads the released value with acquire.
-// `order` is always a literal, so that each call folds to one instruction or two.
+// with W = u32 or u64 (u64 only if KMA_HAS_ATOMIC64). The orders mean what they mean in C11, at
+// device scope: what is written before a release is seen by any work-item of the device that reads
+// the released value with acquire. `order` is always a literal, so that each call folds to one
+// instruction or two.
 //
-// Every path must supply the list above. memory_fenced.cl makes it from relaxed operations and a fence.
+// Every path must supply the list above. memory_fenced.cl makes it from relaxed operations and a
+// fence.
 #ifndef KMA_PLATFORM_MEMORY_CL
 #define KMA_PLATFORM_MEMORY_CL
 
 #include "kma/platform/target.cl"
 
-// A field that is not shared at the moment it is touched: written before it is published, or its owner's alone. The
-// tests' host shim checks that for races.
+// A field that is not shared at the moment it is touched: written before it is published, or its
+// owner's alone. The tests' host shim checks that for races.
 #ifndef KMA_PLAIN
 #define KMA_PLAIN(T) T
 #endif

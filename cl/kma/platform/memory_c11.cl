@@ -23,33 +23,35 @@ static inline kma_order kma_order_of_failure(kma_order order)
     return order == KMA_ACQ_REL || order == KMA_ACQUIRE ? KMA_ACQUIRE : KMA_RELAXED;
 }
 
-#define KMA_C11_FETCH(W, ctype, op)                                                                                    \
-    static inline ctype kma_fetch_##op##_##W(global kma_atomic_##W *at, ctype value, kma_order order)                  \
-    {                                                                                                                  \
-        return atomic_fetch_##op##_explicit(&at->word, value, order, memory_scope_device);                             \
+#define KMA_C11_FETCH(W, ctype, op)                                                                \
+    static inline ctype kma_fetch_##op##_##W(global kma_atomic_##W *at, ctype value,               \
+                                             kma_order order)                                      \
+    {                                                                                              \
+        return atomic_fetch_##op##_explicit(&at->word, value, order, memory_scope_device);         \
     }
 
-#define KMA_C11_WORD(W, ctype)                                                                                         \
-    static inline ctype kma_load_##W(global kma_atomic_##W *at, kma_order order)                                       \
-    {                                                                                                                  \
-        return atomic_load_explicit(&at->word, order, memory_scope_device);                                            \
-    }                                                                                                                  \
-    static inline void kma_store_##W(global kma_atomic_##W *at, ctype value, kma_order order)                          \
-    {                                                                                                                  \
-        atomic_store_explicit(&at->word, value, order, memory_scope_device);                                           \
-    }                                                                                                                  \
-    static inline ctype kma_exchange_##W(global kma_atomic_##W *at, ctype value, kma_order order)                      \
-    {                                                                                                                  \
-        return atomic_exchange_explicit(&at->word, value, order, memory_scope_device);                                 \
-    }                                                                                                                  \
-    static inline ctype kma_cas_##W(global kma_atomic_##W *at, ctype expected, ctype desired, kma_order order)         \
-    {                                                                                                                  \
-        atomic_compare_exchange_strong_explicit(&at->word, &expected, desired, order, kma_order_of_failure(order),     \
-                                                memory_scope_device);                                                  \
-        return expected;                                                                                               \
-    }                                                                                                                  \
-    KMA_C11_FETCH(W, ctype, add)                                                                                       \
-    KMA_C11_FETCH(W, ctype, or)                                                                                        \
+#define KMA_C11_WORD(W, ctype)                                                                     \
+    static inline ctype kma_load_##W(global kma_atomic_##W *at, kma_order order)                   \
+    {                                                                                              \
+        return atomic_load_explicit(&at->word, order, memory_scope_device);                        \
+    }                                                                                              \
+    static inline void kma_store_##W(global kma_atomic_##W *at, ctype value, kma_order order)      \
+    {                                                                                              \
+        atomic_store_explicit(&at->word, value, order, memory_scope_device);                       \
+    }                                                                                              \
+    static inline ctype kma_exchange_##W(global kma_atomic_##W *at, ctype value, kma_order order)  \
+    {                                                                                              \
+        return atomic_exchange_explicit(&at->word, value, order, memory_scope_device);             \
+    }                                                                                              \
+    static inline ctype kma_cas_##W(global kma_atomic_##W *at, ctype expected, ctype desired,      \
+                                    kma_order order)                                               \
+    {                                                                                              \
+        atomic_compare_exchange_strong_explicit(&at->word, &expected, desired, order,              \
+                                                kma_order_of_failure(order), memory_scope_device); \
+        return expected;                                                                           \
+    }                                                                                              \
+    KMA_C11_FETCH(W, ctype, add)                                                                   \
+    KMA_C11_FETCH(W, ctype, or)                                                                    \
     KMA_C11_FETCH(W, ctype, and)
 
 KMA_C11_WORD(u32, uint)

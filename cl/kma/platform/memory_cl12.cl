@@ -1,6 +1,8 @@
-// Relaxed words and the fence on OpenCL C 1.2, which has neither orders nor scopes. memory_fenced.cl builds on this.
+// Relaxed words and the fence on OpenCL C 1.2, which has neither orders nor scopes.
+// memory_fenced.cl builds on this.
 //
-// Loads and stores are volatile: a plain read in a loop is hoisted (seen on PoCL). 1.2's atomics are relaxed.
+// Loads and stores are volatile: a plain read in a loop is hoisted (seen on PoCL). 1.2's atomics
+// are relaxed.
 #ifndef KMA_PLATFORM_MEMORY_CL12_CL
 #define KMA_PLATFORM_MEMORY_CL12_CL
 
@@ -14,14 +16,16 @@ typedef struct kma_atomic_u32 {
     volatile uint word;
 } kma_atomic_u32;
 
-// 1.2's mem_fence orders "within a work-item"; whether other work-groups see the order is the compiler's choice.
-// NVIDIA's orders nothing for them, so its own instruction stands here for GPUs before Volta. Clang's built-in
-// becomes a true device-wide fence on the compilers made from clang; the rest get the strongest word that 1.2 has.
+// 1.2's mem_fence orders "within a work-item"; whether other work-groups see the order is the
+// compiler's choice. NVIDIA's orders nothing for them, so its own instruction stands here for GPUs
+// before Volta. Clang's built-in becomes a true device-wide fence on the compilers made from clang;
+// the rest get the strongest word that 1.2 has.
 static inline void kma_fence(kma_order order)
 {
 #if KMA_IS_NV
     __asm__ volatile("membar.gl;" ::: "memory");
-#elif defined(__clang__) && !defined(__SPIR__) && !defined(__SPIRV__) && !defined(KMA_NO_CLANG_FENCE)
+#elif defined(__clang__) && !defined(__SPIR__) && !defined(__SPIRV__) &&                           \
+    !defined(KMA_NO_CLANG_FENCE)
     __atomic_thread_fence(__ATOMIC_ACQ_REL);
 #else
     mem_fence(CLK_GLOBAL_MEM_FENCE);
@@ -30,34 +34,34 @@ static inline void kma_fence(kma_order order)
 }
 
 // 1.2 calls the 32-bit atomics atomic_…, the 64-bit extension calls them atom_….
-#define KMA_CL12_WORD(W, ctype, prefix)                                                                                \
-    static inline ctype kma_raw_load_##W(global kma_atomic_##W *at)                                                    \
-    {                                                                                                                  \
-        return at->word;                                                                                               \
-    }                                                                                                                  \
-    static inline void kma_raw_store_##W(global kma_atomic_##W *at, ctype value)                                       \
-    {                                                                                                                  \
-        at->word = value;                                                                                              \
-    }                                                                                                                  \
-    static inline ctype kma_raw_exchange_##W(global kma_atomic_##W *at, ctype value)                                   \
-    {                                                                                                                  \
-        return prefix##_xchg(&at->word, value);                                                                        \
-    }                                                                                                                  \
-    static inline ctype kma_raw_cas_##W(global kma_atomic_##W *at, ctype expected, ctype desired)                      \
-    {                                                                                                                  \
-        return prefix##_cmpxchg(&at->word, expected, desired);                                                         \
-    }                                                                                                                  \
-    static inline ctype kma_raw_fetch_add_##W(global kma_atomic_##W *at, ctype value)                                  \
-    {                                                                                                                  \
-        return prefix##_add(&at->word, value);                                                                         \
-    }                                                                                                                  \
-    static inline ctype kma_raw_fetch_or_##W(global kma_atomic_##W *at, ctype value)                                   \
-    {                                                                                                                  \
-        return prefix##_or(&at->word, value);                                                                          \
-    }                                                                                                                  \
-    static inline ctype kma_raw_fetch_and_##W(global kma_atomic_##W *at, ctype value)                                  \
-    {                                                                                                                  \
-        return prefix##_and(&at->word, value);                                                                         \
+#define KMA_CL12_WORD(W, ctype, prefix)                                                            \
+    static inline ctype kma_raw_load_##W(global kma_atomic_##W *at)                                \
+    {                                                                                              \
+        return at->word;                                                                           \
+    }                                                                                              \
+    static inline void kma_raw_store_##W(global kma_atomic_##W *at, ctype value)                   \
+    {                                                                                              \
+        at->word = value;                                                                          \
+    }                                                                                              \
+    static inline ctype kma_raw_exchange_##W(global kma_atomic_##W *at, ctype value)               \
+    {                                                                                              \
+        return prefix##_xchg(&at->word, value);                                                    \
+    }                                                                                              \
+    static inline ctype kma_raw_cas_##W(global kma_atomic_##W *at, ctype expected, ctype desired)  \
+    {                                                                                              \
+        return prefix##_cmpxchg(&at->word, expected, desired);                                     \
+    }                                                                                              \
+    static inline ctype kma_raw_fetch_add_##W(global kma_atomic_##W *at, ctype value)              \
+    {                                                                                              \
+        return prefix##_add(&at->word, value);                                                     \
+    }                                                                                              \
+    static inline ctype kma_raw_fetch_or_##W(global kma_atomic_##W *at, ctype value)               \
+    {                                                                                              \
+        return prefix##_or(&at->word, value);                                                      \
+    }                                                                                              \
+    static inline ctype kma_raw_fetch_and_##W(global kma_atomic_##W *at, ctype value)              \
+    {                                                                                              \
+        return prefix##_and(&at->word, value);                                                     \
     }
 
 KMA_CL12_WORD(u32, uint, atomic)

@@ -1,5 +1,6 @@
-// A pause: leaves the memory system to others for a while, where the device has an instruction for it; elsewhere
-// nothing. For back-off alone: no correctness hangs on it, and nobody may wait for anything by it.
+// A pause: leaves the memory system to others for a while, where the device has an instruction for
+// it; elsewhere nothing. For back-off alone: no correctness hangs on it, and nobody may wait for
+// anything by it.
 //
 //   void kma_pause(uint nanoseconds)     about that long, up to a million
 #ifndef KMA_PLATFORM_PAUSE_CL
@@ -10,7 +11,8 @@
 static inline void kma_pause(uint nanoseconds)
 {
 #if KMA_IS_NV && KMA_NV_ARCH >= 70
-    __asm__ volatile("nanosleep.u32 %0;" ::"r"(nanoseconds)); // PTX ISA: between 0 and twice as long
+    // PTX ISA: between 0 and twice as long
+    __asm__ volatile("nanosleep.u32 %0;" ::"r"(nanoseconds));
 #elif defined(__AMDGCN__)
     for (uint slept = 0; slept < nanoseconds; slept += 32)
         __builtin_amdgcn_s_sleep(1); // 64 clocks

@@ -1,12 +1,14 @@
-// Where a work-item runs, as a number: work-items of one place are near each other in time and caches. Structures that
-// many write spread their writers by it. A hint: two places may have one number, and a work-item may move.
+// Where a work-item runs, as a number: work-items of one place are near each other in time and
+// caches. Structures that many write spread their writers by it. A hint: two places may have one
+// number, and a work-item may move.
 #ifndef KMA_PLATFORM_PLACE_CL
 #define KMA_PLATFORM_PLACE_CL
 
 #include "kma/platform/target.cl"
 
 #if KMA_IS_NV
-// The multiprocessor. (It may change while a kernel runs, so that the compiler must not keep it: volatile.)
+// The multiprocessor. (It may change while a kernel runs, so that the compiler must not keep it:
+// volatile.)
 static inline uint kma_place(void)
 {
     uint place;
@@ -14,8 +16,8 @@ static inline uint kma_place(void)
     return place;
 }
 
-// A part of it, for what too many would write at the same time: eight lanes of every eighth warp of the multiprocessor, since
-// lanes that have diverged run side by side.
+// A part of it, for what too many would write at the same time: eight lanes of every eighth warp of
+// the multiprocessor, since lanes that have diverged run side by side.
 static inline uint kma_near_place(void)
 {
     uint warp, lane;
@@ -34,8 +36,8 @@ static inline uint kma_warp_place(void)
 #elif defined(KMA_PLACE_SUPPLIED)
 // The including program defined it (the host shim of the tests).
 #elif KMA_IS_CPU
-// The thread, by where its stack is. (PoCL copies a function that asks for the work-item's number into the kernel, and all that
-// call it; so this is not such a one.)
+// The thread, by where its stack is. (PoCL copies a function that asks for the work-item's number
+// into the kernel, and all that call it; so this is not such a one.)
 static inline uint kma_place(void)
 {
     volatile uint here;
@@ -67,7 +69,8 @@ static inline ulong kma_linear_global_id(void)
            get_global_size(0) * (get_global_id(1) + get_global_size(1) * (ulong)get_global_id(2));
 }
 
-// A number in which those differ who run side by side, each lane from each other, for where to begin a search. A hint, too.
+// A number in which those differ who run side by side, each lane from each other, for where to
+// begin a search. A hint, too.
 static inline uint kma_spread(void)
 {
 #if KMA_IS_CPU && KMA_LANES == KMA_LANES_SINGLE

@@ -21,7 +21,8 @@ struct CodePath {
     unsigned lanes_met; ///< how many lanes served each other in a work-group of 64
 };
 
-/// What a program with these options takes; runs a kernel that tells. Throws BuildError if there is no such program.
+/// What a program with these options takes; runs a kernel that tells. Throws BuildError if there is
+/// no such program.
 CodePath code_path(const Device &device, const ProgramOptions &options = {});
 
 /// In words, such as "OpenCL C 1.2: volatile words and fences".

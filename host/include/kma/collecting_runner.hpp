@@ -29,8 +29,8 @@ class CollectingRunner {
 public:
     /// For launches on the collector's heap; both outlive the runner. `limit` as for GrowingRunner.
     /// `may_move`: it compacts, too, if a block of more than 8 KiB was refused, which needs so many
-    /// bytes side by side, and one of the error log's first eight records says so. Then refs must be
-    /// in objects and registered roots alone (Collector::compact).
+    /// bytes side by side, and one of the error log's first eight records says so. Then refs must
+    /// be in objects and registered roots alone (Collector::compact).
     CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit = 0,
                      bool may_move = false);
     /// Leaves the other to be destroyed only.
@@ -46,8 +46,8 @@ public:
     /// device's queue, reads four bytes of the error log, and collects if requests were refused for
     /// want of memory since the last look. A heap that may grow gets twice its bytes then if less
     /// than a sixteenth of it was freed, if more than half of it lives on, or at every eighth such
-    /// look in a row. Where it may not, less than a 64th that was freed counts as none. Where memory
-    /// was made, the log's entries of the refused requests go. Throws Error as
+    /// look in a row. Where it may not, less than a 64th that was freed counts as none. Where
+    /// memory was made, the log's entries of the refused requests go. Throws Error as
     /// Collector::compact() and Heap::grow().
     Room look();
 

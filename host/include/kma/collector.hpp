@@ -16,15 +16,15 @@ namespace kma {
 /// How a collector is made.
 struct CollectorOptions {
     /// Bytes of device memory beside the heap for the objects that are known and not visited yet;
-    /// 0: a sixteenth of what the heap has when the collector is made, and 1 MiB at least. With less
-    /// a collection may take longer; it never fails for that.
+    /// 0: a sixteenth of what the heap has when the collector is made, and 1 MiB at least. With
+    /// less a collection may take longer; it never fails for that.
     std::uint64_t queue_bytes = 0;
     /// Bytes of a region, of which compact() empties some: a power of two, 8 KiB to 1 GiB.
     std::uint64_t region_bytes = 512 << 10;
     /// The part of the heap that compact() empties at most: more than 0, at most 1.
     double share = 0.1;
-    /// Objects move out of regions that are at most so full, unless compact() is asked for room for a
-    /// block, and into such: more than 0, at most 1.
+    /// Objects move out of regions that are at most so full, unless compact() is asked for room for
+    /// a block, and into such: more than 0, at most 1.
     double fullest = 0.75;
     /// Objects in blocks of more bytes are not moved. A work-item moves one.
     std::uint32_t largest_moved = 1024;
@@ -36,7 +36,8 @@ struct CollectorOptions {
 /// What a collection did.
 struct Collection {
     std::uint64_t marked_objects; ///< objects and arrays that live on
-    std::uint64_t marked_bytes;   ///< of these, each rounded up to a multiple of 16, arrays with 16 more
+    /// of these, each rounded up to a multiple of 16, arrays with 16 more
+    std::uint64_t marked_bytes;
     std::uint64_t freed_objects;  ///< objects and arrays that were freed
     std::uint64_t freed_bytes;    ///< the same of these
     unsigned rounds;              ///< launches in which objects were visited, rounded up to 16
@@ -115,31 +116,33 @@ public:
     /// Throws Error if the object is not pinned.
     void unpin(Ref ref);
 
-    /// Frees all objects to which no reference leads from a root, directly or through other objects.
-    /// Waits for the queue. Throws Error, and frees nothing, if a root or a reference leads to no
-    /// object of its type, as after a kma_delete too early or a write beyond a block: the message
-    /// says which. Throws Error if the heap was reset since, if the collector's tables were written
-    /// over, and, after all else was freed, if they have objects of types that there are not.
+    /// Frees all objects to which no reference leads from a root, directly or through other
+    /// objects. Waits for the queue. Throws Error, and frees nothing, if a root or a reference
+    /// leads to no object of its type, as after a kma_delete too early or a write beyond a block:
+    /// the message says which. Throws Error if the heap was reset since, if the collector's tables
+    /// were written over, and, after all else was freed, if they have objects of types that there
+    /// are not.
     Collection collect();
 
-    /// Collects, then moves objects out of thinned-out regions of the heap into free slots of others
-    /// and rewrites all references to them: in objects and in registered roots. What else holds a
-    /// ref of an object must not be used any more. Memory without a type, pinned objects and
-    /// those above CollectorOptions::largest_moved stay, and no region with one of them is emptied.
+    /// Collects, then moves objects out of thinned-out regions of the heap into free slots of
+    /// others and rewrites all references to them: in objects and in registered roots. What else
+    /// holds a ref of an object must not be used any more. Memory without a type, pinned objects
+    /// and those above CollectorOptions::largest_moved stay, and no region with one of them is
+    /// emptied.
     ///
-    /// With `bytes` it empties as many regions side by side as a block of so many bytes needs, those
-    /// with the least to move; with 0 regions from the top of the heap, into those at its bottom,
-    /// CollectorOptions::share of the heap at most. In heaps of KMA_DEBUG 2 and 3 it only collects:
-    /// guarded blocks keep their places. Throws Error as collect(), and if a buffer of roots is
-    /// CL_MEM_READ_ONLY; then nothing was moved.
+    /// With `bytes` it empties as many regions side by side as a block of so many bytes needs,
+    /// those with the least to move; with 0 regions from the top of the heap, into those at its
+    /// bottom, CollectorOptions::share of the heap at most. In heaps of KMA_DEBUG 2 and 3 it only
+    /// collects: guarded blocks keep their places. Throws Error as collect(), and if a buffer of
+    /// roots is CL_MEM_READ_ONLY; then nothing was moved.
     ///
-    /// Veldema and Philippsen, Parallel memory defragmentation on a GPU (MSPC 2012), compact regions
-    /// of 512 KiB likewise, and keep a table of which have references into which.
+    /// Veldema and Philippsen, Parallel memory defragmentation on a GPU (MSPC 2012), compact
+    /// regions of 512 KiB likewise, and keep a table of which have references into which.
     Compaction compact(std::uint64_t bytes = 0);
 
     /// Makes room for a block of so many bytes: collects; then, if that was not enough, compacts
-    /// for it; then lets a heap that may do so grow. Returns whether there is a block now; of no bytes
-    /// there always is. Throws Error as compact() and Heap::grow().
+    /// for it; then lets a heap that may do so grow. Returns whether there is a block now; of no
+    /// bytes there always is. Throws Error as compact() and Heap::grow().
     bool make_room(std::uint64_t bytes);
 
     /// Whether the heap has a block of so many bytes now.

@@ -16,9 +16,13 @@ public:
 class BuildError : public Error {
 public:
     /// `message` and `log` make up what().
-    BuildError(const std::string &message, std::string log) : Error(message + "\n" + log), log_(std::move(log)) {}
+    BuildError(const std::string &message, std::string log)
+        : Error(message + "\n" + log), log_(std::move(log))
+    {
+    }
 
-    /// The compiler's log; lines name the user's and kma's own files where the compiler heeds line directives.
+    /// The compiler's log; lines name the user's and kma's own files where the compiler heeds line
+    /// directives.
     const std::string &log() const noexcept { return log_; }
 
 private:

@@ -26,10 +26,13 @@ inline constexpr std::size_t error_codes = 9;
 /// One error in detail.
 struct ErrorRecord {
     ErrorCode code;          ///< what went wrong
-    std::uint64_t work_item; ///< linear global id; of overrun and write_after_free the one that took the block
-    std::uint64_t size;      ///< bytes asked for; the alignment of bad_alignment; the heap's KMA_DEBUG of bad_heap
+    /// linear global id; of overrun and write_after_free the one that took the block
+    std::uint64_t work_item;
+    /// bytes asked for; the alignment of bad_alignment; the heap's KMA_DEBUG of bad_heap
+    std::uint64_t size;
     Ref ref;                 ///< the block of a free, of overrun and write_after_free, else 0
-    std::string where;       ///< of the last two with KMA_DEBUG 3: "file:line" where the block was taken; else empty
+    /// of the last two with KMA_DEBUG 3: "file:line" where the block was taken; else empty
+    std::string where;
 };
 
 /// What a code means and what to do about it, as one sentence.

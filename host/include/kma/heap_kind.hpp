@@ -9,7 +9,8 @@ namespace kma {
 enum class HeapKind : std::uint32_t { bump = 1, superblock = 2, scatter = 3, slab = 4 };
 
 /// All of them.
-inline constexpr HeapKind heap_kinds[] = {HeapKind::slab, HeapKind::superblock, HeapKind::bump, HeapKind::scatter};
+inline constexpr HeapKind heap_kinds[] = {HeapKind::slab, HeapKind::superblock, HeapKind::bump,
+                                          HeapKind::scatter};
 
 /// What kma_malloc and HeapOptions mean where nobody says otherwise.
 inline constexpr HeapKind default_heap_kind = HeapKind::slab;

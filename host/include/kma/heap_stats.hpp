@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "kma/heap/stats_list.cl" // declares the numbers once, for the kernels that count them and for this struct
+// declares the numbers once, for the kernels that count them and for this struct
+#include "kma/heap/common/stats_list.cl"
 #include "kma/heap_errors.hpp"
 #include "kma/heap_kind.hpp"
 
@@ -16,12 +17,14 @@ struct HeapStats {
     HeapKind kind; ///< which allocator
     int debug;     ///< KMA_DEBUG of the programs that the heap is made for
 #define KMA_HEAP_STATS_MEMBER_OF_HOST(name, meaning) std::uint64_t name;
-    /// What each number counts stands beside its name in cl/kma/heap/stats_list.cl, and in to_text().
+    /// What each number counts stands beside its name in cl/kma/heap/common/stats_list.cl, and in
+    /// to_text().
     ///@{
     KMA_HEAP_STATS(KMA_HEAP_STATS_MEMBER_OF_HOST)
     ///@}
 #undef KMA_HEAP_STATS_MEMBER_OF_HOST
-    std::array<std::uint64_t, error_codes> errors{}; ///< how often each ErrorCode happened, up to about 2^31
+    /// how often each ErrorCode happened, up to about 2^31
+    std::array<std::uint64_t, error_codes> errors{};
 
     /// Bytes that are not handed out. In heaps of size classes no request need fit into them.
     std::uint64_t available() const noexcept
@@ -30,7 +33,8 @@ struct HeapStats {
     }
 };
 
-/// A line for the heap, one for each number with what it counts, and one for each error that happened.
+/// A line for the heap, one for each number with what it counts, and one for each error that
+/// happened.
 std::string to_text(const HeapStats &stats);
 
 } // namespace kma

@@ -8,8 +8,8 @@
 
 namespace kma {
 
-/// Heap memory mapped for the host; unmapped on destruction, which must come before the heap's. Kernels must not use
-/// the heap meanwhile.
+/// Heap memory mapped for the host; unmapped on destruction, which must come before the heap's.
+/// Kernels must not use the heap meanwhile.
 class MappedRange {
 public:
     /// Move-only: the range is unmapped once.

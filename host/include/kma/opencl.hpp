@@ -1,4 +1,5 @@
-// The OpenCL C++ bindings as kma uses them. Include this (or any kma header) instead of <CL/opencl.hpp>.
+// The OpenCL C++ bindings as kma uses them. Include this (or any kma header) instead of
+// <CL/opencl.hpp>.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -6,7 +7,8 @@
 #endif
 #ifdef CL_HPP_
 #ifndef CL_HPP_ENABLE_EXCEPTIONS
-#error "kma needs OpenCL errors as exceptions: define CL_HPP_ENABLE_EXCEPTIONS before <CL/opencl.hpp>, or include kma first."
+#error                                                                                             \
+    "kma needs OpenCL errors as exceptions: define CL_HPP_ENABLE_EXCEPTIONS before <CL/opencl.hpp>, or include kma first."
 #endif
 #else
 #ifndef CL_HPP_TARGET_OPENCL_VERSION

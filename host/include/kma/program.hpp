@@ -15,9 +15,10 @@ namespace kma {
 
 /// How a program is built.
 struct ProgramOptions {
-    /// More options for the compiler, such as "-DWIDTH=4 -Imy/kernels". Macros do not reach kma's files, except KMA_…. A -cl-std here replaces kma's choice,
-    /// and so does a -cl-nv-maxrregcount, which on NVIDIA is 48 registers for programs whose `heap` is the slab heap: without a
-    /// limit a kernel that calls its malloc has some 160.
+    /// More options for the compiler, such as "-DWIDTH=4 -Imy/kernels". Macros do not reach kma's
+    /// files, except KMA_…. A -cl-std here replaces kma's choice, and so does a
+    /// -cl-nv-maxrregcount, which on NVIDIA is 48 registers for programs whose `heap` is the slab
+    /// heap: without a limit a kernel that calls its malloc has some 160.
     std::string options = {};
     /// What units may include by name besides kma's own files.
     std::vector<Source> headers = {};
@@ -29,15 +30,18 @@ struct ProgramOptions {
     bool std_names = false;
 };
 
-/// A built program. Building one of the last 32 texts again, with the same options on copies of one Device, costs
-/// nothing. A text with an `#include` that only the compiler can follow (-I) is built each time.
+/// A built program. Building one of the last 32 texts again, with the same options on copies of one
+/// Device, costs nothing. A text with an `#include` that only the compiler can follow (-I) is built
+/// each time.
 class Program {
 public:
     /// Builds `units` as one translation unit in which `#include "kma/…"` finds kma.
     /// Throws BuildError with the log, in which lines are named by unit or kma file.
-    Program(const Device &device, const std::vector<Source> &units, const ProgramOptions &options = {});
+    Program(const Device &device, const std::vector<Source> &units,
+            const ProgramOptions &options = {});
 
-    /// A new kernel object. Throws Error if there is none of that name, and lists those that there are.
+    /// A new kernel object. Throws Error if there is none of that name, and lists those that there
+    /// are.
     cl::Kernel kernel(const std::string &name) const;
 
     /// OpenCL's own object.
@@ -47,11 +51,14 @@ public:
     std::string log() const;
 
 private:
-    Device device_; // also keeps the context alive, which not every runtime's programs do (Intel's CPU runtime 2026.2)
+    // also keeps the context alive, which not every runtime's programs do (Intel's CPU runtime
+    // 2026.2)
+    Device device_;
     cl::Program program_;
 };
 
-/// The programs last built for one Device, by text and options. Part of Device; of no use by itself.
+/// The programs last built for one Device, by text and options. Part of Device; of no use by
+/// itself.
 class ProgramCache {
 public:
     /// Keeps that many programs. Others live on where they are used, such as in a heap.

@@ -12,12 +12,13 @@
 
 namespace kma {
 
-/// A place in a heap: its offset from the heap's start in units of 16 bytes; 0 is null. The device's kma_ref.
+/// A place in a heap: its offset from the heap's start in units of 16 bytes; 0 is null. The
+/// device's kma_ref.
 using Ref = std::uint32_t;
 inline constexpr std::uint64_t ref_unit = 16;
 
-/// A copy of the memory that a heap has handed out, as ranges of it: the bump heap's blocks, the superblocks that are
-/// not free. Independent of the heap and the device.
+/// A copy of the memory that a heap has handed out, as ranges of it: the bump heap's blocks, the
+/// superblocks that are not free. Independent of the heap and the device.
 class Snapshot {
 public:
     /// Adjacent memory of the heap.
@@ -29,8 +30,9 @@ public:
     /// In ascending order, none overlapping another.
     explicit Snapshot(std::vector<Extent> extents) : extents_(std::move(extents)) {}
 
-    /// The T at `ref`, nullptr for ref 0. Throws Error if any byte of it lies outside the memory handed out, so that
-    /// damaged refs are found and not followed. (A block that is free in a superblock that is not is no such memory.)
+    /// The T at `ref`, nullptr for ref 0. Throws Error if any byte of it lies outside the memory
+    /// handed out, so that damaged refs are found and not followed. (A block that is free in a
+    /// superblock that is not is no such memory.)
     template <class T> const T *deref(Ref ref) const
     {
         static_assert(std::is_trivially_copyable_v<T>);
@@ -49,8 +51,8 @@ public:
     /// How many bytes were copied, in all extents together.
     std::uint64_t copied_bytes() const noexcept;
 
-    /// Bytes from the heap's start to the end of the last extent; every ref that leads into the copy is below
-    /// end() / ref_unit. 0 if nothing was copied.
+    /// Bytes from the heap's start to the end of the last extent; every ref that leads into the
+    /// copy is below end() / ref_unit. 0 if nothing was copied.
     std::uint64_t end() const noexcept;
 
 private:

@@ -21,16 +21,18 @@ struct Source {
 /// kma's own device files, exactly as they stand in cl/, named as they are included ("kma/kma.cl").
 const std::vector<Source> &sources();
 
-/// One text for clCreateProgramWithSource: `units` one after the other, every `#include "NAME"` whose NAME is in
-/// `headers` or in sources() replaced by that text. #line directives keep names and line numbers. Other includes stay
-/// for the compiler. Macros that `options` (-DNAME) or the units define do not reach kma's texts, except KMA_….
-/// kma/kma.cl brings the one kind of heap that KMA_HEAP is by `options` or the units: give the compiler the same options.
-/// Throws Error on a kma/ file that does not exist and on includes that never end.
+/// One text for clCreateProgramWithSource: `units` one after the other, every `#include "NAME"`
+/// whose NAME is in `headers` or in sources() replaced by that text. #line directives keep names
+/// and line numbers. Other includes stay for the compiler. Macros that `options` (-DNAME) or the
+/// units define do not reach kma's texts, except KMA_…. kma/kma.cl brings the one kind of heap that
+/// KMA_HEAP is by `options` or the units: give the compiler the same options. Throws Error on a
+/// kma/ file that does not exist and on includes that never end.
 std::string expand(const std::vector<Source> &units, const std::vector<Source> &headers = {},
                    const std::string &options = {});
 
-/// One self-contained text for programs that do without this library: the API with heaps of `kind` behind kma_malloc,
-/// and the kernels that prepare such a heap and read its statistics. Its head says how to use it.
+/// One self-contained text for programs that do without this library: the API with heaps of `kind`
+/// behind kma_malloc, and the kernels that prepare such a heap and read its statistics. Its head
+/// says how to use it.
 std::string emit(HeapKind kind);
 
 } // namespace kma

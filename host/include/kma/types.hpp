@@ -17,10 +17,11 @@ namespace kma {
 ///     types.add_element("Floats", "float");
 ///
 /// A field is "TYPE NAME" or "TYPE NAME[COUNT]", where TYPE is a scalar or vector type of OpenCL C
-/// of at most 16 bytes, a kma_atomic_u32, or a kma_atomic_u64 for devices with 64-bit atomics; or a reference, "TYPE *NAME" or "TYPE
-/// *NAME[COUNT]", where TYPE is one of these types, or void for any of them; "atomic TYPE *NAME" if
-/// several work-items write it. In a kernel a type is an ordinary struct, a reference a kma_ref, an
-/// atomic one a kma_atomic_ref. A reference to an array is one to its first element.
+/// of at most 16 bytes, a kma_atomic_u32, or a kma_atomic_u64 for devices with 64-bit atomics; or a
+/// reference, "TYPE *NAME" or "TYPE *NAME[COUNT]", where TYPE is one of these types, or void for
+/// any of them; "atomic TYPE *NAME" if several work-items write it. In a kernel a type is an
+/// ordinary struct, a reference a kma_ref, an atomic one a kma_atomic_ref. A reference to an array
+/// is one to its first element.
 class Types {
 public:
     /// Declares a struct. Types named by references may be declared later. Throws Error if the name

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "freeze/subject.hpp"
-#include "tiny_heap.hpp"
+#include "heap/tiny_heap.hpp"
 
 namespace freeze {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "freeze/subject.hpp"
-#include "tiny_world.hpp"
+#include "objects/tiny_world.hpp"
 
 namespace freeze {
 

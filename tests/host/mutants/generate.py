@@ -147,22 +147,24 @@ def delete_fences(copy):
         copy.wrap(*found.span(1), f"!shim::is({number}) && (", ")")
 
 
+def pattern(text):
+    """Finds `text` however its lines are broken and commented."""
+    tokens = re.findall(r"\w+|[^\w\s]", re.sub("//.*", "", text))
+    return re.compile(r"(?:\s|//[^\n]*\n)*".join(re.escape(token) for token in tokens))
+
+
 def change_by_hand(copy, entries):
     for entry in entries:
-        count = copy.source.text.count(entry["find"])
-        if count != entry.get("times", 1):
-            raise SystemExit(f"by_hand.toml, {entry['name']}: {copy.file} has the text {count} times, "
+        places = list(pattern(entry["find"]).finditer(copy.source.text))
+        if len(places) != entry.get("times", 1):
+            raise SystemExit(f"by_hand.toml, {entry['name']}: {copy.file} has the text {len(places)} times, "
                              f"not {entry.get('times', 1)}: bring the entry up to date")
-        first = copy.source.text.index(entry["find"])
-        number = copy.mutant(first, "", "", by_hand=entry["name"])
-        start = first
-        while start >= 0:
-            end = start + len(entry["find"])
+        number = copy.mutant(places[0].start(), "", "", by_hand=entry["name"])
+        for place in places:
             if entry["find"].rstrip()[-1] in ";}":
-                copy.wrap(start, end, f"if (shim::is({number})) {{ {entry['replace']} }} else {{ ", " }")
+                copy.wrap(*place.span(), f"if (shim::is({number})) {{ {entry['replace']} }} else {{ ", " }")
             else:
-                copy.wrap(start, end, f"(shim::is({number}) ? ({entry['replace']}) : (", "))")
-            start = copy.source.text.find(entry["find"], end)
+                copy.wrap(*place.span(), f"(shim::is({number}) ? ({entry['replace']}) : (", "))")
 
 
 def aliases_of(texts):

@@ -17,8 +17,6 @@ import time
 import tomllib
 import zlib
 
-import document
-
 HERE = pathlib.Path(__file__).parent
 LEVELS = 3  # of thoroughness, as each finder's numbers of iterations
 EXCUSED_PART = 25  # of these schedules, so small a part tries those in equivalent.toml: it only has to notice excuses that are wrong
@@ -76,7 +74,7 @@ def first_line(text):
 class Search:
     def __init__(self, finders, before):
         self.finders = finders
-        self.before = before  # by name: who found it when docs/mutants.md was written, and in which iteration
+        self.before = before  # by name: the finder of the last run, and its iteration
 
     def find(self, mutant, levels, part=1):
         """Sets mutant["found"]: (finder, what it said, iteration), or None. `part` of the schedules of each level."""
@@ -95,7 +93,7 @@ class Search:
 
     def find_as_before(self, mutant):
         """The same again if the schedules are repeatable, as Relacy's are; on threads with a little luck."""
-        name, iteration = self.before.get(mutant["name"], ("", 0))
+        name, iteration = self.before.get(mutant["name"], ("", 0))[:2]
         for finder in self.finders:
             if finder.name == name and finder.reaches(mutant) and (found := finder.finds(mutant, iteration + 20)):
                 return (name, *found)
@@ -181,8 +179,8 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--levels", type=int, default=LEVELS, help="how thoroughly to search, 1 to 3")
     parser.add_argument("--excused-levels", type=int, default=1, help="the same for those in equivalent.toml")
-    parser.add_argument("--document", type=pathlib.Path, help="docs/mutants.md: where each search begins")
-    parser.add_argument("--write", action="store_true", help="write the document instead")
+    parser.add_argument("--found", type=pathlib.Path,
+                        help="JSON: by mutant its finder, iteration and message; read first, written at the end")
     return parser.parse_args()
 
 
@@ -192,7 +190,7 @@ def main():
     mutants = listed["mutants"]
     equivalent = read_equivalent()
     finders = [Finder(entry, listed["stamp"]) for entry in json.loads(options.finders.read_text())]
-    before = document.read(options.document) if options.document and options.document.exists() else {}
+    before = json.loads(options.found.read_text()) if options.found and options.found.exists() else {}
     is_sampled = sampler(options.every, options.every_changed, HERE)
     chosen = [mutant for mutant in mutants if options.match in mutant["name"] and is_sampled(mutant) and
               options.only in (None, "hand" if mutant["hand"] else "generated")]
@@ -217,8 +215,12 @@ def main():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f"{found} found, {len(chosen) - found} not, {problems} problems; {time.monotonic() - start:.0f} s, of a "
           f"processor {used.ru_utime + used.ru_stime:.0f} s")
-    if options.write and problems == 0 and len(chosen) == len(mutants):
-        document.write(options.document, chosen, equivalent)
+    if options.found:
+        names = {mutant["name"] for mutant in mutants}
+        found = {mutant["name"]: (mutant["found"][0], mutant["found"][2], mutant["found"][1])
+                 for mutant in chosen if mutant["found"]}
+        options.found.write_text(json.dumps({name: row for name, row in {**before, **found}.items() if name in names},
+                                            indent=0, sort_keys=True))
     return 1 if problems else 0
 
 

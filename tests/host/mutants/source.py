@@ -36,7 +36,8 @@ class Source:
 
     def words(self, start, end):
         """The text between two places on one line, to name a place by."""
-        return " ".join(self.text[start:end].replace("\\\n", " ").split())
+        text = " ".join(self.text[start:end].replace("\\\n", " ").split())
+        return text.replace("( ", "(")  # whether the line is broken there is no part of a name
 
     def operand(self, start, end, stops):
         """The operand that reaches from `start` to the left, and from `end` to the right, up to any of `stops` or the

@@ -80,5 +80,5 @@ template <class T> constexpr T mul_hi(T a, T b)
 }
 
 // Relacy's words are larger than a device's.
-#define KMA_SB_QUEUE_BYTES sizeof(kma_queue)
-#define KMA_SB_NODE_BYTES sizeof(kma_queue_node)
+#define KMA_SUPERBLOCK_QUEUE_BYTES sizeof(kma_queue)
+#define KMA_SUPERBLOCK_NODE_BYTES sizeof(kma_queue_node)

@@ -1,5 +1,5 @@
 #include "kma/kma.cl"
-#include "kma/kernels/slab_kernels.cl"
+#include "kma/heap/slab/kernels.cl"
 
 // Each work-item keeps its number in a block; the second kernel reads the blocks, and frees them.
 kernel void fill(global kma_heap *heap, global kma_ref *refs)

@@ -8,10 +8,13 @@ static inline global void *KMA_OF_KIND(_malloc)(global KMA_OF_KIND() *heap, size
 }
 
 // `count` objects of `size` bytes, all zero; NULL as malloc, also when count * size overflows.
-static inline global void *KMA_OF_KIND(_calloc)(global KMA_OF_KIND() *heap, size_t count, size_t size)
+static inline global void *KMA_OF_KIND(_calloc)(global KMA_OF_KIND() * heap, size_t count,
+                                                size_t size)
 {
-    const ulong bytes = kma_mul_sat(count, size); // the largest number if it overflows, which no heap can serve
-    global void *ptr = bytes <= ~(size_t)0 ? KMA_OF_KIND(_malloc)(heap, (size_t)bytes) : (global void *)0;
+    // the largest number if it overflows, which no heap can serve
+    const ulong bytes = kma_mul_sat(count, size);
+    global void *ptr =
+        bytes <= ~(size_t)0 ? KMA_OF_KIND(_malloc)(heap, (size_t)bytes) : (global void *)0;
     if (ptr)
         kma_zero_block(ptr, bytes);
     return ptr;

@@ -6,8 +6,9 @@
 //   size_t kma_KIND_block_bytes(heap, ptr)  bytes of the allocated block at `ptr`; 0 if there is none
 
 // Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or
-// not. Release: pairs with the acquire of the malloc that returns the memory next. A pointer that is
-// no block start, or whose block is free already, goes into the error log and nothing else happens.
+// not. Release: pairs with the acquire of the malloc that returns the memory next. A pointer that
+// is no block start, or whose block is free already, goes into the error log and nothing else
+// happens.
 static inline KMA_KIND_COLD void KMA_OF_KIND(_free)(global KMA_OF_KIND() *heap, global void *ptr)
 {
 #if KMA_DEBUG
@@ -23,7 +24,8 @@ static inline KMA_KIND_COLD void KMA_OF_KIND(_free)(global KMA_OF_KIND() *heap, 
 #endif
 }
 
-// The bytes that the block at `ptr` may use, at least those asked for; 0 if `ptr` is no living block.
+// The bytes that the block at `ptr` may use, at least those asked for; 0 if `ptr` is no living
+// block.
 static inline size_t KMA_OF_KIND(_usable_size)(global KMA_OF_KIND() *heap, global void *ptr)
 {
 #if KMA_DEBUG

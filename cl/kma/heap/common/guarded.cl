@@ -1,6 +1,6 @@
 // With KMA_DEBUG 2: the life of a guarded block (guard.cl) in a heap that reuses memory. The kind's
-// file includes this text behind its kma_KIND_release and kma_KIND_block_bytes (common/free.cl), with
-// KMA_KIND defined as its name.
+// file includes this text behind its kma_KIND_release and kma_KIND_block_bytes (common/free.cl),
+// with KMA_KIND defined as its name.
 
 // Frees a block that has left the quarantine.
 static inline void KMA_OF_KIND(_release_held)(global KMA_OF_KIND() *heap, kma_ref ref)
@@ -18,7 +18,8 @@ static inline void KMA_OF_KIND(_retire)(global KMA_OF_KIND() *heap, global void 
         kma_report(&heap->header, KMA_ERROR_INVALID_FREE, kma_wrong_ref(&heap->header, ptr), 0);
         return;
     }
-    const bool is_given = KMA_OF_KIND(_block_bytes)(heap, kma_deref_in(heap, kma_guard_raw(&heap->header, ref))) != 0;
+    const bool is_given =
+        KMA_OF_KIND(_block_bytes)(heap, kma_deref_in(heap, kma_guard_raw(&heap->header, ref))) != 0;
     if (!kma_guard_close(&heap->header, ref, is_given, KMA_BLOCK_HELD))
         return;
     const kma_ref out = kma_quarantine_swap(&kma_guard_of(&heap->header)->quarantine, ref);
@@ -26,8 +27,8 @@ static inline void KMA_OF_KIND(_retire)(global KMA_OF_KIND() *heap, global void 
         KMA_OF_KIND(_release_held)(heap, out);
 }
 
-// Frees all blocks in the quarantine, one look at each of its places: a lone caller gets NULL only if
-// no freed block would have done. Work-items begin at different places and share the blocks.
+// Frees all blocks in the quarantine, one look at each of its places: a lone caller gets NULL only
+// if no freed block would have done. Work-items begin at different places and share the blocks.
 static inline void KMA_OF_KIND(_empty_quarantine)(global KMA_OF_KIND() *heap)
 {
     global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
@@ -44,7 +45,8 @@ static inline kma_ref KMA_OF_KIND(_living)(global KMA_OF_KIND() *heap, global vo
 {
     const kma_ref ref = kma_guard_ref(&heap->header, ptr, heap->header.limit);
     const bool lives = ref != KMA_NULL &&
-                       KMA_OF_KIND(_block_bytes)(heap, kma_deref_in(heap, kma_guard_raw(&heap->header, ref))) != 0 &&
+                       KMA_OF_KIND(_block_bytes)(
+                           heap, kma_deref_in(heap, kma_guard_raw(&heap->header, ref))) != 0 &&
                        kma_guard_sum_is_right(kma_guard_block_of(&heap->header, ref), ref);
     return lives ? ref : KMA_NULL;
 }

@@ -3,14 +3,14 @@
 //
 //   void *kma_KIND_replace(heap, ptr, usable, bytes)
 //
-// which returns memory of `bytes`: `ptr` itself, a block of `usable` bytes, if it can be made longer
-// where it is, else a new block, aligned by kma_kept_align; NULL if there is no room.
+// which returns memory of `bytes`: `ptr` itself, a block of `usable` bytes, if it can be made
+// longer where it is, else a new block, aligned by kma_kept_align; NULL if there is no room.
 
 // Gives a block the size `bytes`: in place if possible, else the contents move to a new block. NULL
 // leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. A
 // pointer that is no living block gives NULL and a record.
-static inline KMA_KIND_COLD global void *KMA_OF_KIND(_realloc)(global KMA_OF_KIND() *heap, global void *ptr,
-                                                               size_t bytes)
+static inline KMA_KIND_COLD global void *KMA_OF_KIND(_realloc)(global KMA_OF_KIND() * heap,
+                                                               global void *ptr, size_t bytes)
 {
 #if KMA_DEBUG
     if (!kma_heap_is(heap, KMA_OF_KIND(_number)))

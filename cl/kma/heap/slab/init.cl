@@ -2,8 +2,8 @@
 #ifndef KMA_HEAP_SLAB_INIT_CL
 #define KMA_HEAP_SLAB_INIT_CL
 
-#include "kma/heap/error_log.cl"
-#include "kma/heap/guard.cl"
+#include "kma/heap/common/error_log.cl"
+#include "kma/heap/common/guard.cl"
 #include "kma/heap/slab/lines.cl"
 
 static inline void kma_slab_fill(global kma_atomic_u32 *words, size_t count, uint value, size_t me,

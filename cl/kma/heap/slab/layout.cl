@@ -1,5 +1,5 @@
 // The slab heap in memory. Types, sizes and the forms of a line word; shared with the host library
-// like heap/header.cl. The including side also has kma_highest_bit.
+// like heap/common/header.cl. The including side also has kma_highest_bit.
 //
 //   0                                                               begin           limit
 //   | kma_slab | current lines  | used words | trees    | line words |pad| frame 0 | frame 1 | …
@@ -34,8 +34,8 @@
 #ifndef KMA_HEAP_SLAB_LAYOUT_CL
 #define KMA_HEAP_SLAB_LAYOUT_CL
 
-#include "kma/heap/guard_layout.cl"
-#include "kma/heap/header.cl"
+#include "kma/heap/common/guard_layout.cl"
+#include "kma/heap/common/header.cl"
 #include "kma/lockfree/bit_tree_layout.cl"
 
 #ifndef KMA_SLAB_LINE_SHIFT     // the tests of tests/host take less

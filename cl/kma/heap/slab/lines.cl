@@ -29,7 +29,7 @@
 
 #include "kma/platform/bits.cl" // first: layout.cl takes kma_highest_bit
 
-#include "kma/heap/ref.cl"
+#include "kma/heap/common/ref.cl"
 #include "kma/heap/slab/layout.cl"
 #ifndef KMA_BIT_TREE_ABOVE // scatter.cl came first
 #define KMA_BIT_TREE_ABOVE KMA_COLD

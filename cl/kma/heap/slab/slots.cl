@@ -2,7 +2,7 @@
 #ifndef KMA_HEAP_SLAB_SLOTS_CL
 #define KMA_HEAP_SLAB_SLOTS_CL
 
-#include "kma/heap/error_log.cl"
+#include "kma/heap/common/error_log.cl"
 #include "kma/heap/slab/lines.cl"
 
 // kma_report, called.

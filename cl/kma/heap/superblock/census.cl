@@ -1,0 +1,29 @@
+// A superblock heap at rest as numbers for the host: written by heap/superblock/kernels.cl, read by
+// the host library's check() and leaks(). Types only, shared like header.cl. (The bits of bitmaps
+// and sets, and the states, mean the same on all devices: the host reads those in the heap itself.)
+#ifndef KMA_HEAP_SUPERBLOCK_CENSUS_CL
+#define KMA_HEAP_SUPERBLOCK_CENSUS_CL
+
+typedef struct kma_superblock_census {
+    uint credit;  // as in the heap, KMA_SUPERBLOCK_KEPT included
+    uint content; // as in the heap
+    uint taken;   // bits set in the bitmap, below slots
+    uint stray;   // bits set beyond
+} kma_superblock_census;
+
+typedef struct kma_superblock_class_census {
+    uint superblock; // on offer, or KMA_SUPERBLOCK_NONE
+    uint drawn;
+    uint slots;
+    uint partial; // the partial set's own count
+    uint helpers;
+} kma_superblock_class_census;
+
+// A node of the free queue. The last entry of a census has {head, tail, capacity} instead.
+typedef struct kma_queue_census {
+    uint next; // or KMA_SUPERBLOCK_NONE
+    uint item;
+    uint carrier;
+} kma_queue_census;
+
+#endif

@@ -1,0 +1,73 @@
+// When garbage is collected: after a launch that the heap's error log says was refused memory.
+#include "kma/collecting_runner.hpp"
+
+#include <algorithm>
+
+#include "heap/common/refusals.hpp"
+
+namespace kma {
+
+CollectingRunner::CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit,
+                                   bool may_move)
+    : heap_(heap), collector_(collector), limit_(Refusals::limit_of(heap.driver(), limit)),
+      may_move_(may_move), refusals_(std::make_unique<Refusals>(heap.driver()))
+{
+}
+
+CollectingRunner::CollectingRunner(CollectingRunner &&) noexcept = default;
+CollectingRunner::~CollectingRunner() = default;
+
+Room CollectingRunner::run(const std::function<void(Heap &, unsigned)> &launch)
+{
+    for (unsigned repetition = 0;; repetition++) { // as long as launches do some of the work
+        launch(heap_, repetition);
+        if (const Room result = look(); result != Room::made)
+            return result;
+    }
+}
+
+Room CollectingRunner::look()
+{
+    HeapDriver &heap = heap_.driver();
+    if (!refusals_->look(heap)) {
+        in_a_row_ = 0;
+        return Room::enough;
+    }
+    const Collection collection = collector_.collect();
+    collections_++;
+    freed_objects_ += collection.freed_objects;
+    const bool has_moved = may_move_ && move();
+    const std::uint64_t bytes = heap.memory().bytes();
+    const bool is_full = collection.freed_bytes < bytes / 16 || collection.marked_bytes > bytes / 2;
+    if (has_moved) {
+        in_a_row_++;
+    } else if ((is_full || ++in_a_row_ % 8 == 0) && bytes < limit_) {
+        heap.grow(std::min(2 * bytes, limit_));
+        growths_++;
+    } else if (collection.freed_bytes < bytes / 64) {
+        refusals_->keep();
+        return Room::none;
+    }
+    refused_ += refusals_->forget(heap);
+    return Room::made;
+}
+
+// Moves objects if the largest block that was refused has no room yet. Whether a block that needs
+// memory side by side was refused, and has room now.
+bool CollectingRunner::move()
+{
+    std::uint64_t largest = 0;
+    std::uint32_t number = 0; // of a record; earlier looks have told of those that stay in the log
+    for (const ErrorRecord &record : heap_.errors())
+        if (record.code == ErrorCode::out_of_memory && number++ >= refusals_->seen())
+            largest = std::max(largest, record.size);
+    if (largest <= std::uint64_t{KMA_SLAB_MOST} * KMA_UNIT)
+        return false;
+    if (collector_.has_room(largest))
+        return true;
+    compactions_++;
+    collector_.compact(largest);
+    return collector_.has_room(largest);
+}
+
+} // namespace kma

@@ -1,0 +1,25 @@
+// A mapped range's life.
+#include "device/mapped_range.hpp"
+
+#include <utility>
+
+namespace kma {
+
+MappedRange::Unmap::~Unmap()
+{
+    try {
+        memory.unmap(queue, mapped);
+    } catch (const cl::Error &) {
+        // A destructor must not throw, and there is nothing left that the range could do.
+    }
+}
+
+MappedRange::MappedRange(std::span<std::byte> bytes, std::unique_ptr<Unmap> unmap)
+    : bytes_(bytes), unmap_(std::move(unmap))
+{
+}
+MappedRange::MappedRange(MappedRange &&) noexcept = default;
+MappedRange &MappedRange::operator=(MappedRange &&) noexcept = default;
+MappedRange::~MappedRange() = default;
+
+} // namespace kma

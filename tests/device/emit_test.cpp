@@ -1,0 +1,335 @@
+// The single files for programs without this library, used as those programs do: with OpenCL's own calls only.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <regex>
+
+#include "catch.hpp"
+#include "heap_support.hpp"
+#include "heap/common/layout.hpp"
+
+using kma::HeapKind;
+using test::device;
+
+namespace {
+
+constexpr const char *user_kernel = R"(
+typedef struct item { kma_ref next; uint value; } item;
+kernel void push(global kma_heap *heap, global kma_atomic_ref *list)
+{
+    global item *mine = KMA_NEW(heap, item);
+    if (!mine)
+        return;
+    mine->value = get_global_id(0);
+    kma_ref first = kma_ref_load_acquire(list);
+    do {
+        mine->next = first;
+        first = kma_ref_cas(list, mine->next, kma_ref_of(heap, mine));
+    } while (first != mine->next);
+}
+)";
+
+cl::Program build(const std::string &text, const std::string &options = {})
+{
+    cl::Program program(device().context(), text);
+    program.build(device().device(), options.c_str());
+    return program;
+}
+
+template <class... Args>
+void launch_from(const cl::Program &program, const std::string &name, std::size_t first, std::size_t work_items,
+                 const Args &...args)
+{
+    cl::Kernel kernel(program, name.c_str());
+    cl_uint index = 0;
+    (kernel.setArg(index++, args), ...);
+    device().queue().enqueueNDRangeKernel(kernel, cl::NDRange(first), cl::NDRange(work_items), cl::NDRange(64));
+}
+
+template <class... Args>
+void launch(const cl::Program &program, const std::string &name, std::size_t work_items, const Args &...args)
+{
+    launch_from(program, name, 0, work_items, args...);
+}
+
+// As the head of the file has it.
+std::uint64_t superblock_heap_bytes(std::uint64_t superblocks, unsigned shift)
+{
+    const std::uint64_t size = 16ull << shift;
+    return superblocks * (size + size / 128 + 40) + 16384;
+}
+
+std::uint64_t slab_heap_bytes(std::uint64_t frames)
+{
+    return frames * 8342 + 16384;
+}
+
+template <class T> std::vector<T> read(const cl::Buffer &buffer, std::size_t count)
+{
+    std::vector<T> values(count);
+    device().queue().enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(T), values.data());
+    return values;
+}
+
+} // namespace
+
+// Prepares a heap by the kernel of a kind, "init" or "init_growing": `sizes` are what it takes of bytes. Superblocks
+// and pages have 4 KiB, super blocks 8 MiB; cursors are as usual.
+template <class... Sizes>
+void prepare(const cl::Program &program, HeapKind kind, const char *how, const cl::Buffer &heap, const Sizes &...sizes)
+{
+    const std::string kernel = std::string("kma_") + name_of(kind) + "_" + how + "_kernel";
+    if (kind == HeapKind::bump)
+        launch(program, kernel, 64, heap, sizes...);
+    else if (kind == HeapKind::superblock)
+        launch(program, kernel, 64, heap, sizes..., cl_uint{8});
+    else if (kind == HeapKind::slab)
+        launch(program, kernel, 64, heap, sizes..., cl_uint{0});
+    else
+        launch(program, kernel, 64, heap, sizes..., cl_uint{8}, cl_uint{11});
+}
+
+TEST_CASE("a single file needs no other, and says how to use it", "[emit]")
+{
+    for (const HeapKind kind : kma::heap_kinds) {
+        const std::string text = kma::emit(kind);
+        CHECK(text.find("\n#include") == std::string::npos);
+        CHECK(text.find("\n#line") == std::string::npos);
+        CHECK(std::ranges::all_of(text, [](unsigned char c) { return c < 128; })); // some readers take nothing else
+        CHECK_THAT(text, contains(std::string("kma emit --heap ") + name_of(kind)) && contains(kma::version()) &&
+                             contains("SPDX-License-Identifier: MIT"));
+        for (const HeapKind other : kma::heap_kinds)
+            CHECK((text.find(std::string("kma_") + name_of(other) + "_malloc") == std::string::npos) ==
+                  (kind != other));
+        CHECK(text.size() < (kind == HeapKind::slab ? 315'000 : 205'000));
+        std::map<std::string, int> files; // how often each is in there, by its include guard
+        const std::regex guard(R"(\n#define (KMA_\w+_CL)(?=\n))");
+        for (std::sregex_iterator found(text.begin(), text.end(), guard), end; found != end; ++found)
+            files[(*found)[1]]++;
+        CHECK(files.size() > 20);
+        CHECK(std::ranges::all_of(files, [](const auto &each) { return each.second == 1; }));
+    }
+}
+
+TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[emit]")
+{
+    const HeapKind kind = GENERATE(from_range(std::begin(kma::heap_kinds), std::end(kma::heap_kinds)));
+    const std::string options = GENERATE("", "-DKMA_DEBUG=1", "-cl-std=CL1.2", "default");
+    INFO(name_of(kind) << ", " << options);
+    const std::string prefix = std::string("kma_") + name_of(kind);
+    const cl::Program program =
+        build(kma::emit(kind) + user_kernel,
+              (options == "default" ? device().language_option() : options) + device().target_options());
+    constexpr cl_uint items = 1024; // of 16 bytes: four superblocks of 4 KiB, one more as told; two frames
+    const std::uint64_t bytes = kind == HeapKind::bump   ? 2688 + items * 32
+                                : kind == HeapKind::slab ? slab_heap_bytes(2)
+                                                         : superblock_heap_bytes(5, 8);
+    const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+    prepare(program, kind, "init", heap, static_cast<cl_ulong>(bytes));
+
+    cl_uint none = 0;
+    const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+    // Slab: the blocks fill the heap, which is promised to lone callers only: one group after the other.
+    const cl_uint at_once = kind == HeapKind::slab ? 64 : items;
+    for (cl_uint first = 0; first < items; first += at_once)
+        launch_from(program, "push", first, at_once, heap, list);
+    const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
+    launch(program, prefix + "_stats_kernel", 64, heap, stats);
+
+    const auto numbers = read<cl_ulong>(stats, 18);
+    CHECK(numbers[0] == bytes);
+    CHECK(numbers[2] == items * (kind == HeapKind::bump && options == "-DKMA_DEBUG=1" ? 32 : 16)); // used
+    CHECK(std::accumulate(numbers.begin() + 9, numbers.end(), cl_ulong{0}) == 0);                  // errors
+    if (kind != HeapKind::bump)
+        CHECK(numbers[3] == items);
+
+    const auto memory = read<cl_uint>(heap, bytes / sizeof(cl_uint));
+    std::vector<bool> seen(items);
+    cl_uint length = 0;
+    for (cl_uint ref = read<cl_uint>(list, 1)[0]; ref != 0 && length <= items; ref = memory[ref * 4], length++)
+        seen.at(memory[ref * 4 + 1]) = true;
+    CHECK(length == items);
+    CHECK(std::ranges::count(seen, true) == items);
+
+    launch(program, prefix + "_reset_kernel", 64, heap);
+    launch(program, prefix + "_stats_kernel", 64, heap, stats);
+    CHECK(read<cl_ulong>(stats, 18)[2] == 0);
+}
+
+TEST_CASE("a heap of a single file grows", "[emit]")
+{
+    for (const HeapKind kind : kma::heap_kinds) {
+        const std::string prefix = std::string("kma_") + name_of(kind);
+        const cl::Program program = build(kma::emit(kind) + user_kernel);
+        const bool is_slab = kind == HeapKind::slab;
+        const std::uint64_t part = is_slab ? 8192 : 4096; // by which it grows; the metadata suffice for all kinds
+        const std::uint64_t metadata = (is_slab ? slab_heap_bytes(9) : superblock_heap_bytes(9, 8)) - 9 * part;
+        const cl_ulong at_first = metadata + part, most = metadata + 9 * part;
+        cl_uint none = 0;
+        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
+        cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, at_first);
+        prepare(program, kind, "init_growing", heap, at_first, most);
+        launch(program, prefix + "_stats_kernel", 64, heap, stats);
+        const std::vector<cl_ulong> before = read<cl_ulong>(stats, 18);
+        launch(program, "push", 128, heap, list);
+        const cl::Buffer larger(device().context(), CL_MEM_READ_WRITE, most);
+        device().queue().enqueueCopyBuffer(heap, larger, 0, 0, at_first);
+        launch(program, prefix + "_grow_kernel", 64, larger, most + 1); // too much
+        launch(program, prefix + "_grow_kernel", 64, larger, most);
+        launch(program, "push", 1536, larger, list);
+        launch(program, prefix + "_stats_kernel", 64, larger, stats);
+        const std::vector<cl_ulong> after = read<cl_ulong>(stats, 18);
+        CHECK(after[0] == most);
+        CHECK(after[1] == before[1] + 8 * part);
+        CHECK(after[2] == 1664 * 16);
+        CHECK(std::accumulate(after.begin() + 9, after.end(), cl_ulong{0}) == 0); // errors
+        const auto memory = read<cl_uint>(larger, most / sizeof(cl_uint));
+        cl_uint length = 0;
+        for (cl_uint ref = read<cl_uint>(list, 1)[0]; ref != 0 && length <= 1664; ref = memory[ref * 4])
+            length++;
+        CHECK(length == 1664);
+    }
+}
+
+TEST_CASE("a superblock heap without room, or with a wrong shift, refuses every request", "[emit]")
+{
+    const cl::Program program = build(kma::emit(HeapKind::superblock) + user_kernel);
+    struct {
+        std::uint64_t bytes;
+        cl_uint shift;
+    } const cases[] = {{10752, 8}, {11000, 8}, {superblock_heap_bytes(4, 8), 7}, {superblock_heap_bytes(4, 8), 18}};
+    for (const auto &[bytes, shift] : cases) {
+        INFO(bytes << " bytes, shift " << shift);
+        cl_uint none = 0;
+        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
+        launch(program, "kma_superblock_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), shift);
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_superblock_reset_kernel", 64, heap); // which changes nothing
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_superblock_stats_kernel", 64, heap, stats);
+        std::vector<cl_ulong> expected(18, 0);
+        expected[0] = bytes;
+        expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
+        CHECK(read<cl_ulong>(stats, 18) == expected);
+        CHECK(read<cl_uint>(list, 1)[0] == 0);
+    }
+}
+
+TEST_CASE("a scatter heap without room, or with wrong shifts, refuses every request", "[emit]")
+{
+    const cl::Program program = build(kma::emit(HeapKind::scatter) + user_kernel);
+    struct {
+        std::uint64_t bytes;
+        cl_uint shift, super_shift;
+    } const cases[] = {{4224, 8, 11}, {8000, 8, 11}, {1 << 20, 7, 11}, {1 << 20, 11, 11}, {1 << 20, 8, 17}};
+    for (const auto &[bytes, shift, super_shift] : cases) {
+        INFO(bytes << " bytes, shifts " << shift << " and " << super_shift);
+        cl_uint none = 0;
+        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
+        launch(program, "kma_scatter_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), shift, super_shift);
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_scatter_reset_kernel", 64, heap); // which changes nothing
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_scatter_stats_kernel", 64, heap, stats);
+        std::vector<cl_ulong> expected(18, 0);
+        expected[0] = bytes;
+        expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
+        CHECK(read<cl_ulong>(stats, 18) == expected);
+        CHECK(read<cl_uint>(list, 1)[0] == 0);
+    }
+}
+
+TEST_CASE("a slab heap without room refuses every request", "[emit]")
+{
+    const cl::Program program = build(kma::emit(HeapKind::slab) + user_kernel);
+    const std::uint64_t least = sizeof(kma::layout::kma_slab);
+    const std::uint64_t suffices = kma::Heap::bytes_for(HeapKind::slab, 1);
+    for (const std::uint64_t bytes : {least, least + 4000, suffices - 1}) {
+        INFO(bytes << " bytes");
+        cl_uint none = 0;
+        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
+        launch(program, "kma_slab_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), cl_uint{16});
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_slab_reset_kernel", 64, heap); // which changes nothing
+        launch(program, "push", 64, heap, list);
+        launch(program, "kma_slab_stats_kernel", 64, heap, stats);
+        std::vector<cl_ulong> expected(18, 0);
+        expected[0] = bytes;
+        expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
+        CHECK(read<cl_ulong>(stats, 18) == expected);
+        CHECK(read<cl_uint>(list, 1)[0] == 0);
+    }
+}
+
+TEST_CASE("a slab heap has the usual number of cursors if it is given an impossible one", "[emit]")
+{
+    const cl::Program program = build(kma::emit(HeapKind::slab));
+    constexpr std::size_t field = offsetof(kma::layout::kma_slab, plan.cursors) / sizeof(cl_uint);
+    const std::uint64_t bytes = slab_heap_bytes(64 * 40); // enough for more than there may be
+    const struct {
+        cl_uint given, made;
+    } cases[] = {{0, 16}, {1, 1}, {22, 22}, {32, 32}, {33, 16}, {~0u, 16}};
+    for (const auto &[given, made] : cases) {
+        INFO(given << " cursors");
+        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
+        launch(program, "kma_slab_init_kernel", 1024, heap, static_cast<cl_ulong>(bytes), given);
+        CHECK(read<cl_uint>(heap, field + 1)[field] == made);
+    }
+}
+
+TEST_CASE("the statistics of a buffer that is no heap are zeros", "[emit]")
+{
+    for (const HeapKind kind : kma::heap_kinds) {
+        const cl::Program program = build(kma::emit(kind));
+        std::vector<cl_uint> junk(20000, 0x12345678);
+        const cl::Buffer buffer(device().context(), CL_MEM_COPY_HOST_PTR, junk.size() * sizeof(cl_uint), junk.data());
+        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
+        launch(program, std::string("kma_") + name_of(kind) + "_stats_kernel", 64, buffer, stats);
+        CHECK(read<cl_ulong>(stats, 18) == std::vector<cl_ulong>(18, 0));
+    }
+}
+
+TEST_CASE("the size rule of the superblock heap's single file suffices", "[emit]")
+{
+    for (unsigned shift = 8; shift <= 17; shift++)
+        for (const std::uint64_t n : {1ull, 2ull, 31ull, 33ull, 100ull, 1000ull, 65534ull, 65537ull, 1ull << 20}) {
+            INFO("shift " << shift << ", " << n << " superblocks");
+            const std::uint64_t exact = kma::Heap::bytes_for(test::superblocks(16ull << shift), n * (16ull << shift));
+            CHECK(superblock_heap_bytes(n, shift) >= exact);
+            CHECK(superblock_heap_bytes(n, shift) - exact <= 16384 + exact / 500); // and is not far from it
+        }
+}
+
+TEST_CASE("the size rules of the slab heap's single file suffice", "[emit]")
+{
+    for (const std::uint64_t n :
+         {1ull, 2ull, 31ull, 33ull, 64ull, 1000ull, 8192ull, 70000ull, 1ull << 20, 4000000ull}) {
+        INFO(n << " frames");
+        const std::uint64_t exact = kma::Heap::bytes_for(HeapKind::slab, n * 8192);
+        CHECK(slab_heap_bytes(n) >= exact);
+        CHECK(slab_heap_bytes(n) - exact <= 32768 + exact / 1000); // and are not far from it
+        kma::HeapOptions grows{.kind = HeapKind::slab};
+        grows.max_bytes = kma::Heap::bytes_for(grows, 2 * n * 8192);
+        CHECK(n * 8192 + 2 * n * 150 + 16384 >= kma::Heap::bytes_for(grows, n * 8192));
+    }
+}
+
+TEST_CASE("single files of two kinds in one program are refused, the same one twice is not", "[emit]")
+{
+    const std::string bump = kma::emit(HeapKind::bump);
+    CHECK_NOTHROW(build(bump + bump));
+    const std::string both = bump + kma::emit(HeapKind::superblock);
+    try {
+        build(both);
+        FAIL("it was built");
+    } catch (const cl::BuildError &error) {
+        CHECK_THAT(error.getBuildLog().at(0).second, contains("a program takes one of kma's single files"));
+    }
+}

@@ -1,0 +1,323 @@
+#include "damage.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+#include "heap/common/driver.hpp"
+#include "heap/common/file.hpp"
+#include "native_opencl.hpp"
+#include "support/say.hpp"
+
+namespace damage {
+namespace {
+
+const kma::Device &device()
+{
+    static const kma::Device selected = kma::Device::select(native::device_name);
+    return selected;
+}
+
+void require(bool kept, const std::string &promise)
+{
+    if (!kept)
+        throw std::logic_error(promise);
+}
+
+// Whether the action threw kma::Error, which it may. (No other exception: that ends the program.)
+template <class Action> bool refuses(Action action)
+{
+    try {
+        action();
+    } catch (const kma::Error &) {
+        return true;
+    }
+    return false;
+}
+
+kma::HeapOptions options_of(kma::HeapKind kind, int debug, bool atomic64)
+{
+    kma::HeapOptions options;
+    options.kind = kind;
+    options.debug = debug;
+    options.superblock_bytes = kind == kma::HeapKind::superblock ? 4096 : 0;
+    options.build_options = atomic64 ? "" : "-DKMA_HAS_ATOMIC64=0";
+    return options;
+}
+
+// Kernels of native_kernels.cpp on a heap.
+class Kernels {
+public:
+    Kernels(const kma::Heap &heap, const kma::Program &program)
+        : Kernels(program, heap.options().kind, [&heap](cl::Kernel &kernel) { heap.set_arg(kernel, 0); })
+    {
+    }
+    Kernels(const kma::HeapDriver &heap, const kma::Program &program)
+        : Kernels(program, heap.options().kind, [&heap](cl::Kernel &kernel) { heap.memory().set_arg(kernel, 0); })
+    {
+    }
+
+    std::vector<kma::Ref> allocate(const std::vector<cl_ulong> &sizes) const
+    {
+        const cl::Buffer in = buffer(sizes), out = buffer(std::vector<kma::Ref>(sizes.size()));
+        run("allocate", in, out, sizes.size());
+        std::vector<kma::Ref> refs(sizes.size());
+        device().queue().enqueueReadBuffer(out, CL_TRUE, 0, refs.size() * sizeof refs[0], refs.data());
+        return refs;
+    }
+
+    void free(const std::vector<kma::Ref> &refs) const
+    {
+        const cl::Buffer in = buffer(refs);
+        cl::Kernel made = kernel("free");
+        made.setArg(1, in);
+        made.setArg(2, static_cast<cl_uint>(refs.size()));
+        device().queue().enqueueNDRangeKernel(made, cl::NullRange, cl::NDRange(1));
+    }
+
+    std::vector<kma::Ref> realloc(std::vector<kma::Ref> refs, const std::vector<cl_ulong> &sizes) const
+    {
+        const cl::Buffer in = buffer(sizes), out = buffer(refs);
+        run("realloc", in, out, refs.size());
+        device().queue().enqueueReadBuffer(out, CL_TRUE, 0, refs.size() * sizeof refs[0], refs.data());
+        return refs;
+    }
+
+private:
+    using SetHeap = std::function<void(cl::Kernel &kernel)>;
+    Kernels(const kma::Program &program, kma::HeapKind kind, SetHeap set_heap)
+        : set_heap_(std::move(set_heap)), program_(program), kind_(kind)
+    {
+    }
+
+    template <class T> static cl::Buffer buffer(const std::vector<T> &values)
+    {
+        const cl::Buffer made(device().context(), CL_MEM_READ_WRITE, values.size() * sizeof(T));
+        device().queue().enqueueWriteBuffer(made, CL_TRUE, 0, values.size() * sizeof(T), values.data());
+        return made;
+    }
+
+    cl::Kernel kernel(const std::string &what) const
+    {
+        cl::Kernel made = program_.kernel(std::string("native_") + kma::name_of(kind_) + "_" + what);
+        set_heap_(made);
+        return made;
+    }
+
+    void run(const std::string &what, const cl::Buffer &in, const cl::Buffer &out, std::size_t count) const
+    {
+        cl::Kernel made = kernel(what);
+        made.setArg(1, in);
+        made.setArg(2, out);
+        made.setArg(3, static_cast<cl_uint>(count));
+        device().queue().enqueueNDRangeKernel(made, cl::NullRange, cl::NDRange(1));
+    }
+
+    SetHeap set_heap_;
+    const kma::Program &program_;
+    kma::HeapKind kind_;
+};
+
+void apply(std::span<const Patch> patches, std::vector<std::byte> &bytes)
+{
+    const std::size_t words = bytes.size() / 4;
+    for (const Patch &patch : patches) {
+        std::byte *const at = bytes.data() + patch.word % words * 4;
+        std::uint32_t word;
+        std::memcpy(&word, at, sizeof word);
+        word = patch.sets ? patch.value : word ^ patch.value;
+        std::memcpy(at, &word, sizeof word);
+    }
+}
+
+} // namespace
+
+Patient::Patient(kma::HeapKind kind, int debug, bool atomic64)
+    : name_(kma::say(kma::name_of(kind), " heap, ", atomic64 ? "64" : "32", "-bit atomics, KMA_DEBUG ", debug)),
+      heap_(device(), kma::Heap::bytes_for(options_of(kind, debug, atomic64), 20 * 4096),
+            options_of(kind, debug, atomic64)),
+      kernels_(device(), {{"native", ""}}, {.options = heap_.options().build_options, .debug = debug})
+{
+    const Kernels kernels(heap_, kernels_);
+    std::vector<cl_ulong> sizes;
+    for (cl_ulong i = 0; i < 300; i++)
+        sizes.push_back(i % 3 == 0 ? 60 : i % 7 == 0 ? 300 : 120);
+    const std::vector<kma::Ref> refs = kernels.allocate(sizes);
+    std::vector<kma::Ref> some;
+    for (std::size_t i = 0; i < 200; i++)
+        if (i % 5 == 0 || (i >= 60 && i < 140))
+            some.push_back(refs[i]);
+    kernels.free(some);
+    // One of them too large for all heaps, two for some; in a scatter heap those are runs of pages.
+    kernels.allocate({100, 1000, 10000, 16, 4096, cl_ulong{1} << 40, 24, 5000});
+    for (std::size_t i = 0; i < refs.size(); i++)
+        if (refs[i] != 0 && std::ranges::find(some, refs[i]) == some.end())
+            living_.push_back(refs[i]);
+    first_ = *std::find_if(refs.rbegin(), refs.rend(), [](kma::Ref ref) { return ref != 0; });
+    image_ = read();
+    metadata_words_ = heap_words() - static_cast<std::uint32_t>(heap_.stats().capacity / 4);
+    require(heap_.check().empty(), "a heap that nobody damaged is sound");
+
+    const auto path = std::filesystem::temp_directory_path() / kma::say("kma_damage_", std::size_t(this), ".kma");
+    heap_.save(path);
+    std::ifstream in(path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::filesystem::remove(path);
+    file_.resize(text.size());
+    std::memcpy(file_.data(), text.data(), text.size());
+}
+
+std::vector<std::byte> Patient::read() const
+{
+    std::vector<std::byte> bytes(heap_.buffer().getInfo<CL_MEM_SIZE>());
+    device().queue().enqueueReadBuffer(heap_.buffer(), CL_TRUE, 0, bytes.size(), bytes.data());
+    return bytes;
+}
+
+void Patient::write(const std::vector<std::byte> &bytes) const
+{
+    device().queue().enqueueWriteBuffer(heap_.buffer(), CL_TRUE, 0, bytes.size(), bytes.data());
+}
+
+void Patient::damage_heap(std::span<const Patch> patches)
+{
+    std::vector<std::byte> damaged = image_;
+    apply(patches, damaged);
+    write(damaged);
+    const bool sound = heap_.check().empty();
+    found += sound ? 0 : 1;
+    ask_all(sound);
+    require(std::memcmp(read().data(), damaged.data(), damaged.size()) == 0, "looking at a heap changes nothing in it");
+    if (sound)
+        use();
+    // A reset relies on the constants alone: if these are right, it mends all but the log.
+    if (refuses([&] { heap_.stats(); }))
+        return;
+    heap_.reset();
+    heap_.clear_errors();
+    const std::vector<std::string> left = heap_.check();
+    require(left.empty(), "a reset mends what is not constant; there is still: " + (left.empty() ? "" : left.front()));
+}
+
+// Everything but check(): `sound` is what that says.
+void Patient::ask_all(bool sound)
+{
+    std::uint64_t blocks = 0;
+    const bool no_stats = refuses([&] {
+        blocks = heap_.stats().blocks;
+        kma::to_text(heap_.stats());
+    });
+    const bool no_errors = refuses([&] {
+        for (const kma::ErrorRecord &record : heap_.errors())
+            kma::explain(record.code);
+        heap_.error_text();
+    });
+    std::uint64_t leaked = 0;
+    const bool no_leaks = refuses([&] {
+        const kma::LeakReport report = heap_.leaks(1000);
+        leaked = report.blocks;
+        kma::to_text(report);
+    });
+    const bool no_snapshot = refuses([&] { walk_list(heap_.snapshot()); });
+    require(!sound || (!no_stats && !no_errors && !no_snapshot), "a heap that check() finds sound can be looked at");
+    if (heap_.options().kind != kma::HeapKind::bump)
+        require(!sound || (!no_leaks && leaked == blocks), "leaks() and stats() agree in a sound heap");
+}
+
+// What check() finds sound must serve, and be sound afterwards.
+void Patient::use()
+{
+    const Kernels kernels(heap_, kernels_);
+    kernels.free(kernels.allocate({60, 120, 300, 16, 60, 4096, 24, 120, 9000}));
+    const std::vector<std::string> wrong = heap_.check();
+    require(wrong.empty(),
+            "a heap that check() finds sound is so after use; but then: " + (wrong.empty() ? "" : wrong.front()));
+}
+
+// What was loaded must serve as well, whatever has become of its blocks.
+void Patient::use(const kma::HeapDriver &heap) const
+{
+    const Kernels kernels(heap, kernels_);
+    const auto half = static_cast<std::ptrdiff_t>(living_.size() / 2);
+    std::vector<kma::Ref> first(living_.begin(), living_.begin() + half), rest(living_.begin() + half, living_.end());
+    if (heap.options().kind != kma::HeapKind::bump || heap.options().debug != 0) {
+        std::vector<cl_ulong> sizes;
+        for (cl_ulong i = 0; i < first.size(); i++)
+            sizes.push_back(i % 3 * 100 + 20);
+        first = kernels.realloc(first, sizes);
+    }
+    kernels.free(rest);
+    // More than the quarantine holds, so that all leaves it that is there.
+    kernels.free(kernels.allocate(std::vector<cl_ulong>(KMA_QUARANTINE, 16)));
+    kernels.free(kernels.allocate({60, 120, 300, 4096, 9000, 20000}));
+    kernels.free(first);
+    heap.stats();
+}
+
+// As a user would: from ref to ref until one is null, leads nowhere, or all have been seen.
+void Patient::walk_list(const kma::Snapshot &snapshot) const
+{
+    kma::Ref at = first_;
+    for (std::uint32_t step = 0; step < heap_words() && at != 0; step++) {
+        struct Item {
+            kma::Ref next;
+            std::uint32_t number;
+        };
+        const Item *item = nullptr;
+        if (refuses([&] { item = snapshot.deref<Item>(at); }))
+            return;
+        at = item->next;
+    }
+    refuses([&] { snapshot.bytes(at, std::uint64_t{at} << 8); });
+}
+
+void Patient::damage_file(std::span<const Patch> patches, std::int64_t cut)
+{
+    cut %= 1 << 20;
+    std::vector<std::byte> damaged = file_;
+    apply(patches, damaged);
+    damaged.resize(static_cast<std::size_t>(std::max<std::int64_t>(0, std::int64_t(damaged.size()) - cut)));
+    std::istringstream in(std::string(reinterpret_cast<const char *>(damaged.data()), damaged.size()));
+    const bool refused = refuses([&] {
+        const auto loaded = kma::load_heap(device(), in, damaged.size(), "the file", kma::Storage::buffer,
+                                           heap_.options().build_options);
+        loaded->check(); // written-over guards stay in a file, to be looked at
+        require(loaded->check_books().empty(), "a heap that was loaded is sound");
+        use(*loaded);
+        const std::vector<std::string> wrong = loaded->check_books();
+        require(wrong.empty(),
+                "a heap that was loaded is sound after use; but then: " + (wrong.empty() ? "" : wrong.front()));
+    });
+    found += refused ? 1 : 0;
+    require(refused || cut == 0, "a file of another length is refused");
+    require(!refused || !patches.empty() || cut != 0, "a file that nobody damaged is loaded");
+}
+
+std::uint32_t Patient::quarantine_word(std::uint32_t place) const
+{
+    kma::layout::kma_heap_header header;
+    std::memcpy(&header, image_.data(), sizeof header);
+    std::uint64_t ranges;
+    std::memcpy(&ranges, file_.data() + 56, sizeof ranges);
+    const std::size_t begin = 64 + 16 * ranges; // of the first one's bytes
+    const std::size_t at = offsetof(kma::layout::kma_guard, quarantine.refs) + 4 * place;
+    return header.guard == 0 ? 0 : static_cast<std::uint32_t>((begin + header.guard * KMA_UNIT + at) / 4);
+}
+
+std::vector<Patient> patients()
+{
+    setenv("KMA_SELFTEST", "off", 1); // its kernels are none of the heaps'
+    std::vector<Patient> all;
+    for (const kma::HeapKind kind : kma::heap_kinds)
+        for (const native::Flavour &flavour : native::flavours())
+            all.emplace_back(kind, flavour.debug, flavour.atomic64);
+    return all;
+}
+
+} // namespace damage

@@ -1,0 +1,340 @@
+// The scatter heap as a tiny heap: pages of 32 or 64 units instead of 256 and more, up to four in a super block, and
+// two words of a tree for one above them instead of 32, so that a few pages have as many levels as a heap of gigabytes;
+// and what must hold of all its words at rest.
+#pragma once
+
+#include "heap/tiny_heap.hpp"
+
+#define KMA_SCATTER_MIN_SHIFT 5u
+#define KMA_SCATTER_ALIGN 64u
+#ifndef KMA_BIT_TREE_SHIFT
+#define KMA_BIT_TREE_SHIFT 1u
+#endif
+#define KMA_SCATTER_PLACES 2u
+#define KMA_SCATTER_RUN_DRAWS 3u
+#define KMA_SCATTER_RUN_WINDOW 2u
+#include "kma/heap/scatter.cl"
+
+constexpr uint most_pages = 14;
+
+struct scatter_kind {
+    using heap_type = kma_scatter;
+    static constexpr const char *name = "scatter heap";
+    static constexpr uint most_align = KMA_SCATTER_ALIGN;
+    static constexpr bool reuses = true;
+    static constexpr bool checks_frees = true;
+    static constexpr uint rounds = shim::is_model_checker ? 4 : 40;
+    // Above 32, or 64, units: runs of pages.
+    static constexpr heap_shape shapes[] = {
+        {5, 2, 0, 0, 2, {8, 32}},  {5, 5, 0, 0, 2, {16, 32}},      {5, 2, 0, 0, 1, {32}},
+        {5, 1, 0, 0, 2, {16, 10}}, {5, 3, 0, 0, 4, {5, 8, 4, 32}}, {5, 4, 0, 0, 3, {64, 32, 16}},
+        {5, 6, 0, 0, 2, {96, 16}}, {5, 5, 0, 0, 2, {40, 64}},      {6, 2, 124, 120, 2, {1, 64}},
+        {5, 0, 0, 0, 1, {2}},      {5, 5, 0, 0, 1, {16}},          {7, 2, 80, 77, 1, {3}},
+        {6, 2, 95, 93, 1, {1}},
+    };
+    static constexpr uint searched = 1, searched_rounds = 1;
+    static constexpr heap_shape frozen(uint threads)
+    {
+        return threads == 3 ? heap_shape{5, 12, 0, 0, 2, {8, 64}} : heap_shape{5, 14, 0, 0, 2, {16, 32}};
+    }
+    static constexpr uint roomy(uint) { return 12; } // pages
+    static constexpr size_t most_metadata = sizeof(kma_scatter) + 16384;
+
+    kma_scatter *heap = nullptr;
+
+    static void vary(uint choice)
+    {
+        static constexpr uint together[] = {1000, 1, 2, 4};
+        shim::place_items = together[choice];
+        variant() = choice;
+    }
+    static void *malloc(kma_scatter *heap, size_t bytes) { return kma_scatter_malloc(heap, bytes); }
+    static void *calloc(kma_scatter *heap, size_t count, size_t bytes)
+    {
+        return kma_scatter_calloc(heap, count, bytes);
+    }
+    static void *aligned_alloc(kma_scatter *heap, size_t align, size_t bytes)
+    {
+        return kma_scatter_aligned_alloc(heap, align, bytes);
+    }
+    static void *realloc_sized(kma_scatter *heap, void *block, size_t old_bytes, size_t bytes)
+    {
+        return kma_scatter_realloc_sized(heap, block, old_bytes, bytes);
+    }
+    static void free(kma_scatter *heap, void *block) { kma_scatter_free(heap, block); }
+    static uint ref_of(kma_scatter *heap, void *block) { return kma_scatter_ref_of(heap, block); }
+
+    static ulong bytes_of(const heap_shape &shape)
+    {
+        ulong end;
+        kma_scatter_plan_of(shape.count, shape.shift, super_shift_of(shape), 0, &end);
+        return end * KMA_UNIT;
+    }
+
+    void init(uchar *memory, ulong bytes, const heap_shape &shape)
+    {
+        pages_ = shape.count;
+        shift_ = shape.shift;
+        shim::check(pages_ <= most_pages, "more pages than this test has room for");
+        ulong end;
+        const kma_scatter_plan plan = kma_scatter_plan_of(pages_, shift_, super_shift_of(shape), 0, &end);
+        heap = reinterpret_cast<kma_scatter *>(memory);
+        for (kma_atomic_u32 &count : heap->header.errors.count)
+            shim::objects.construct<kma_atomic_u32>(&count);
+        for (uint place = 0; place < KMA_SCATTER_PLACES; place++) {
+            shim::objects.construct<kma_atomic_u32>(&heap->active[place]);
+            shim::objects.construct<kma_atomic_u32>(&heap->emptier[place]);
+        }
+        shim::objects.construct<kma_atomic_u32>(&heap->next_run);
+        construct_words(plan.cursors, plan.places * KMA_SCATTER_SIZES);
+        construct_words(plan.full, plan.supers);
+        construct_words(plan.table, pages_);
+        construct_words(plan.trees, plan.tree_words * (kma_scatter_classes(shift_) + 1));
+        construct_words(plan.bitmaps, (pages_ << shift_) / 32);
+        kma_scatter_init(heap, bytes, 0, shift_, super_shift_of(shape), false, 0, 1);
+        shim::check(heap->plan.pages == pages_ && heap->plan.limit == plan.limit, "the plan is another");
+        shim::check(heap->plan.begin % (KMA_SCATTER_ALIGN / KMA_UNIT) == 0, "pages are not aligned");
+    }
+
+    uint begin() const { return heap->plan.begin; }
+    uint units() const { return heap->plan.limit - heap->plan.begin; }
+    void took(uint, uint) const {}
+
+    // Of the block that a living one lies in: what it may grow to where it is.
+    uint room_of(const block &mine) const
+    {
+        const uint word = page_word(page_of(mine));
+        return kma_scatter_split(word) == KMA_SCATTER_HEAD ? pages_for(mine.units) << shift_
+                                                 : kma_scatter_units(kma_scatter_split(word), shift_);
+    }
+
+    void check_block(const block &mine) const
+    {
+        const uint word = page_word(page_of(mine));
+        const uint within = mine.first & ((1u << shift_) - 1);
+        shim::check((word & KMA_SCATTER_FREE) == 0, "a block in a free page");
+        if (mine.units > 1u << shift_) {
+            shim::check(kma_scatter_split(word) == KMA_SCATTER_HEAD && within == 0, "a run at an odd place");
+            shim::check(page_of(mine) >> super_shift() == (page_of(mine) + pages_for(mine.units) - 1) >> super_shift(),
+                        "a run in two super blocks");
+            return;
+        }
+        shim::check(kma_scatter_split(word) < kma_scatter_classes(shift_), "a chunk of a page that is not split");
+        const uint chunk = kma_scatter_units(kma_scatter_split(word), shift_);
+        shim::check(mine.units <= chunk && within % chunk == 0 && within + chunk <= 1u << shift_,
+                    "a chunk at an odd place");
+    }
+
+    void check_books(const block_list &held) const
+    {
+        uint full[most_pages] = {};
+        for (uint page = 0; page < pages_; page++) {
+            check_page(page, held);
+            check_lists(page);
+            const uint word = page_word(page);
+            const uint split = kma_scatter_split(word);
+            if ((word & KMA_SCATTER_FREE) == 0 && split < KMA_SCATTER_CLASSES && room_in(page) == 0)
+                full[page >> super_shift()]++;
+        }
+        for (uint super = 0; super < heap->plan.supers; super++)
+            shim::check(kma_load_u32(at(heap->plan.full, super), KMA_RELAXED) == full[super],
+                        "a super block does not count its full pages");
+        for (const block &each : held) {
+            const uint bytes = room_of(each) * KMA_UNIT;
+            shim::check(kma_scatter_usable_size(heap, kma_scatter_deref(heap, begin() + each.first)) == bytes,
+                        "usable size");
+        }
+    }
+
+    // Chunks of pages that are free, or split for this size or a larger one; or runs of free pages.
+    uint capacity(uint units_of_block, const block_list &) const
+    {
+        if (units_of_block > 1u << shift_)
+            return runs(pages_for(units_of_block));
+        const uint size_class = kma_scatter_class_of(units_of_block, shift_);
+        uint chunks = 0;
+        for (uint page = 0; page < pages_; page++) {
+            const uint word = page_word(page);
+            if (word & KMA_SCATTER_FREE)
+                chunks += kma_scatter_spots(size_class, shift_);
+            else if (kma_scatter_split(word) >= size_class && kma_scatter_split(word) < KMA_SCATTER_CLASSES)
+                chunks += room_in(page);
+        }
+        return chunks;
+    }
+
+    // A group that stops costs the pages that its lanes have blocks in, as many pages as they ask for, the least being
+    // one for each, and what is below one word of a tree's level 1.
+    uint least(uint units_of_block, const block_list &living, const block_list &held, const block_list &asked,
+               const block_list &) const
+    {
+        const uint run = pages_for(units_of_block);
+        const uint parts = pages_ / run; // pages, or super blocks of as many pages as a run
+        bool lost[most_pages] = {};
+        for (const block_list *list : {&living, &held})
+            for (const block &each : *list)
+                for (uint page = page_of(each); page < page_of(each) + pages_for(each.units); page++)
+                    lost[page / run] = true;
+        uint left = 0;
+        for (uint part = 0; part < parts; part++)
+            left += !lost[part];
+        uint less = KMA_BIT_TREE_FANOUT * KMA_BIT_TREE_FANOUT / run;
+        for (const block &each : asked) // sizes are even; one more comes of an alignment, which costs nothing here
+            less += (pages_for(each.units / 2 * 2) + run - 1) / run;
+        return left > less ? (left - less) * (run > 1 ? 1 : (1u << shift_) / units_of_block) : 0;
+    }
+
+private:
+    static uint &variant()
+    {
+        static uint chosen = 0;
+        return chosen;
+    }
+
+    // At least as large as the largest run.
+    static uint super_shift_of(const heap_shape &shape)
+    {
+        uint most = 0, shift = variant() % 3;
+        for (uint kind = 0; kind < shape.kind_count; kind++)
+            most = max(most, ((shape.kinds[kind] - 1) >> shape.shift) + 1);
+        if (shape.kinds[0] == frozen(3).kinds[0] && shape.kinds[1] == frozen(3).kinds[1])
+            return 1; // least() counts super blocks
+        while (1u << shift < most)
+            shift++;
+        return shift;
+    }
+
+    kma_atomic_u32 *at(uint where, uint index) const
+    {
+        return reinterpret_cast<kma_atomic_u32 *>(reinterpret_cast<uchar *>(heap) + size_t{where} * KMA_UNIT) + index;
+    }
+
+    void construct_words(uint where, uint count)
+    {
+        for (uint i = 0; i < count; i++)
+            shim::objects.construct<kma_atomic_u32>(at(where, i));
+    }
+
+    uint super_shift() const { return heap->plan.super_shift; }
+    uint page_of(const block &of) const { return of.first >> shift_; }
+    uint pages_for(uint units_of_block) const { return ((units_of_block - 1) >> shift_) + 1; }
+    uint page_word(uint page) const { return kma_load_u32(at(heap->plan.table, page), KMA_RELAXED); }
+    uint bits_of(uint page, uint word) const
+    {
+        return kma_load_u32(at(heap->plan.bitmaps, (page << shift_) / 32 + word), KMA_RELAXED);
+    }
+
+    // Chunks that are free in a page that is split.
+    uint room_in(uint page) const
+    {
+        const uint word = page_word(page);
+        return kma_scatter_spots(kma_scatter_split(word), shift_) - (word & KMA_SCATTER_COUNT);
+    }
+
+    void check_page(uint page, const block_list &held) const
+    {
+        const uint word = page_word(page), count = word & KMA_SCATTER_COUNT, split = kma_scatter_split(word);
+        uint bits = 0, mine = 0, run = 0;
+        for (uint i = 0; i < 1u << (shift_ - 5); i++)
+            bits += popcount(bits_of(page, i));
+        for (const block &each : held) {
+            if (page < page_of(each) || page >= page_of(each) + pages_for(each.units))
+                continue;
+            mine++;
+            run = page - page_of(each) + 1;
+            check_block(each);
+            const uint within = each.first & ((1u << shift_) - 1);
+            shim::check(each.units > 1u << shift_ || kma_scatter_is_set(at(heap->plan.bitmaps, (page << shift_) / 32),
+                                                                   within / kma_scatter_units(split, shift_)),
+                        "a block that is held is not taken");
+        }
+        if (word & KMA_SCATTER_FREE) {
+            shim::check(count == 0 && bits == 0 && mine == 0, "something is left of what a free page was");
+        } else if (split == KMA_SCATTER_HEAD || split == KMA_SCATTER_REST) {
+            shim::check(count == 0, "reservations are left in a page of a run");
+            shim::check(mine == 1 && (split == KMA_SCATTER_HEAD) == (run == 1), "a run that nobody holds");
+            shim::check(split == KMA_SCATTER_HEAD || bits == 0, "bits in a page of a run");
+        } else {
+            shim::check(split < kma_scatter_classes(shift_), "a page is split for no size");
+            shim::check(count == mine && bits == mine, "reserved, taken and held are not the same");
+            shim::check(count != 0, "a page all of whose chunks are free is not free");
+            shim::check(count <= kma_scatter_spots(split, shift_), "more chunks than there are");
+        }
+    }
+
+    // A page is in the tree of free pages if it is free, and in its size's list if it has room; and all words above say so.
+    void check_lists(uint page) const
+    {
+        const uint word = page_word(page);
+        const bool in_first = is_listed(0, page);
+        shim::check(in_first || (word & KMA_SCATTER_FREE) == 0, "a free page is not in the tree of free pages");
+        if (kma_scatter_has_room(word, shift_))
+            shim::check(is_listed(kma_scatter_split(word) + 1, page), "a page with room is in no tree");
+    }
+
+    // In tree `number` of those that lie one behind the other. Words above are checked whether or not.
+    bool is_listed(uint number, uint page) const
+    {
+        uint base = number * heap->plan.tree_words;
+        uint index = page;
+        uint below = 0; // the word of the level below
+        bool is_in = false;
+        for (uint level = 0; level <= kma_bit_tree_top(pages_); level++) {
+            const uint word = kma_load_u32(at(heap->plan.trees, base + (index >> KMA_BIT_TREE_SHIFT)), KMA_RELAXED);
+            const bool bit = (word >> (index & (KMA_BIT_TREE_FANOUT - 1)) & 1u) != 0;
+            if (level == 0)
+                is_in = bit;
+            else
+                shim::check(bit || below == 0, "a tree's word does not tell of what is below it");
+            below = word;
+            base += kma_bit_tree_nodes(pages_, level);
+            index >>= KMA_BIT_TREE_SHIFT;
+        }
+        return is_in;
+    }
+
+    // So many a lone caller gets: places are drawn as kma_scatter_find_run draws them.
+    uint runs(uint length) const
+    {
+        bool free[most_pages];
+        for (uint page = 0; page < pages_; page++)
+            free[page] = (page_word(page) & KMA_SCATTER_FREE) != 0;
+        uint ticket = kma_load_u32(&heap->next_run, KMA_RELAXED);
+        for (uint count = 0;; count++) {
+            uint found = pages_;
+            for (uint draw = 0; draw < KMA_SCATTER_RUN_DRAWS && found == pages_; draw++, ticket += length) {
+                const uint from = (draw == 0 ? ticket : kma_mix32(ticket)) % pages_;
+                const uint at = from - (from & ((1u << super_shift()) - 1)) % length;
+                found = first_run(free, at, min(at + (draw == 0 ? 1 : KMA_SCATTER_RUN_WINDOW), pages_), length);
+            }
+            if (found == pages_) {
+                const uint from = kma_mix32(ticket) % pages_;
+                const uint at = from - (from & ((1u << super_shift()) - 1)) % length;
+                ticket += length;
+                found = first_run(free, at, pages_, length);
+                if (found == pages_)
+                    found = first_run(free, 0, at, length);
+            }
+            if (found == pages_)
+                return count;
+            for (uint page = found; page < found + length; page++)
+                free[page] = false;
+        }
+    }
+
+    // That begins in front of `end`; pages_ if there is none.
+    uint first_run(const bool *free, uint from, uint end, uint length) const
+    {
+        for (uint first = from; first < end && first + length <= pages_; first++) {
+            bool fits = first >> super_shift() == (first + length - 1) >> super_shift();
+            for (uint page = first; fits && page < first + length; page++)
+                fits = free[page];
+            if (fits)
+                return first;
+        }
+        return pages_;
+    }
+
+    uint pages_ = 0;
+    uint shift_ = 0;
+};

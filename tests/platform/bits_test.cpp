@@ -1,0 +1,55 @@
+// kma/platform/bits.cl against C++'s own bit functions.
+#include <algorithm>
+#include <bit>
+
+#include "catch.hpp"
+#include "support.hpp"
+
+using namespace test;
+
+TEST_CASE("bit functions agree with the host's", "[bits]")
+{
+    const Flavours all = flavours();
+    const Flavour flavour = GENERATE_COPY(from_range(all));
+    INFO(flavour.name);
+    std::vector<cl_ulong> values;
+    for (unsigned i = 0; i < 64; i++) // in the order and its reverse, products pass 2^64 and stay below
+        for (const cl_ulong value : {1ull << i, (1ull << i) | 1ull << 63, ~0ull << i, ~0ull >> i, (1ull << i) | 1ull})
+            values.push_back(value);
+    while (values.size() < 512) // 0 is outside the functions' domain
+        values.push_back((cl_ulong{mix32(static_cast<cl_uint>(values.size()))} << 32) + values.size());
+
+    const Array<cl_ulong> in(values), below(values.size(), 0), products(values.size(), 0);
+    const Array<cl_uint> lowest(values.size(), 0), highest(values.size(), 0), power(values.size(), 0);
+    const Array<cl_uint> mixed(values.size(), 0);
+    launch(program("platform/bits.cl", flavour.options), "bits", {values.size(), 64}, in, lowest, highest, below, power, mixed,
+           products);
+    const auto lowest_bits = lowest.read(), highest_bits = highest.read(), powers = power.read(), mixes = mixed.read();
+    const auto belows = below.read(), product = products.read();
+    for (std::size_t i = 0; i < values.size(); i++) {
+        INFO("value " << values[i]);
+        CHECK(lowest_bits[i] == static_cast<cl_uint>(std::countr_zero(values[i])));
+        CHECK(highest_bits[i] == static_cast<cl_uint>(63 - std::countl_zero(values[i])));
+        CHECK(belows[i] == (cl_ulong{1} << i % 64) - 1);
+        CHECK(powers[i] == (std::has_single_bit(values[i]) ? 1u : 0u));
+        CHECK(mixes[i] == mix32(static_cast<cl_uint>(values[i])));
+        const cl_ulong other = values[values.size() - 1 - i];
+        CHECK(product[i] == (values[i] > ~cl_ulong{0} / other ? ~cl_ulong{0} : values[i] * other));
+    }
+
+    const Array<cl_uint> zero(1, 7);
+    launch(program("platform/bits.cl", flavour.options), "power_of_zero", {1, 1}, zero);
+    CHECK(zero.read()[0] == 0);
+}
+
+TEST_CASE("kma_mix32 gives different numbers for different numbers", "[bits]")
+{
+    const std::size_t count = 64 * scaled(4096);
+    for (const cl_uint first : {0u, 0x80000000u, static_cast<cl_uint>(0 - count)}) {
+        const Array<cl_uint> out(count, 0);
+        launch(program("platform/bits.cl"), "mix_range", {count, 64}, first, out);
+        std::vector<cl_uint> mixed = out.read();
+        std::ranges::sort(mixed);
+        CHECK(std::ranges::adjacent_find(mixed) == mixed.end());
+    }
+}

@@ -1,0 +1,394 @@
+// What the selftest says of results that are right but for one thing: every sentence, on any device, and bugs that show
+// only where several lanes go together.
+#include <algorithm>
+#include <bit>
+
+#include "catch.hpp"
+#include "selftest/gate.hpp"
+#include "selftest/judge.hpp"
+
+using namespace kma;
+using namespace kma::selftest_judge;
+using Verdict = SelftestResult::Verdict;
+
+namespace {
+
+constexpr std::uint32_t crowd = 256;
+
+std::uint64_t mask_of(unsigned bits)
+{
+    return bits == 64 ? ~std::uint64_t{0} : 0xffffffffu;
+}
+
+// What a device leaves whose work-items run one after the other, as selftest/word.cl says.
+Words right_words(unsigned bits)
+{
+    Words words{bits, first_words(bits, crowd), {}, std::vector<layout::kma_selftest_word>(crowd)};
+    words.after = words.before;
+    std::vector<std::uint64_t> &at = words.after;
+    const std::uint64_t mask = mask_of(bits);
+    const std::size_t set_bits = crowd / KMA_SELFTEST_SHARE;
+    for (std::uint32_t me = 0; me < crowd; me++) {
+        layout::kma_selftest_word &sight = words.sights[me];
+        const std::uint64_t twice = (std::uint64_t{me} + 1) << bits / 2 | (me + 1);
+        sight.token = twice;
+        for (std::uint32_t i = 0; i < KMA_SELFTEST_ROUNDS; i++) {
+            sight.tickets[i] = at[KMA_SELFTEST_TICKETS]++;
+            sight.raised[i] = at[KMA_SELFTEST_RAISED + i % 2]++;
+            std::uint64_t &sum = at[KMA_SELFTEST_SUMS + (me + i) % 8];
+            sum = (sum + twice) & mask;
+            std::swap(at[KMA_SELFTEST_TOKENS + (me + i) % 4], sight.token);
+        }
+        const std::size_t bit = me % set_bits;
+        const std::uint64_t one = std::uint64_t{1} << bit % bits;
+        std::uint64_t &filled = at[KMA_SELFTEST_SHARED + bit / bits];
+        std::uint64_t &emptied = at[KMA_SELFTEST_SHARED + set_bits / bits + bit / bits];
+        sight.won = ((filled & one) == 0 ? 1 : 0) | ((emptied & one) != 0 ? 2 : 0);
+        filled |= one;
+        emptied &= ~one;
+        at[KMA_SELFTEST_STORED] = sight.stored = twice;
+        std::uint64_t in[6];
+        for (std::uint32_t i = 0; i < 6; i++)
+            in[i] = (std::uint64_t{mix32(me * 12 + i + 7)} << 32 | mix32(me * 12 + i + 1)) & mask;
+        for (int order = 0; order < 4; order++) {
+            const std::uint64_t sum = (in[2] + in[3]) & mask;
+            const std::uint64_t all[] = {in[0], in[1], in[2], in[2], sum, sum | in[4], (sum | in[4]) & in[5]};
+            std::ranges::copy(all, sight.alone + order * KMA_SELFTEST_ALONE);
+        }
+    }
+    return words;
+}
+
+// What is said once `damage` was done to right results.
+template <class Damage> std::string words_fault(unsigned bits, const Damage &damage)
+{
+    Words words = right_words(bits);
+    REQUIRE(judge_words(words).verdict == Verdict::passed);
+    damage(words);
+    const SelftestResult result = judge_words(words);
+    CHECK(result.name == std::to_string(bits) + "-bit atomics");
+    CHECK(result.verdict == Verdict::failed);
+    return result.detail;
+}
+
+} // namespace
+
+TEST_CASE("the verdict on atomics", "[selftest][judge]")
+{
+    const unsigned bits = GENERATE(32u, 64u);
+    const auto fault = [&](const auto &damage) { return words_fault(bits, damage); };
+    CHECK_THAT(judge_words(right_words(bits)).detail, contains("256 work-items"));
+    const std::string advice = bits == 64 ? "-DKMA_HAS_ATOMIC64=0" : "KMA_CL_STD=CL1.2";
+    CHECK_THAT(fault([](Words &words) { words.sights[3].alone[3 + 2 * KMA_SELFTEST_ALONE] = 0x12; }),
+               contains("release fetch_add by work-item 3 alone on its word returned 0x12 instead of 0x") &&
+                   contains(advice));
+    CHECK_THAT(fault([](Words &words) { words.after[KMA_SELFTEST_TICKETS]--; }),
+               contains("by 1024 times fetch_add of 1"));
+    CHECK_THAT(fault([](Words &words) { words.sights[9].tickets[1] = words.sights[8].tickets[0]; }),
+               contains("fetch_add of 1 returned 0x") && contains("to two callers"));
+    CHECK_THAT(fault([](Words &words) { words.sights[0].tickets[0] = 1; }),
+               contains("returned numbers from 0x1 to 0x"));
+    CHECK_THAT(fault([](Words &words) { words.after[KMA_SELFTEST_SUMS + 3] ^= 0x10000; }),
+               contains("what fetch_add added up is 0x"));
+    CHECK_THAT(fault([](Words &words) { words.sights[7].raised[1] = KMA_SELFTEST_NEVER; }),
+               contains("1 of 512 compare-and-swaps went on failing"));
+    CHECK_THAT(fault([](Words &words) { words.after[KMA_SELFTEST_RAISED + 1]--; }),
+               contains("raised by 512 compare-and-swaps that succeeded ended as 0x1ff"));
+    CHECK_THAT(fault([](Words &words) { words.sights[7].raised[1] = words.sights[7].raised[3]; }),
+               contains("succeeded with the same expected value, 0x"));
+    CHECK_THAT(fault([](Words &words) { words.after[KMA_SELFTEST_SHARED] &= ~std::uint64_t{4}; }),
+               contains("fetch_or of every bit left 0x"));
+    CHECK_THAT(fault([&](Words &words) { words.after[KMA_SELFTEST_SHARED + crowd / 4 / bits] = 8; }),
+               contains("fetch_and of every bit left 0x8 in a word"));
+    CHECK_THAT(fault([](Words &words) { words.sights[5].won &= 2; }),
+               contains("fetch_or told 0 of 4 work-items that they changed bit 5"));
+    CHECK_THAT(fault([](Words &words) { words.sights[64 + 6].won |= 2; }),
+               contains("fetch_and told 2 of 4 work-items that they changed bit 6"));
+    CHECK_THAT(fault([](Words &words) { words.sights[30].token = words.sights[31].token; }),
+               contains("of tokens that are only exchanged, number "));
+    CHECK_THAT(fault([](Words &words) { words.sights[30].token ^= 1; }),
+               contains("exchange returned 0x") && contains("which nobody had stored"));
+    CHECK_THAT(fault([](Words &words) { words.after[KMA_SELFTEST_TOKENS] += 0x2000; }),
+               contains("which nobody had stored"));
+    CHECK_THAT(fault([&](Words &words) { words.sights[2].stored ^= std::uint64_t{1} << bits / 2; }),
+               contains("a load of a word that others store to returned 0x"));
+    CHECK_THAT(fault([](Words &words) { words.sights[2].stored = 0; }), contains("store to returned 0x0,"));
+}
+
+TEST_CASE("the verdict on messages", "[selftest][judge]")
+{
+    const std::vector<layout::kma_selftest_post> right(8, {{3, 2, 1, 4, 5}, {}, {}, {}, {}, 77});
+    std::vector<SelftestResult> results = judge_messages(right);
+    REQUIRE(results.size() == 2);
+    CHECK(results[0].verdict == Verdict::passed);
+    CHECK(results[0].detail == "80 seen, all in full");
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(results[1].detail == "40 seen, all in full");
+
+    const auto of_way = [&](int way, const auto &damage) {
+        auto posts = right;
+        for (layout::kma_selftest_post &post : posts)
+            damage(post);
+        const auto told = judge_messages(posts);
+        const bool leader = way == KMA_SELFTEST_BY_LEADER;
+        CHECK(told[leader].verdict == Verdict::failed);
+        CHECK(told[!leader].verdict == Verdict::passed);
+        CHECK_THAT(told[leader].detail, contains(leader ? "-DKMA_LANES=1" : "KMA_CL_STD=CL1.2"));
+        return told[leader].detail;
+    };
+    const char *names[] = {"by store-release and load-acquire", "by an acquire-release exchange",
+                           "by an acquire-release compare-and-swap", "by an exchange and others' fetch_add",
+                           "by the leader of a lane group and kma_lanes_sync"};
+    for (int way = 0; way < KMA_SELFTEST_WAYS; way++) {
+        const auto late = of_way(way, [&](auto &post) {
+            post.wrong[way] = 2;
+            post.first[way] = 40;
+            post.word[way] = 3;
+            post.value[way] = 11;
+        });
+        CHECK_THAT(late, contains(names[way]) && contains("16 were not there in full: word 3 of message 40 was 11 "
+                                                          "instead of " +
+                                                          std::to_string(mix32(40 * KMA_SELFTEST_LETTER_WORDS + 3))));
+        const auto wild = of_way(way, [&](auto &post) {
+            post.wrong[way] = 1;
+            post.first[way] = post.value[way] = 70000;
+            post.word[way] = KMA_SELFTEST_LETTER_WORDS;
+        });
+        CHECK_THAT(wild, contains(names[way]) && contains("found the number 70000") && contains("and 7 more"));
+        if (way != KMA_SELFTEST_BY_FLAG)
+            CHECK_THAT(of_way(way, [&](auto &post) { post.seen[way] = 0; }),
+                       contains(names[way]) && contains("no work-item found what another work-group put there"));
+    }
+    auto no_flags = right;
+    for (layout::kma_selftest_post &post : no_flags)
+        post.seen[KMA_SELFTEST_BY_FLAG] = 0;
+    results = judge_messages(no_flags);
+    CHECK(results[0].verdict == Verdict::passed);
+    CHECK_THAT(results[0].detail, contains("56 seen") && contains("none by store-release and load-acquire"));
+}
+
+namespace {
+
+// 16 work-items in sub-groups of 8 lanes, which pass place 0 together, then place 1 with two visits, the odd and the
+// even apart.
+constexpr std::uint32_t lanes = 8;
+constexpr std::uint32_t lane_items = 16;
+
+const LaneFlow lane_flow = {2, lane_items,
+                            [](std::uint32_t) {
+                                return std::vector<std::uint32_t>{0, 1};
+                            },
+                            [](std::uint32_t place) { return place == 0 ? 20u : 0u; }};
+
+struct Sights {
+    std::vector<layout::kma_selftest_sight> sights = std::vector<layout::kma_selftest_sight>(2 * lane_items);
+    std::vector<std::uint32_t> visits = std::vector<std::uint32_t>(lane_items, 2);
+
+    layout::kma_selftest_sight &of(std::uint32_t me, std::uint32_t place) { return sights[2 * me + place]; }
+
+    std::vector<SelftestResult> judge() const { return judge_lanes(examine_lanes(sights, visits, lane_flow), 1); }
+};
+
+// What the lanes of the group `set` of sub-group `first` / 8 see at `place`.
+void see(Sights &all, std::uint32_t first, std::uint32_t place, std::uint64_t set)
+{
+    const auto members = [&](const auto &belongs) {
+        std::uint64_t found = 0;
+        for (std::uint32_t lane = 0; lane < lanes; lane++)
+            if ((set >> lane & 1) != 0 && belongs(all.of(first + lane, place)))
+                found |= std::uint64_t{1} << lane;
+        return found;
+    };
+    for (std::uint32_t lane = 0; lane < lanes; lane++) {
+        layout::kma_selftest_sight &sight = all.of(first + lane, place);
+        sight.value = mix32(2 * (first + lane) + place) >> lane_flow.spread(place);
+        sight.classes = lane % 3 * 0x80000001u;
+        sight.key = lane % 2 + lane / 4 * 5;
+    }
+    const auto leader = static_cast<std::uint32_t>(std::countr_zero(set));
+    std::uint64_t before = 0, total = 0;
+    for (std::uint32_t lane = 0; lane < lanes; lane++)
+        total += (set >> lane & 1) * all.of(first + lane, place).value;
+    for (std::uint32_t lane = 0; lane < lanes; lane++) {
+        if ((set >> lane & 1) == 0)
+            continue;
+        layout::kma_selftest_sight &sight = all.of(first + lane, place);
+        const std::uint64_t above = set >> lane >> 1 << lane << 1;
+        sight.group = set;
+        sight.ballot = members([](const auto &other) { return other.value % 2 != 0; });
+        sight.match3 = members([&](const auto &other) { return other.value % 8 == sight.value % 8; });
+        sight.match32 = members([&](const auto &other) { return other.classes == sight.classes; });
+        sight.alike = members([&](const auto &other) { return other.key == all.of(first + leader, place).key; });
+        sight.token = 2 * (first + leader) + place;
+        sight.place = place;
+        sight.lane = lane;
+        sight.rank = static_cast<std::uint32_t>(std::popcount(set & ((std::uint64_t{1} << lane) - 1)));
+        sight.count = static_cast<std::uint32_t>(std::popcount(set));
+        sight.flags = (lane == leader ? 1 : 0) | (sight.alike >> lane & 1 ? 2 : 0);
+        sight.next = static_cast<std::uint32_t>(std::countr_zero(above ? above : set));
+        sight.next_value = all.of(first + sight.next, place).value;
+        sight.before = static_cast<std::uint32_t>(std::min<std::uint64_t>(before, 0xffffffffu));
+        sight.total = static_cast<std::uint32_t>(std::min<std::uint64_t>(total, 0xffffffffu));
+        before += sight.value;
+    }
+}
+
+Sights right_sights()
+{
+    Sights sights;
+    for (const std::uint32_t first : {0u, lanes}) {
+        see(sights, first, 0, 0xff);
+        see(sights, first, 1, 0x55);
+        see(sights, first, 1, 0xaa);
+    }
+    return sights;
+}
+
+// What is said once work-item 10, lane 2 of the second sub-group, saw `field` changed by `damage`, where nothing had
+// diverged and where it had.
+template <class Damage> std::string lanes_fault(const Damage &damage)
+{
+    std::string said;
+    for (const std::uint32_t place : {0u, 1u}) {
+        Sights sights = right_sights();
+        damage(sights.of(10, place));
+        const auto results = sights.judge();
+        CHECK(results[place].verdict == Verdict::failed);
+        CHECK(results[!place].verdict == Verdict::passed);
+        CHECK_THAT(results[place].detail,
+                   contains(place ? "where work-items had diverged, " : "where nothing had diverged, ") &&
+                       contains("-DKMA_LANES=1"));
+        said += results[place].detail + '\n';
+    }
+    return said;
+}
+
+} // namespace
+
+TEST_CASE("the verdict on lanes", "[selftest][judge]")
+{
+    using Sight = layout::kma_selftest_sight;
+    const auto results = right_sights().judge();
+    REQUIRE(results.size() == 2);
+    CHECK(results[0].verdict == Verdict::passed);
+    CHECK(results[0].detail == "2 groups of up to 8 lanes");
+    CHECK(results[1].verdict == Verdict::passed);
+    CHECK(results[1].detail == "4 groups of up to 4 lanes");
+
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.group = 4; }),
+               contains("kma_lanes_active gave lane 2 the lanes 0x4 instead of 0xff") &&
+                   contains("0x4 instead of 0x55, which heard the same leader"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.rank++; }),
+               contains("kma_lane_rank gave lane 2 3 instead of 2") && contains("2 instead of 1"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.count--; }),
+               contains("kma_lanes_count gave lane 2 7 instead of 8") && contains("3 instead of 4"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.flags |= 1; }),
+               contains("kma_lane_leads gave lane 2 1 instead of 0"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.next++; }), contains("kma_lanes_shuffle gave lane 2 "));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.next_value = sight.value; }),
+               contains("kma_lanes_shuffle gave lane 2 "));
+    // In diverged flow: a ballot of those who are not here, and a match that looks at 31 bits.
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.ballot ^= 0x2; }), contains("kma_lanes_ballot gave lane 2"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.match3 ^= 0x10; }),
+               contains("kma_lanes_match by 3 bits gave lane 2"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.match32 = sight.group; }),
+               contains("kma_lanes_match by 32 bits gave lane 2"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.alike ^= 0x10; }), contains("kma_lanes_alike gave lane 2"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.flags ^= 2; }), contains("kma_lane_in gave lane 2"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.before++; }),
+               contains("kma_lanes_scan gave lane 2 of 8 the sums "));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.total--; }), contains("kma_lanes_scan gave lane 2 of 4 the sums "));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.value++; }), contains("work-item 10 was lane 2 and computed "));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.lane = 64; }), contains("work-item 10 was lane 64 and computed "));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.lane = 4; }),
+               contains("two work-items heard of one leader as lane 4"));
+    CHECK_THAT(lanes_fault([](Sight &sight) { sight.token = 1000; }),
+               contains("kma_lanes_first gave work-item 10 the number 1000"));
+}
+
+TEST_CASE("the verdict on groups that are no groups", "[selftest][judge]")
+{
+    // A leader who is not the first: everybody of a group heard of work-item 2 instead of 0.
+    Sights sights = right_sights();
+    for (std::uint32_t me = 0; me < lanes; me++)
+        sights.of(me, 0).token = 2 * 2;
+    CHECK_THAT(sights.judge()[0].detail, contains("which is not the group's first lane"));
+    // Work-items that went another way, here and in the program.
+    sights = right_sights();
+    sights.visits[3] = 1;
+    CHECK_THAT(sights.judge()[1].detail, contains("work-item 3 passed 1 places of the program instead of 2"));
+    sights = right_sights();
+    sights.of(10, 1).place = 9;
+    CHECK_THAT(sights.judge()[1].detail, contains("work-item 10 noted place 9 of the program instead of 1"));
+    // Work-item 2 at place 0 in the group of the odd lanes at place 1.
+    sights = right_sights();
+    sights.of(2, 0).token = sights.of(1, 1).token;
+    sights.of(2, 0).group = 0xae;
+    for (const std::uint32_t me : {1u, 3u, 5u, 7u})
+        sights.of(me, 1).group = 0xae;
+    CHECK_THAT(sights.judge()[1].detail, contains("lanes 1 and 2 were in one group at different places"));
+    // With one lane to a group there is nothing to gain from going alone.
+    Sights single;
+    for (std::uint32_t me = 0; me < lane_items; me++)
+        for (const std::uint32_t place : {0u, 1u}) {
+            see(single, me & ~7u, place, std::uint64_t{1} << me % 8);
+            single.of(me, place).rank += 5;
+        }
+    CHECK_THAT(single.judge()[0].detail, contains("update the device's driver") && !contains("-DKMA_LANES=1"));
+}
+
+TEST_CASE("the verdict on shared virtual memory", "[selftest][judge]")
+{
+    constexpr std::uint32_t count = 4;
+    std::vector<Node> nodes(2 * count);
+    const auto address = [&](std::uint32_t i) { return reinterpret_cast<std::uint64_t>(&nodes[i]); };
+    for (std::uint32_t i = count; i < 2 * count; i++)
+        nodes[i] = {i == count ? 0 : address(i - 1), mix32(i)};
+    const SharedList right{nodes.data(), count, address(2 * count - 1), address(0), 55, 55, count};
+    CHECK(judge_svm(right).verdict == Verdict::passed);
+    CHECK(judge_svm(right).detail == "a list of 4 addresses each way");
+    const auto fault = [](const SharedList &list) {
+        const SelftestResult result = judge_svm(list);
+        CHECK(result.verdict == Verdict::failed);
+        CHECK_THAT(result.detail, contains("Storage::buffer"));
+        return result.detail;
+    };
+
+    SharedList list = right;
+    list.address += 64;
+    CHECK_THAT(fault(list), contains("has the address ") && contains(" on the device"));
+    list = right;
+    list.sum_followed = 54;
+    CHECK_THAT(fault(list), contains("added up 54 instead of 55"));
+    list = right;
+    list.followed = 3;
+    CHECK_THAT(fault(list), contains("made on the host a kernel followed 3"));
+    list = right;
+    list.head = address(0);
+    CHECK_THAT(fault(list), contains("link number 0 is "));
+    nodes[6].next = 1;
+    CHECK_THAT(fault(right), contains("link number 2 is 1 instead of "));
+    nodes[6].next = address(5);
+    nodes[5].value++;
+    CHECK_THAT(fault(right), contains("node number 2 holds "));
+    nodes[5].value--;
+    nodes[4].next = 7;
+    CHECK_THAT(fault(right), contains("goes on behind its end, at 7"));
+}
+
+TEST_CASE("the refusal names the first check that failed", "[selftest][judge]")
+{
+    const SelftestResult passed{"32-bit atomics", Verdict::passed, "fine"};
+    const SelftestResult none{"64-bit atomics", Verdict::not_applicable, "none"};
+    const SelftestResult failed{"lanes apart", Verdict::failed, "one is two; mend it"};
+    CHECK(refusal_of("P / D", {passed, none}).empty());
+    const std::string advice =
+        ". Programs would get wrong results there; KMA_SELFTEST=off in the environment lets them run all the same";
+    CHECK(refusal_of("P / D", {passed, failed, none}) ==
+          "kma cannot run on P / D: lanes apart: one is two; mend it" + advice);
+    CHECK(refusal_of("P / D", {failed, none, failed, failed}) ==
+          "kma cannot run on P / D: lanes apart: one is two; mend it (2 more of its checks failed)" + advice);
+    CHECK(name_of(Verdict::passed) == std::string("passed"));
+    CHECK(name_of(Verdict::failed) == std::string("failed"));
+    CHECK(name_of(Verdict::not_applicable) == std::string("not applicable"));
+}

@@ -1,0 +1,354 @@
+// The selftest on the device at hand: passes in every flavour, finds seeded bugs, and keeps heaps off who fails.
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "catch.hpp"
+#include "environment.hpp"
+#include "heap_support.hpp"
+#include "kma/kma.hpp"
+#include "selftest/gate.hpp"
+
+namespace {
+
+using kma::SelftestResult;
+using Verdict = SelftestResult::Verdict;
+
+const std::vector<std::string> names = {"32-bit atomics",          "64-bit atomics", "messages between work-groups",
+                                        "messages of lane groups", "lanes together", "lanes apart",
+                                        "shared virtual memory"};
+
+SelftestResult named(const std::vector<SelftestResult> &results, const std::string &name)
+{
+    const auto at = std::ranges::find(results, name, &SelftestResult::name);
+    REQUIRE(at != results.end());
+    return *at;
+}
+
+std::string text_of(const std::vector<SelftestResult> &results)
+{
+    std::string text;
+    for (const SelftestResult &result : results)
+        text += result.name + ": " + name_of(result.verdict) + ": " + result.detail + '\n';
+    return text;
+}
+
+bool has_atomic64(const std::string &options = {})
+{
+    kma::ProgramOptions flavour;
+    flavour.options = options;
+    return named(kma::selftest(test::device(), flavour), "64-bit atomics").verdict != Verdict::not_applicable;
+}
+
+// Options under which kma's file `name` is another: `put` stands at its start, or before its last line.
+kma::ProgramOptions with_seed(const std::string &name, const std::string &put, bool at_start)
+{
+    for (kma::Source source : kma::sources())
+        if (source.name == name) {
+            source.text.insert(at_start ? 0 : source.text.rfind("#endif"), put);
+            kma::ProgramOptions options;
+            options.headers.push_back(source);
+            return options;
+        }
+    throw std::invalid_argument("no file " + name);
+}
+
+struct Seed {
+    std::string name;
+    std::string function; // that `body` stands in for; in it, the right one has its own name
+    std::string type, parameters, body;
+    std::string says; // part of the sentence
+};
+
+const std::vector<Seed> narrow_seeds = {
+    // All of a work-group load before one stores: no chance is needed for updates to be lost.
+    {"fetch_add is a load and a store", "kma_fetch_add_u32", "uint", "uint value, kma_order order",
+     "const uint before = kma_load_u32(at, KMA_RELAXED); barrier(CLK_GLOBAL_MEM_FENCE);"
+     "kma_store_u32(at, before + value, KMA_RELAXED); barrier(CLK_GLOBAL_MEM_FENCE); return before;",
+     "times fetch_add of 1"},
+    {"fetch_add returns the new value", "kma_fetch_add_u32", "uint", "uint value, kma_order order",
+     "return kma_fetch_add_u32(at, value, order) + value;", "relaxed fetch_add by work-item 0 alone"},
+    {"compare-and-swap always stores", "kma_cas_u32", "uint", "uint expected, uint desired, kma_order order",
+     "return kma_exchange_u32(at, desired, order);", "relaxed fetch_add by work-item 0 alone"},
+    {"compare-and-swap never stores", "kma_cas_u32", "uint", "uint expected, uint desired, kma_order order",
+     "return kma_cas_u32(at, expected, expected, order);",
+     "relaxed compare-and-swap that expects another value by work-item 0 alone"},
+    {"compare-and-swap with acquire does not store", "kma_cas_u32", "uint",
+     "uint expected, uint desired, kma_order order",
+     "return order == KMA_ACQUIRE ? kma_load_u32(at, KMA_RELAXED) : kma_cas_u32(at, expected, desired, order);",
+     "acquire compare-and-swap that expects another value by work-item 0 alone"},
+    {"fetch_or returns the new value", "kma_fetch_or_u32", "uint", "uint value, kma_order order",
+     "return kma_fetch_or_u32(at, value, order) | value;", "relaxed fetch_or by work-item 0 alone"},
+    {"fetch_and forgets a bit of a set", "kma_fetch_and_u32", "uint", "uint value, kma_order order",
+     "const uint bits = 8 * sizeof(value); return popcount(value) == bits - 1 && get_global_id(0) % 1024 == 5 ? "
+     "kma_load_u32(at, KMA_RELAXED) : kma_fetch_and_u32(at, value, order);",
+     "fetch_and of every bit left 0x20"},
+    {"exchange loses a token", "kma_exchange_u32", "uint", "uint value, kma_order order",
+     "const uint shift = 4 * sizeof(value); const uint before = kma_exchange_u32(at, value, order);"
+     "return before == (((uint)9 << shift) | 9) ? (((uint)8 << shift) | 8) : before;",
+     "of tokens that are only exchanged, number 8 was there 1 times before and 2 times after"},
+    {"exchange returns what it stores", "kma_exchange_u32", "uint", "uint value, kma_order order",
+     "kma_exchange_u32(at, value, order); return value;", "relaxed exchange by work-item 0 alone"},
+    {"stores of half a word", "kma_store_u32", "void", "uint value, kma_order order",
+     "kma_store_u32(at, (value >> (4 * sizeof(value))) << (4 * sizeof(value)), order);",
+     "relaxed exchange by work-item 0 alone"},
+};
+
+// The first of the list above stand for both widths, these for the last of it.
+const std::vector<Seed> wide_seeds = {
+    {"fetch_add does not carry into the high half", "kma_fetch_add_u64", "ulong", "ulong value, kma_order order",
+     "const ulong before = kma_fetch_add_u64(at, value, order);"
+     "if (value == 1 && (uint)before == 0xffffffffu) kma_fetch_add_u64(at, -(1ul << 32), KMA_RELAXED); return before;",
+     "a word went from 0xffffe000 to 0x2000 by 16384 times fetch_add of 1"},
+    {"fetch_add in 32 bits", "kma_fetch_add_u64", "ulong", "ulong value, kma_order order",
+     "return (uint)kma_fetch_add_u64(at, (uint)value, order);", "relaxed fetch_add by work-item 0 alone"},
+    {"compare-and-swap in 32 bits", "kma_cas_u64", "ulong", "ulong expected, ulong desired, kma_order order",
+     "return kma_cas_u64(at, expected, (uint)desired, order);",
+     "relaxed compare-and-swap that expects another value by work-item 0 alone"},
+    {"a torn load", "kma_load_u64", "ulong", "kma_order order",
+     "return (kma_load_u64(at, order) & 0xfffffffful) | ((ulong)get_global_id(0) << 32);",
+     "relaxed load by work-item 0"},
+};
+
+// Those that show where each work-item is alone, too; selftest/judge_test.cpp has the rest.
+const std::vector<Seed> lane_seeds = {
+    {"rank counts from 1", "kma_lane_rank", "uint", "kma_lanes group", "return kma_lane_rank(group) + 1;",
+     "kma_lane_rank gave lane "},
+    {"count forgets one", "kma_lanes_count", "uint", "kma_lanes group", "return kma_lanes_count(group) - 1;",
+     "kma_lanes_count gave lane "},
+    {"nobody leads", "kma_lane_leads", "bool", "kma_lanes group", "return false;", "kma_lane_leads gave lane "},
+    {"ballot has me whatever I say", "kma_lanes_ballot", "kma_lanes", "kma_lanes group, bool mine",
+     "return kma_lanes_ballot(group, mine) | (kma_lanes)1 << kma_lane_id();", "kma_lanes_ballot gave lane "},
+    {"match forgets me", "kma_lanes_match", "kma_lanes", "kma_lanes group, uint value, uint bits",
+     "return kma_lanes_match(group, value, bits) & ~((kma_lanes)1 << kma_lane_id());",
+     "kma_lanes_match by 3 bits gave lane "},
+    {"nobody is alike", "kma_lanes_alike", "kma_lanes", "kma_lanes group, ulong key", "return 0;",
+     "kma_lanes_alike gave lane "},
+    {"shuffle changes the value", "kma_lanes_shuffle", "uint", "kma_lanes group, uint value, uint lane",
+     "return kma_lanes_shuffle(group, value, lane) ^ 1;", "kma_lanes_shuffle gave lane "},
+    {"first changes the value", "kma_lanes_first", "uint", "kma_lanes group, uint value",
+     "return kma_lanes_first(group, value) + 0x10000000u;", "kma_lanes_first gave work-item "},
+    {"the sum before is that up to me", "kma_lanes_scan", "kma_scan", "kma_lanes group, uint value",
+     "kma_scan scan = kma_lanes_scan(group, value); scan.before = add_sat(scan.before, value); return scan;",
+     "kma_lanes_scan gave lane "},
+    {"the total lacks me", "kma_lanes_scan", "kma_scan", "kma_lanes group, uint value",
+     "kma_scan scan = kma_lanes_scan(group, value); scan.total = scan.before; return scan;",
+     "kma_lanes_scan gave lane "},
+};
+
+std::string as_u64(std::string text)
+{
+    for (const auto &[from, to] : {std::pair<std::string, std::string>{"u32", "u64"}, {"uint", "ulong"}})
+        for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+            text.replace(at, from.size(), to);
+    return text;
+}
+
+Seed as_u64(const Seed &seed)
+{
+    return {seed.name, as_u64(seed.function), as_u64(seed.type), as_u64(seed.parameters), as_u64(seed.body), seed.says};
+}
+
+// A function of another name, and the name made to mean it. `first`: a parameter before those of the seed.
+std::string code(const Seed &seed, const std::string &first = {})
+{
+    return "static inline " + seed.type + " seeded_" + seed.function + "(" + first + seed.parameters + ")\n{\n    " +
+           seed.body + "\n}\n#define " + seed.function + " seeded_" + seed.function + "\n";
+}
+
+void check_found(const std::vector<SelftestResult> &results, const Seed &seed, const std::string &check)
+{
+    INFO(seed.name);
+    CHECK(named(results, check).verdict == Verdict::failed);
+    CHECK_THAT(named(results, check).detail, contains(seed.says) && contains("; update the device's driver"));
+}
+
+} // namespace
+
+TEST_CASE("the selftest passes in every flavour", "[selftest]")
+{
+    // The last of them also where the device has more: OpenCL C 1.2's atomics, and each work-item alone.
+    const std::string flavour =
+        GENERATE("-DKMA_HAS_ATOMIC64=0", "-cl-std=CL1.2", "-cl-std=CL1.2 -DKMA_HAS_ATOMIC64=0", "-DKMA_LANES=1");
+    kma::ProgramOptions options;
+    options.options = flavour;
+    const std::vector<SelftestResult> results = kma::selftest(test::device(), options);
+    INFO(text_of(results));
+    std::vector<std::string> these;
+    for (const SelftestResult &result : results) {
+        these.push_back(result.name);
+        CHECK(result.verdict != Verdict::failed);
+        CHECK_FALSE(result.detail.empty());
+    }
+    CHECK(these == names);
+    CHECK(named(results, "32-bit atomics").verdict == Verdict::passed);
+    CHECK_THAT(named(results, "32-bit atomics").detail, contains("4096 work-items"));
+    const SelftestResult wide = named(results, "64-bit atomics");
+    if (flavour.find("ATOMIC64=0") != std::string::npos) {
+        CHECK(wide.verdict == Verdict::not_applicable);
+        CHECK_THAT(wide.detail, contains("-DKMA_HAS_ATOMIC64=0"));
+    }
+    for (const char *name : {"messages between work-groups", "messages of lane groups"})
+        CHECK_THAT(named(results, name).detail, contains(" seen, all in full") && !contains("but none by"));
+    if (flavour == "-DKMA_LANES=1")
+        CHECK_THAT(named(results, "lanes together").detail, contains("groups of up to 1 lane"));
+    const SelftestResult svm = named(results, "shared virtual memory");
+    CHECK((svm.verdict == Verdict::passed) == test::device().has_svm());
+    CHECK_THAT(svm.detail, contains(test::device().has_svm() ? "addresses each way" : "no coarse-grained"));
+}
+
+TEST_CASE("the selftest finds seeded bugs", "[selftest]")
+{
+    // One of each list at a time, since they do not meddle with each other and programs take long to build. Of atomics
+    // the kernels of the other checks keep the right functions.
+    const bool wide = has_atomic64();
+    REQUIRE(narrow_seeds.size() == lane_seeds.size());
+    for (std::size_t i = 0; i < narrow_seeds.size(); i++) {
+        const std::size_t shared = narrow_seeds.size() - wide_seeds.size();
+        const Seed seed64 = i < shared ? as_u64(narrow_seeds[i]) : wide_seeds[i - shared];
+        // The file is included twice. (#ifndef would be taken for its guard.)
+        std::string atomics =
+            "#if !defined SEEDED\n#define SEEDED\n" + code(narrow_seeds[i], "global kma_atomic_u32 *at, ");
+        if (wide)
+            atomics += code(seed64, "global kma_atomic_u64 *at, ");
+        kma::ProgramOptions options = with_seed("kma/selftest/word.cl", atomics + "#endif\n", true);
+        options.headers.push_back(with_seed("kma/platform/lanes.cl", code(lane_seeds[i]), false).headers[0]);
+
+        const std::vector<SelftestResult> results = kma::selftest(test::device(), options);
+        INFO(text_of(results));
+        check_found(results, narrow_seeds[i], "32-bit atomics");
+        if (wide)
+            check_found(results, seed64, "64-bit atomics");
+        check_found(results, lane_seeds[i], "lanes together");
+        check_found(results, lane_seeds[i], "lanes apart");
+        CHECK(named(results, "messages between work-groups").verdict == Verdict::passed);
+    }
+}
+
+TEST_CASE("the selftest finds messages that are not there in full", "[selftest]")
+{
+    // The last word of a letter is never written.
+    kma::ProgramOptions options;
+    for (kma::Source source : kma::sources())
+        if (source.name == "kma/selftest/messages.cl") {
+            const std::string write =
+                "    for (uint i = 0; i < KMA_SELFTEST_LETTER_WORDS; i++)\n        letter->words[i]";
+            const std::size_t at = source.text.find(write);
+            REQUIRE(at != std::string::npos);
+            source.text.replace(at, write.size(),
+                                "    for (uint i = 0; i + 1 < KMA_SELFTEST_LETTER_WORDS; i++)\n"
+                                "        letter->words[i]");
+            options.headers.push_back(source);
+        }
+    const std::vector<SelftestResult> results = kma::selftest(test::device(), options);
+    INFO(text_of(results));
+    for (const char *name : {"messages between work-groups", "messages of lane groups"}) {
+        CHECK(named(results, name).verdict == Verdict::failed);
+        CHECK_THAT(named(results, name).detail,
+                   contains("were not there in full: word 3 of message ") && contains(" was 0 instead of "));
+    }
+}
+
+TEST_CASE("the selftest finds words that are not shared", "[selftest]")
+{
+    Seed seed = {"exchanges that find nothing",
+                 "kma_exchange_u32",
+                 "uint",
+                 "uint value, kma_order order",
+                 "kma_exchange_u32(at, value, order); return 0;",
+                 "by an acquire-release exchange no work-item found what another work-group put there"};
+    const auto results = [&] {
+        return kma::selftest(test::device(),
+                             with_seed("kma/platform/memory.cl", code(seed, "global kma_atomic_u32 *at, "), false));
+    };
+    check_found(results(), seed, "messages between work-groups");
+    seed.name = "exchanges that find nonsense";
+    seed.body = "kma_exchange_u32(at, value, order); return 0xfffffff0u;";
+    seed.says = "found the number 4294967280, which nobody had put there";
+    check_found(results(), seed, "messages of lane groups");
+}
+
+TEST_CASE("a compiler that refuses the platform layer is a build error", "[selftest]")
+{
+    kma::ProgramOptions options;
+    options.options = "-DKMA_MEMORY=77";
+    CHECK_THROWS_AS(kma::selftest(test::device(), options), kma::BuildError);
+}
+
+namespace {
+
+// A device of its own, the selftest on which is one with a seeded bug; counts how often it ran.
+struct WrongDevice {
+    explicit WrongDevice(bool wrong = true)
+    {
+        device.selftest_gate().replace([wrong, runs = runs](const kma::Device &on) {
+            ++*runs;
+            return wrong ? kma::selftest(on, with_seed("kma/platform/lanes.cl", code(lane_seeds[0]), false))
+                         : kma::selftest(on);
+        });
+    }
+
+    kma::Device device = kma::Device::select();
+    std::shared_ptr<std::atomic<int>> runs = std::make_shared<std::atomic<int>>(0);
+};
+
+} // namespace
+
+TEST_CASE("who fails the selftest gets no heap and no queue", "[selftest]")
+{
+    const EnvironmentVariable on("KMA_SELFTEST", "on");
+    const WrongDevice wrong;
+    const std::string sentence =
+        "kma cannot run on " + wrong.device.name() +
+        ": lanes together: where nothing had diverged, kma_lane_rank gave lane 0 1 instead of 0";
+    const auto refused = [&](const auto &action) {
+        CHECK_THAT(message_of<kma::Error>(action),
+                   contains(sentence) && contains("(1 more of its checks failed)") && contains("KMA_SELFTEST=off"));
+    };
+    refused([&] { kma::Heap(wrong.device, 1 << 20); });
+    refused([&] { kma::Heap(wrong.device, 1 << 20, {.kind = kma::HeapKind::bump}); });
+    refused([&] { kma::IndexedQueue(wrong.device, 10, 10); });
+    const std::string file = KMA_SCRATCH_DIR "/selftest_heap";
+    kma::Heap(test::device(), 1 << 20).save(file);
+    refused([&] { kma::Heap::load(wrong.device, file); });
+    // A copy knows it too, and the test need not run again for that.
+    const kma::Device copy = wrong.device;
+    refused([&] { kma::Heap(copy, 1 << 20); });
+    CHECK(*wrong.runs == 1);
+}
+
+TEST_CASE("the selftest runs once for a device and its copies, whichever thread comes first", "[selftest]")
+{
+    const EnvironmentVariable on("KMA_SELFTEST", "");
+    const WrongDevice right(false);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++)
+        threads.emplace_back([copy = right.device] { kma::IndexedQueue(copy, 10, 10); });
+    for (std::thread &thread : threads)
+        thread.join();
+    kma::Heap(right.device, 1 << 20);
+    CHECK(*right.runs == 1);
+}
+
+TEST_CASE("KMA_SELFTEST=off leaves the selftest out", "[selftest]")
+{
+    const WrongDevice wrong;
+    {
+        const EnvironmentVariable off("KMA_SELFTEST", "off");
+        CHECK_NOTHROW(kma::Heap(wrong.device, 1 << 20));
+        CHECK_NOTHROW(kma::IndexedQueue(wrong.device, 10, 10));
+        CHECK(*wrong.runs == 0);
+    }
+    const EnvironmentVariable on("KMA_SELFTEST", "on");
+    CHECK_THROWS_AS(kma::IndexedQueue(wrong.device, 10, 10), kma::Error);
+    CHECK(*wrong.runs == 1);
+}
+
+TEST_CASE("KMA_SELFTEST has two values", "[selftest]")
+{
+    for (const char *value : {"0", "no", "OFF", "off "}) {
+        const EnvironmentVariable variable("KMA_SELFTEST", value);
+        CHECK_THAT(message_of<kma::Error>([] { kma::Heap(test::device(), 1 << 20); }),
+                   contains("KMA_SELFTEST is \"" + std::string(value) + "\"") && contains("set it to off"));
+    }
+}
