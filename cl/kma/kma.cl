@@ -10,20 +10,20 @@
 //       kma_free(heap, n);
 //   }
 //
-// Before the #include, or with -D:
-//   KMA_DEBUG      0 (default) to 3: 1 checks headers and refs, 2 also red zones, poison and quarantine, 3 also
-//                  notes who took each block, and where. The heap must have been initialised by a
-//                  program of the same flavour.
-//   KMA_HEAP       the default heap's kind: slab (default), superblock, scatter or bump
-//   KMA_STD_NAMES  also calls the functions malloc, calloc, free, …
+// Define before the #include, or with -D:
+//   KMA_DEBUG      0 (default) to 3. 1: checks of headers and refs. 2: also red zones, poison and
+//                  a quarantine. 3: also which work-item took each block, and where. The program
+//                  that initialised the heap must have the same KMA_DEBUG.
+//   KMA_HEAP       kind of the default heap: slab (default), superblock, scatter or bump
+//   KMA_STD_NAMES  also defines malloc, calloc, aligned_alloc, realloc and free
 //
-// Your own macros in front of the #include, or with -D: with a capital letter in their names
-// (platform/target.cl).
+// The program's own macros, defined before the #include or with -D, need a capital letter in their
+// names (platform/target.cl).
 //
-// This file brings the default heap's kind only. Include kma/heap/KIND.cl, before or after this
-// file, for each further kind that the program uses: several kinds live side by side. kma_NAME is
-// kma_KIND_NAME of the default kind. The contracts of the functions are in heap/common/, that of
-// kma_aligned_alloc is in its kind's file.
+// This file includes the default heap's kind only. For each further kind include kma/heap/KIND.cl,
+// before or after this file; several kinds can be used in one program. kma_NAME is a macro for
+// kma_KIND_NAME of the default kind. heap/common/ has the functions' contracts, except that of
+// kma_aligned_alloc, which is in kma/heap/KIND.cl.
 #ifndef KMA_KMA_CL
 #define KMA_KMA_CL
 
@@ -49,8 +49,8 @@
 #error "KMA_HEAP must be slab, superblock, scatter or bump"
 #endif
 
-// The type of a kind whose file the program has not included: the compiler's message says what to
-// include. The kind's file undoes this.
+// If a kind's file is not included, its type becomes a name that tells, in the compiler's message,
+// which file to include. The kind's file removes this macro.
 #ifndef KMA_HEAP_BUMP_CL
 #define kma_bump for_kma_bump_include_kma_heap_bump_cl
 #endif
@@ -64,7 +64,7 @@
 #define kma_slab for_kma_slab_include_kma_heap_slab_cl
 #endif
 
-// no typedef: by the name of its parameter's type the host tells a kernel's kind of heap
+// macros, no typedefs: the host derives a kernel's kind of heap from its parameter's type name
 #define kma_heap KMA_OF_HEAP()
 #define kma_malloc KMA_OF_HEAP(_malloc)
 #define kma_calloc KMA_OF_HEAP(_calloc)
@@ -76,9 +76,9 @@
 #define kma_ref_of KMA_OF_HEAP(_ref_of)
 #define kma_deref KMA_OF_HEAP(_deref)
 
-// Memory for one T, aligned for it, not initialised; NULL if there is none. (kma_malloc aligns to
-// 16 bytes, which is too little for types such as float8. The tests' host shim makes a C++ object
-// of it.)
+// Allocates one T, aligned for it and not initialised; NULL if there is no memory. kma_malloc
+// aligns to 16 bytes, too little for types such as float8. The tests' host shim has its own
+// KMA_NEW, which constructs a C++ object.
 #ifndef KMA_NEW
 #define KMA_ALIGN_OF(T) (sizeof(struct { char kma_before; T kma_object; }) - sizeof(T))
 #define KMA_NEW(heap, T) ((global T *)kma_aligned_alloc(heap, KMA_ALIGN_OF(T), sizeof(T)))

@@ -1,22 +1,23 @@
-// The kernels of the automaton sample: many inputs against many regular expressions at once, as a
-// non-deterministic automaton that is in several states at a time (Thompson, 1968; Spliet, thesis
-// 3.2.1). How many states that will be nobody knows beforehand, so they are the items of a work
-// queue in a heap:
+// Kernels of the automaton sample: match many inputs with many regular expressions at once. The
+// expressions form one non-deterministic automaton, and an input is in several of its states at a
+// time (Thompson, 1968; Spliet, thesis, 3.2.1). The number of these states is not known in advance.
+// They are items of a work queue in a heap:
 //
-//   item      an input that waits in a state for its next character
-//   round     reads one character of each input: those of round r have read r characters
-//   followers of a state, in which an input may be after it: the items of the next round. What leads to nothing dies out
+//   item       an input that waits in a state for its next character
+//   round      reads one character of each input; in round r, r characters were read before
+//   followers  of a state: the states that come after it; items of the next round. If a
+//              state does not wait for the input's next character, its item has none
 //
-// The automaton has no empty moves: the host has followed them already. All expressions are parts
-// of it, behind one start, whose followers are where they begin; each ends in an accepting state of
-// its own, which waits for nothing.
+// The automaton has no empty moves: the host has eliminated them. All expressions share one start
+// state; its followers are the first states of the expressions. Each expression ends in an
+// accepting state of its own, which waits for no character.
 #include "kma/containers/work_queue.cl"
 
 typedef struct automaton_state {
-    uint characters[8];   // bit c: the state waits for character c
-    uint first_follower;  // where its followers begin in the array of all, and
-    uint end_of_followers;
-    uint accepts;         // 1: the end of an expression, 0
+    uint characters[8];    // bit c: the state waits for character c
+    uint first_follower;   // its followers begin at this index
+    uint end_of_followers; // and end before this one
+    uint accepts;          // 1: the end of an expression; else 0
 } automaton_state;
 
 typedef struct automaton_item {
@@ -30,10 +31,10 @@ typedef struct automaton_inputs {
     global const uint *starts;
 } automaton_inputs;
 
-// What there is but the inputs. `reached` has a word for each input and state, 0 at first: the last
-// round in which the one waits in the other, and 1 more.
+// The automaton and its counters. `reached` has one word per pair of input and state: 1 + the last
+// round in which the input was in the state; initially 0.
 typedef struct automaton {
-    global const automaton_state *states; // the start first
+    global const automaton_state *states; // state 0 is the start
     global const uint *followers;
     uint state_count;
     global kma_atomic_u32 *reached;
@@ -50,9 +51,8 @@ static inline bool automaton_waits_for(global const automaton_state *state, ucha
     return (state->characters[character / 32] >> character % 32 & 1) != 0;
 }
 
-// Whether it is the first time in this round that the input comes to this state. Two ways often
-// lead to one state: if both went on, and so at each character, there would soon be more items than
-// memory.
+// True for the first item in this round that brings the input to this state. Several paths often
+// lead to one state. If each of them added an item, the items' number would grow exponentially.
 static inline bool automaton_is_first(const automaton *nfa, uint input, uint state, uint round)
 {
     global kma_atomic_u32 *reached = &nfa->reached[(size_t)input * nfa->state_count + state];
@@ -72,9 +72,8 @@ static inline void automaton_add(global kma_heap *heap, const automaton *nfa,
     item->state = state;
 }
 
-// From a state that it has left the input comes to all followers, `round` characters being read. At
-// its end only those count that accept, each for a match; before, only the others, which wait for
-// more.
+// Follows an input from state `from`, with `round` characters read. At the input's end adds a match
+// for each accepting follower; before its end adds each other follower to the next round.
 static inline void automaton_follow(global kma_heap *heap, const automaton *nfa,
                                     const automaton_inputs *inputs, uint input, uint round,
                                     global const automaton_state *from, global kma_array_list *next,
@@ -88,7 +87,7 @@ static inline void automaton_follow(global kma_heap *heap, const automaton *nfa,
     }
 }
 
-// Puts all inputs into the first round, a work-item for each.
+// Puts all inputs into the first round. One work-item per input.
 kernel void automaton_start(global kma_heap *heap, kma_ref work, kma_ref found,
                             global const automaton_state *states, global const uint *followers,
                             uint state_count, global kma_atomic_u32 *reached,
@@ -105,8 +104,8 @@ kernel void automaton_start(global kma_heap *heap, kma_ref work, kma_ref found,
                      kma_array_list_at(heap, found));
 }
 
-// A round, a work-item for each item: if the state waits for the input's next character, on to what
-// follows.
+// A round, one work-item per item: if the state waits for the input's next character, adds its
+// followers.
 kernel void automaton_round(global kma_heap *heap, kma_ref work, kma_ref found,
                             global const automaton_state *states, global const uint *followers,
                             uint state_count, global kma_atomic_u32 *reached,

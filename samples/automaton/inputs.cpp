@@ -1,4 +1,4 @@
-// Reads inputs.
+// Reads the inputs.
 #include "inputs.hpp"
 
 #include <limits>
@@ -13,7 +13,7 @@ Inputs parse_inputs(std::string_view text, const std::string &name, std::uint32_
     Inputs inputs;
     while (!text.empty() && inputs.size() < limit) {
         std::string_view line = samples::take_line(text);
-        line.remove_prefix(line.rfind('\t') + 1); // none: npos + 1, which is 0
+        line.remove_prefix(line.rfind('\t') + 1); // without a tab: npos + 1 is 0
         if (line.size() > most_characters)
             throw kma::Error(name + ":" + std::to_string(inputs.size() + 1) +
                              ": a line of more than " + std::to_string(most_characters) +

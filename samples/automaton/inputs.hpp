@@ -1,4 +1,4 @@
-// What the automaton reads: the lines of a file.
+// The automaton's inputs: the lines of a file.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace automaton {
 
-/// Input i is the characters starts[i] … starts[i + 1] - 1 of the text: as the kernels take them.
+/// Input i is the characters starts[i] … starts[i + 1] - 1 of the text, which is the kernels'
+/// layout.
 struct Inputs {
     std::string text;
     std::vector<std::uint32_t> starts = {0};
@@ -21,15 +22,15 @@ struct Inputs {
     }
 };
 
-/// The longest input: std::regex, which verifies, calls itself for each character.
+/// The longest input. std::regex, which verifies the matches, recurses for each character.
 inline constexpr std::size_t most_characters = 4096;
 
-/// One input a line: what stands behind its last tab if it has any, as a package's id may come
-/// before its name. The first `limit` ones. Throws kma::Error that begins with `name` if there is
-/// none, or if one is too long, or all together.
+/// Takes one input per line: the text after the line's last tab, because a package's id may come
+/// before its name. Stops after `limit` inputs. Throws kma::Error that begins with `name` if there
+/// is no input, or if one of them or all together are too long.
 Inputs parse_inputs(std::string_view text, const std::string &name, std::uint32_t limit);
 
-/// The same from a file. Throws kma::Error if it cannot be read.
+/// Does the same for a file. Throws kma::Error if it cannot be read.
 Inputs read_inputs(const std::filesystem::path &path, std::uint32_t limit);
 
 } // namespace automaton

@@ -1,6 +1,6 @@
-// The automaton sample: package names against regular expressions, in a non-deterministic automaton
-// on the device whose states are in a work queue. This file reads the input, and ends with one line
-// that says how it went.
+// The automaton sample: matches package names with regular expressions, by a non-deterministic
+// automaton with its states in a work queue on the device. This file reads the input; its last line
+// of output is the result.
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>

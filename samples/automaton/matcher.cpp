@@ -1,4 +1,4 @@
-// Runs rounds until no input waits for a character any more.
+// Runs rounds until no input waits for a character.
 #include "matcher.hpp"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ public:
                          starts = samples::copy_of(device_, inputs_.starts),
                          followers = samples::copy_of(device_, tables.followers),
                          text = samples::copy_of(device_, inputs_.text.c_str(),
-                                                 inputs_.text.size() + 1), // of no characters, too
+                                                 inputs_.text.size() + 1), // never empty
             reached =
                 samples::words(device_, std::size_t{inputs_.size()} * tables.states.size(), 0),
                          lost = samples::words(device_, 1, 0);
@@ -109,8 +109,8 @@ public:
         };
         cl::Kernel start = kernel("automaton_start"), round = kernel("automaton_round");
         launch(start, inputs_.size(), inputs_.size());
-        // Each round reads a character of every input, so there are no more than the longest input
-        // has, and one.
+        // Ends: each round reads one character of every input, so there is at most one round more
+        // than the longest input has characters.
         for (std::uint32_t items = work_.turn(heap_); items != 0; items = work_.turn(heap_)) {
             const auto number = static_cast<cl_uint>(result.found.items.size());
             result.found.items.push_back(items);
@@ -137,7 +137,7 @@ private:
 
     std::vector<Match> read_matches() const
     {
-        std::map<cl_uint, std::uint32_t> expressions; // by the states in which they end
+        std::map<cl_uint, std::uint32_t> expressions; // by the state in which they end
         for (std::uint32_t i = 0; i < automaton_.accepting.size(); i++)
             expressions[automaton_.accepting[i]] = i;
         std::vector<Match> matches;

@@ -10,19 +10,18 @@
 
 namespace automaton {
 
-/// A heap of so many bytes suffices, however the work-items race.
+/// Returns a heap size that suffices for any order of the work-items.
 std::uint64_t sufficient_heap_bytes(const kma::HeapOptions &heap, std::uint64_t inputs,
                                     const Automaton &automaton);
 
 struct Run {
     Findings found;
-    double milliseconds; ///< of all kernels, from the device's own clock
+    double milliseconds; ///< of all kernels, by the device's own clock
     kma::HeapStats heap;
-    std::string heap_faults; ///< what the heap reports, but for memory that was lacking
+    std::string heap_faults; ///< the heap's error log, without out-of-memory errors
 };
 
-/// Runs all inputs through the automaton. Throws kma::Error if the heap, or the device, has no
-/// memory for that.
+/// Runs all inputs through the automaton. Throws kma::Error if the heap or the device lacks memory.
 Run match(const kma::Device &device, const samples::DeviceOptions &options, const Inputs &inputs,
           const Automaton &automaton);
 

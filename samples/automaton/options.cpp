@@ -8,14 +8,13 @@ namespace automaton {
 std::optional<int> parse_options(int argc, char **argv, Options &options)
 {
     CLI::App app(
-        "Matches many lines with regular expressions, all at once, by a non-deterministic "
-        "automaton in OpenCL "
-        "kernels,\n"
-        "with its states in a work queue; and compares the matches with those of std::regex.");
+        "Matches many lines with regular expressions, all at once: a non-deterministic\n"
+        "automaton in OpenCL kernels, with its states in a work queue. Compares the matches with\n"
+        "those of std::regex.");
     app.name("automaton");
     options.names = AUTOMATON_DEFAULT_NAMES;
     CLI::Option *names = app.add_option("--names", options.names,
-                                        "A file of inputs, one a line, behind the line's last tab");
+                                        "File of inputs: one per line, after the line's last tab");
     names->capture_default_str();
     app.add_option("--limit", options.limit, "Only the first N inputs")
         ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()));
@@ -26,9 +25,8 @@ std::optional<int> parse_options(int argc, char **argv, Options &options)
                            "[^-]+-[^-]+-[^-]+",
                            "(.*-)?(doc|data|common)"};
     app.add_option("--regex", options.expressions,
-                   "Expressions for whole inputs: characters, . [a-z] [^a-z] r* r+ r? rs r|s (r), "
-                   "and .*r.*\n"
-                   "for r anywhere; several behind one another, or the option again")
+                   "Expressions that match whole inputs: characters, . [a-z] [^a-z] r* r+ r? rs\n"
+                   "r|s (r); .*r.* finds r anywhere. Give several after one option, or repeat it")
         ->capture_default_str();
     samples::add_device_options(app, options);
     if (const auto ended = samples::parse(app, argc, argv))

@@ -1,6 +1,6 @@
-// Compiles in two steps: an expression becomes nodes with empty moves between them, as Thompson has
-// it, two at most for each operator; then the nodes that wait for a character become states, and
-// where empty moves lead from them their followers.
+// Compiles in two steps. 1. An expression becomes nodes with empty moves between them, by
+// Thompson's construction: at most two nodes per operator. 2. Nodes that wait for a character
+// become states; the states that their empty moves lead to become their followers.
 #include "regex.hpp"
 
 #include <algorithm>
@@ -14,12 +14,12 @@ namespace automaton {
 namespace {
 
 struct Node {
-    std::optional<Characters> characters; // none: nothing but empty moves
-    std::vector<std::size_t> moves;       // where to, empty, or behind the character
+    std::optional<Characters> characters; // none: only empty moves
+    std::vector<std::size_t> moves;       // targets: empty moves, or moves after the character
     bool accepts = false;
 };
 
-// A part of an expression: from one node to another.
+// Part of an expression, from one node to another.
 struct Part {
     std::size_t begin, end;
 };
@@ -30,7 +30,7 @@ public:
 
     Part parse()
     {
-        // std::regex, which verifies, calls itself for each character
+        // std::regex, which verifies the matches, recurses for each character
         constexpr std::size_t longest = 4096;
         if (text_.size() > longest)
             fail("it has more than 4096");
@@ -140,7 +140,7 @@ private:
 
     static Characters of(char c) { return Characters().set(static_cast<unsigned char>(c)); }
 
-    // One character, perhaps behind a backslash.
+    // Takes one character, which may follow a backslash.
     char character()
     {
         const bool is_escaped = is_next('\\');
@@ -170,7 +170,7 @@ private:
         return others ? ~all : all;
     }
 
-    // A character of a set, or one to another.
+    // Takes one character of a set, or a range of them.
     Characters range(bool is_first)
     {
         if (is_next('['))
@@ -198,8 +198,8 @@ private:
     std::size_t at_ = 0;
 };
 
-// States that empty moves lead to from `begin`, ascending; `states` has of each node its state, 0
-// if it is none.
+// Returns the states that empty moves from `begin` lead to, ascending. `states` maps each node to
+// its state, 0 if it is none.
 std::vector<std::uint32_t> reached(const std::vector<Node> &nodes,
                                    const std::vector<std::uint32_t> &states,
                                    const std::vector<std::size_t> &begin)
@@ -237,7 +237,7 @@ Automaton compile(const std::vector<std::string> &expressions)
     }
 
     std::vector<std::uint32_t> states(nodes.size());
-    std::uint32_t count = 1; // the start
+    std::uint32_t count = 1; // 0 is the start
     for (std::size_t i = 0; i < nodes.size(); i++)
         if (nodes[i].characters || nodes[i].accepts)
             states[i] = count++;

@@ -1,13 +1,19 @@
-// Regular expressions, compiled to one non-deterministic automaton (Thompson, 1968) without empty moves.
+// Regular expressions, compiled to one non-deterministic automaton (Thompson, 1968) without empty
+// moves.
 //
-//   c          a character, other than those below; \c: any character that is no letter and no digit
-//   .          any character but CR and LF
-//   [a-z09]    one of these; [^a-z09] any but these. ] and \ in it are written \] and \\, - stands first or last, or as
-//   \- r*, r+, r? as often as one likes; once at least; once or not at all rs, r|s    one behind the other; one of
-//   both. (r): parentheses
+//   c           the character c, unless it has a meaning below
+//   \c          any character that is neither letter nor digit
+//   .           any character but CR and LF
+//   [a-z09]     one of these characters
+//   [^a-z09]    any character but these
+//   \] \\ \-    ], \ and - in a set; - may also stand first or last
+//   r* r+ r?    r any number of times; at least once; at most once
+//   rs          r, then s
+//   r|s         r or s
+//   (r)         r
 //
-// An expression stands for a whole input: .*r.* finds r anywhere. All of it means the same in ECMAScript, and thus in
-// std::regex.
+// An expression matches a whole input: .*r.* finds r anywhere. It means the same in ECMAScript, and
+// therefore in std::regex.
 #pragma once
 
 #include <bitset>
@@ -20,7 +26,7 @@ namespace automaton {
 
 using Characters = std::bitset<256>;
 
-/// A state waits for one of its characters, and is left for all its followers at once.
+/// A state waits for one of its characters, then leads to all its followers at once.
 struct State {
     Characters characters;
     std::vector<std::uint32_t> followers; ///< numbers of states, ascending
@@ -29,18 +35,19 @@ struct State {
 
 /// All expressions together.
 struct Automaton {
-    std::vector<State> states; ///< 0 is the start: no characters, where all expressions begin are its followers
-    std::vector<std::uint32_t> accepting; ///< of each expression the state in which it ends
+    /// 0 is the start: it has no characters; its followers are the first states of all expressions
+    std::vector<State> states;
+    std::vector<std::uint32_t> accepting; ///< for each expression the state in which it ends
 };
 
-/// Compiles them. Throws kma::Error that says in which one, and at which character, something is wrong.
+/// Compiles the expressions. Throws kma::Error that names the expression and the character that is
+/// wrong.
 Automaton compile(const std::vector<std::string> &expressions);
 
-/// What the automaton does with an input, on the host: which expressions match, and in how many states it waits in each
-/// round.
+/// The automaton's run on one input, simulated on the host.
 struct Trace {
-    std::vector<bool> matches;        ///< one for each expression
-    std::vector<std::uint32_t> items; ///< one for each round that has any
+    std::vector<bool> matches;        ///< for each expression whether it matches
+    std::vector<std::uint32_t> items; ///< states in which the input waits, for each round
 };
 Trace simulate(const Automaton &automaton, std::string_view input);
 

@@ -1,4 +1,4 @@
-// Verifies by std::regex.
+// Verifies the matches by std::regex.
 #include "verify.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What must come out, found by std::regex, and the comparison with what the device found.
+// The expected results, by std::regex, and their comparison with the device's.
 #pragma once
 
 #include <compare>
@@ -12,25 +12,25 @@
 
 namespace automaton {
 
-/// An expression matches an input.
+/// An expression that matches an input.
 struct Match {
     std::uint32_t input;
     std::uint32_t expression;
     auto operator<=>(const Match &) const = default;
 };
 
-/// What a run finds: matches in ascending order, and the items of each round.
+/// The results of a run: matches in ascending order, and the number of items of each round.
 struct Findings {
     std::vector<Match> matches;
     std::vector<std::uint64_t> items;
 };
 
-/// Matches by std::regex, which has nothing in common with the automaton; items by simulate(), as
-/// many as there are pairs of input and state.
+/// Returns the matches by std::regex, which shares no code with the automaton, and the number of
+/// items by simulate(): one per pair of input and state.
 Findings expected(const Inputs &inputs, const std::vector<std::string> &expressions,
                   const Automaton &automaton);
 
-/// Where `found` is not what was expected.
+/// Returns the differences between `found` and `expected`.
 samples::Differences compare(const Findings &expected, const Findings &found, const Inputs &inputs,
                              const std::vector<std::string> &expressions);
 

@@ -1,26 +1,25 @@
-// The same by hand, as Burtscher and Pingali have it (GPU Computing Gems, Emerald edition, 2011,
-// chapter 6), but without their locks: there is room for CELLS cells from the beginning, a counter
-// gives them out, and in each step the tree is built anew. The rules: rules.cl; why nobody waits:
-// barnes_hut.cl.
+// Barnes and Hut's tree by hand, after Burtscher and Pingali (GPU Computing Gems, Emerald edition,
+// 2011, chapter 6), but without their locks: arrays have space for CELLS cells, a counter allocates
+// them, and each step builds the tree anew. Rules: rules.cl. Why no work-item waits: barnes_hut.cl.
 //
-// A node is a number: 0 is none, then bodies from 1 on, then cells from ROOT on. `nodes` has NODES
-// words for each of the fields below, `cells` eight octants for each cell, then two words for each,
-// and two of all.
+// A node is a number: 0 is none; bodies start at 1, cells at ROOT. `nodes` has NODES words for each
+// of the fields below. `cells` has eight octants per cell, then two words per cell, and two global
+// words.
 #include "kma/platform/memory.cl"
 #include "rules.cl"
 
-#ifndef CELLS // so that this file compiles by itself
+#ifndef CELLS // lets this file compile alone
 #define CELLS 4064u
 #endif
 #define ROOT        (BODIES + 1u)
 #define NODES       (ROOT + CELLS)
 #define NEXT(n)     nodes[n]
 #define PARENT(n)   nodes[NODES + (n)]
-// of a cell the first node in it, of a body the next one of its chain
+// of a cell its first node, of a body the next one of its chain
 #define INNER(n)    nodes[2 * NODES + (n)]
 #define OCTANT(n)   nodes[3 * NODES + (n)]
 #define CHILD(n, i) (&cells[8 * ((n)-ROOT) + (i)])
-#define COUNT(n)    (&cells[8 * CELLS + (n)-ROOT]) // of bodies; 0: it is not in the tree
+#define COUNT(n)    (&cells[8 * CELLS + (n)-ROOT]) // of bodies; 0: the cell is not in the tree
 #define REPORTED(n) (&cells[9 * CELLS + (n)-ROOT])
 #define USED        (&cells[10 * CELLS])
 #define REFUSED     (&cells[10 * CELLS + 1])
@@ -33,7 +32,7 @@ static inline void clear(global kma_atomic_u32 *cells, uint cell, uint bodies)
     kma_store_u32(REPORTED(cell), 0, KMA_RELAXED);
 }
 
-// A tree of the root only. One work-item.
+// Reduces the tree to the root. One work-item.
 static inline void fell(global uint *nodes, global kma_atomic_u32 *cells)
 {
     clear(cells, ROOT, BODIES);
@@ -65,7 +64,7 @@ kernel void arrays_attract(global const float4 *centre, global float4 *velocity,
         return;
     const float3 place = centre[number + 1].xyz;
     float3 sum = 0;
-    // forward on the way through the tree, which has an end
+    // ends: the traversal only goes forward
     for (uint node = INNER(ROOT); node != 0;) {
         const float4 other = centre[node];
         const float3 way = other.xyz - place;
@@ -91,8 +90,8 @@ kernel void arrays_move(global float4 *centre, global float4 *velocity, global u
         fell(nodes, cells);
 }
 
-// A cell in that octant of `parent`, with `body` in it, not yet in the tree: `spare`, or a new one;
-// 0 if all are used.
+// Returns a cell for that octant of `parent`, with `body` in it, not yet in the tree; 0 if all
+// cells are used. Reuses `spare` if it is not 0.
 static inline uint cell_with(global const float4 *centre, global float *reach, global uint *nodes,
                              global kma_atomic_u32 *cells, uint spare, uint parent, uint level,
                              uint octant, uint body)
@@ -118,7 +117,7 @@ kernel void arrays_insert(global const float4 *centre, global float *reach, glob
     uint cell = ROOT, spare = 0, level = 0;
     INNER(self) = 0;
     bool is_refused = false;
-    // each round goes a level down, or another's success took the octant forward
+    // ends: each iteration goes a level down, or another lane has changed the octant
     for (bool is_in = false; !is_in && !is_refused;) {
         const uint octant = octant_of(grid, level);
         global kma_atomic_u32 *const at = CHILD(cell, octant);
@@ -140,14 +139,14 @@ kernel void arrays_insert(global const float4 *centre, global float *reach, glob
             for (; cell != ROOT; cell = PARENT(cell)) // a level up each time
                 kma_fetch_add_u32(COUNT(cell), ~0u, KMA_RELAXED);
         } else if (kma_cas_u32(at, child, spare, KMA_RELEASE) == child) {
-            spare = 0; // the next round goes there
+            spare = 0; // the next iteration enters the new cell
         }
     }
     if (spare != 0)
         kma_store_u32(COUNT(spare), 0, KMA_RELAXED);
 }
 
-// What comes behind a cell and all that is in it; 0: nothing.
+// Returns the node after a cell and its subtree; 0 if there is none.
 static inline uint behind(global const uint *nodes, global kma_atomic_u32 *cells, uint cell)
 {
     for (; cell != ROOT; cell = PARENT(cell)) // a level up each time
@@ -188,14 +187,14 @@ kernel void arrays_sum_up(global float4 *centre, global const uint *nodes,
     const uint self = (uint)get_global_id(0) + 1;
     if (self > BODIES)
         return;
-    uint news = 1; // bodies to report
+    uint news = 1; // number of bodies to report
     for (uint cell = PARENT(self); cell != 0; cell = PARENT(cell)) { // a level up each time
         const uint bodies = kma_load_u32(COUNT(cell), KMA_RELAXED);
         if (kma_fetch_add_u32(REPORTED(cell), news, KMA_ACQ_REL) + news != bodies)
             return;
         float4 sum = 0;
         for (uint i = 0; i < 8; i++)
-            // to the chain's end
+            // to the end of the chain
             for (uint node = kma_load_u32(CHILD(cell, i), KMA_RELAXED); node != 0;
                  node = node < ROOT ? INNER(node) : 0)
                 sum += (float4)(centre[node].xyz * centre[node].w, centre[node].w);

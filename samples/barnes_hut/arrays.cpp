@@ -1,4 +1,4 @@
-// The version by hand: its buffers, and its steps.
+// The version by hand: its buffers and steps.
 #include <algorithm>
 
 #include "simulation/plain_game.hpp"
@@ -90,7 +90,8 @@ private:
             state.cells.push_back(cell);
         }
     };
-    // One at least; a cell for each body, and a spare one for each work-item that inserts.
+    // Returns the number of cells: one per body, and a spare one for each work-item that inserts;
+    // at least one.
     static std::size_t cells_for(const Space &space, const samples::Setting &setting)
     {
         return setting.bytes ? std::clamp<std::size_t>(*setting.bytes / bytes_of_cell, 1, 1u << 26)

@@ -1,42 +1,49 @@
-// Barnes and Hut's tree as objects that change from step to step. The rules: rules.cl. A Node is a
-// Body or a Cell; what both have: the centre of mass, and in w the mass; `reach` of rules.cl, 0 of
-// a body; the Cell it is in; and `next`, the node behind it and all that is in it, on the way
-// through the tree. So this way needs no stack (the one of Burtscher and Pingali 2011 does):
-// `first` of a cell to go in, `next` to pass.
+// Barnes and Hut's tree as objects that change from step to step. Rules: rules.cl. A Node is a Body
+// or a Cell; it has the fields
 //
-// Between the do-alls, whose order is in objects.cpp:
+//   centre  the centre of mass; the mass in w
+//   reach   reach_of() of rules.cl; 0 for a body
+//   parent  the Cell that contains the node
+//   next    the node after this one and its subtree, in traversal order
 //
-// 1. `bodies` of a cell are those in it or to be inserted below it: each body counts once in its
-//    cell, or its `entry`, and in all above.
-// 2. A body whose `entry` is 0 is in the one octant that rules.cl says. One that has an entry is in
-//    none, and the entry contains its place.
-// 3. `also` of a body is the next one of its chain, 0 of the last, and of those that are in no
-//    chain.
+// A traversal enters a cell by `first` and skips it by `next`. It needs no stack, unlike the
+// traversal of Burtscher and Pingali (2011).
+//
+// Invariants between the do-alls (objects.cpp has their order):
+//
+// 1. `bodies` of a cell is the number of bodies in it or to be inserted below it. A body counts in
+//    its `entry`, or in its parent if it has none, and in all cells above.
+// 2. A body with `entry` 0 is in the octant that rules.cl says. A body with an entry is in no
+//    octant, and the entry contains its place.
+// 3. `also` of a body is the next body of its chain; 0 for the last one, and without a chain.
 // 4. Cells never move: level, octant and parent are constant.
 //
-// Nobody waits for another, and each do-all has its own reason why its work-items do not disturb
-// each other:
+// No work-item waits for another. Why the work-items of each do-all do not interfere:
 //
-// body_attract     reads the tree, and writes velocities only, each its own.
-// body_move        empties its own octant, which nobody reads, and subtracts itself from cells by atomics. At the last level all bodies of a chain
-//                  leave and are inserted again, so that nobody takes single ones out of a chain.
-// body_insert      An octant only goes forward: from nothing to a body, and from a body to a cell, by compare-and-swap. Who fails has met another's
-//                  success, two at most for an octant: so 3 * DEPTH rounds are the most. A new cell
-//                  is filled before a release publishes it, with the body that was there already in
-//                  it; who reads the octant with acquire sees it whole. That body itself is not
-//                  touched, so its own work-item may still be at it. Chains grow by an exchange,
-//                  which cannot fail. No cell that was published is deleted here, and no body, so
-//                  an octant never comes to be what it was before.
-// cell_prune       A cell with less than two bodies is dead, and so are those in it. The uppermost dead one of each branch puts the one body, if there
-//                  is one, in its own place: it alone writes this octant, and nobody reads it,
-//                  since all look only at octants of dead cells.
-// cell_thread      Dead cells, to which nothing leads any more, end. Each other one writes to its own children and itself, and reads octants and
-//                  what is constant of those above, which nobody writes.
-// body_sum_up      Each body reports to its cell. Whose report completes it sums it up and reports it to the next, the others end: so only one reads
-//                  what is in a cell, and has acquired what all others released by their reports.
+// body_attract  Reads the tree, and writes its own velocity only.
+// body_move     Clears its own octant, which no lane reads, and subtracts itself from cells by
+//               atomics. At the last level all bodies of a chain leave and are inserted again: no
+//               body is removed from the middle of a chain.
+// body_insert   An octant changes by compare-and-swap from empty to a body, then to a cell, and
+//               never back. A CAS fails only if another lane's succeeded, at most twice per octant:
+//               3 * DEPTH iterations are the most. A new cell is filled, with the body that was
+//               there before in it, then published by release; the acquire load of the octant pairs
+//               with it. That body itself is not changed: its own work-item may still use it.
+//               Chains grow by an exchange, which cannot fail. No published cell and no body is
+//               deleted here: no ABA.
+// cell_prune    A cell below the root with fewer than two bodies is dead; all cells in it are dead,
+//               too. The topmost dead cell of each branch replaces itself in its parent by its
+//               body, or by 0. Only its own lane writes that octant, and no lane reads it: all
+//               lanes read octants of dead cells only.
+// cell_thread   Deletes dead cells, to which no reference leads any more. Every other cell writes
+//               its own children and itself. It reads octants, and constant fields of the cells
+//               above, which no lane writes.
+// body_sum_up   Each body reports to its cell. The report that completes a cell makes its lane sum
+//               up the cell and report to the next one; the other lanes end. Only one lane reads a
+//               cell's contents; its acquire pairs with the releases of all other reports.
 //
-// Without memory for a cell, a body takes back what it has counted, and waits outside of the tree,
-// with the root as its entry, for the next step. Until then it is attracted, but does not attract.
+// If there is no memory for a cell, a body subtracts what it has counted and stays outside of the
+// tree until the next step, with the root as its entry. It is attracted, but does not attract.
 #include "rules.cl"
 
 #define LAST_LEVEL (DEPTH - 1)
@@ -56,7 +63,7 @@ static inline bool is_dead(global kma_world *w, Cell cell)
     return Cell_level(w, cell) != 0 && kma_load_u32(Cell_bodies_at(w, cell), KMA_RELAXED) < 2;
 }
 
-// A cell without bodies.
+// Initializes a cell without bodies.
 static inline void cell_begin(global kma_world *w, Cell self, Cell parent, uint level, uint octant)
 {
     Cell_parent(w, self) = parent;
@@ -90,7 +97,7 @@ static inline void body_attract(global kma_world *w, Body self, Cell root)
 {
     const float3 place = Body_centre(w, self).xyz;
     float3 sum = 0;
-    // forward on the way through the tree, which has an end
+    // ends: the traversal only goes forward
     for (Node node = Cell_first(w, root); node != 0;) {
         const float4 centre = Node_centre(w, node);
         const float3 way = centre.xyz - place;
@@ -105,7 +112,7 @@ static inline void body_attract(global kma_world *w, Body self, Cell root)
     Body_velocity(w, self) += TIME_STEP * GRAVITY * sum;
 }
 
-// To the place after a step; returns where on the grid the body was before.
+// Moves a body by one step. Returns its previous place on the grid.
 static inline uint3 advance(global kma_world *w, Body self)
 {
     float3 place = Body_centre(w, self).xyz, velocity = Body_velocity(w, self);
@@ -116,7 +123,8 @@ static inline uint3 advance(global kma_world *w, Body self)
     return before;
 }
 
-// Who leaves its octant leaves the tree, up to the smallest cell that has the new place in it, too.
+// Removes a body that leaves its octant from the tree, up to the smallest cell that contains both
+// its old and its new place.
 static inline void body_move(global kma_world *w, Body self)
 {
     const uint3 before = advance(w, self);
@@ -128,14 +136,14 @@ static inline void body_move(global kma_world *w, Body self)
     if (changed >> (LAST_LEVEL - level) == 0 && level != LAST_LEVEL)
         return;
     kma_store_u32(Cell_children_at(w, cell, octant_of(before, level)), 0, KMA_RELAXED);
-    // up to the root at most, which has all places
+    // ends at the root at the latest, which contains all places
     for (; changed >> (DEPTH - Cell_level(w, cell)) != 0; cell = Cell_parent(w, cell))
         count(w, cell, -1);
     Body_entry(w, self) = cell;
 }
 
-// A cell in that octant of `parent`, with `body` in it, not yet in the tree: `spare`, or a new one;
-// 0 without memory.
+// Returns a cell for that octant of `parent`, with `body` in it, not yet in the tree; 0 if memory
+// is exhausted. Reuses `spare` if it is not 0.
 static inline Cell cell_with(global kma_world *w, Cell spare, Cell parent, uint octant, Body body)
 {
     const Cell cell = spare != 0 ? spare : Cell_new(w);
@@ -156,8 +164,8 @@ static inline void body_insert(global kma_world *w, Body self, Cell root)
         return;
     const uint3 grid = grid_of(Body_centre(w, self).xyz);
     Body_also(w, self) = 0;
-    Cell outside = 0; // without memory: the root
-    // each round goes a level down, or another's success took the octant forward
+    Cell outside = 0; // the root, if memory is exhausted
+    // ends: each iteration goes a level down, or another lane has changed the octant
     for (bool is_in = false; !is_in && outside == 0;) {
         const uint octant = octant_of(grid, Cell_level(w, cell));
         global kma_atomic_u32 *const at = Cell_children_at(w, cell, octant);
@@ -173,7 +181,7 @@ static inline void body_insert(global kma_world *w, Body self, Cell root)
         } else if ((spare = cell_with(w, spare, cell, octant, child)) == 0) {
             outside = root;
         } else if (kma_cas_u32(at, child, spare, KMA_RELEASE) == child) {
-            spare = 0; // the next round goes there
+            spare = 0; // the next iteration enters the new cell
         }
     }
     for (; outside != 0 && cell != root; cell = Cell_parent(w, cell)) // up to the root
@@ -188,7 +196,7 @@ static inline void cell_prune(global kma_world *w, Cell self)
     if (!is_dead(w, self) || is_dead(w, parent))
         return;
     Node only = self;
-    while (Cell_is(w, only)) { // a level down each time, in dead cells, along the one with a body
+    while (Cell_is(w, only)) { // a level down each time, along the dead cell with a body
         Node below = 0;
         for (uint i = 0; i < 8; i++) {
             const Node child = child_of(w, only, i);
@@ -201,7 +209,7 @@ static inline void cell_prune(global kma_world *w, Cell self)
     kma_store_u32(Cell_children_at(w, parent, Cell_octant(w, self)), only, KMA_RELAXED);
 }
 
-// What comes behind a cell and all that is in it; 0: nothing.
+// Returns the node after a cell and its subtree; 0 if there is none.
 static inline Node behind(global kma_world *w, Cell cell)
 {
     for (; Cell_level(w, cell) != 0; cell = Cell_parent(w, cell)) { // a level up each time
@@ -235,7 +243,7 @@ static inline void cell_thread(global kma_world *w, Cell self)
     Cell_first(w, self) = next;
 }
 
-// Of what is in a cell, which is complete: the centre of mass, and the mass.
+// Returns the centre of mass and the mass of a cell with complete contents.
 static inline float4 cell_sum(global kma_world *w, Cell cell)
 {
     const bool has_chains = Cell_level(w, cell) == LAST_LEVEL;
@@ -252,7 +260,7 @@ static inline float4 cell_sum(global kma_world *w, Cell cell)
 
 static inline void body_sum_up(global kma_world *w, Body self)
 {
-    uint news = 1; // bodies to report
+    uint news = 1; // number of bodies to report
     const Cell entry = Body_entry(w, self);
     // a level up each time
     for (Cell cell = entry != 0 ? entry : Body_parent(w, self); cell != 0;
@@ -266,7 +274,7 @@ static inline void body_sum_up(global kma_world *w, Body self)
     }
 }
 
-// ------ the version that builds the tree anew in each step: these two, and then the same insertion
+// ------ the version that rebuilds the tree in each step: these two, then the same insertion
 
 static inline void body_move_out(global kma_world *w, Body self, Cell root)
 {

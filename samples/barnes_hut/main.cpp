@@ -1,4 +1,4 @@
-// The sample of Barnes and Hut's tree: bodies and cells as objects on the device.
+// The Barnes-Hut sample: bodies and cells of an octree as objects on the device.
 #include <algorithm>
 #include <cmath>
 
@@ -8,16 +8,16 @@
 namespace barnes_hut {
 namespace {
 
-// Of a place, and as a share of the fastest body's velocity, after some dozen steps in single
-// precision. Rounding makes about 1e-7 of difference; but here and there it decides whether a cell
-// is near, and then a force differs by what a cell is wrong by.
+// For places, and for velocities relative to the fastest body's, after some dozen steps in single
+// precision. Rounding causes differences of about 1e-7. Rarely it decides whether a cell is near;
+// then a force differs by the error of that cell's approximation.
 constexpr double tolerance = 1e-4;
-// Of velocities, as the root of the mean square: so rarely does rounding decide, and so little.
+// For the root mean square of velocity differences: such cases are rare and small.
 constexpr double mean_tolerance = 2e-6;
-// Of a cell's mass, as a share, and of its centre.
+// For a cell's mass and centre, relative.
 constexpr double sum_tolerance = 1e-5;
-// Of forces by the tree against those by all pairs, as the root of the mean square: 0.5 % is usual
-// with --theta 0.5, 1 % if they nearly cancel out.
+// For the root mean square of the tree's forces against those of all pairs: usually 0.5 % with
+// --theta 0.5, and 1 % if forces nearly cancel out.
 constexpr double force_tolerance = 0.02;
 
 double distance(const Vector &one, const Vector &other)
@@ -32,7 +32,7 @@ std::string name_of(const Cell &cell)
            std::to_string(cell.corner[2]);
 }
 
-// The tree on the device against the one that the places there ask for.
+// Compares the device's tree with the tree that the bodies' places determine.
 void compare_cells(const State &state, const Space &space, samples::Differences &verdict)
 {
     if (state.lost != 0)
@@ -75,31 +75,29 @@ public:
     std::string name() const override { return "barnes_hut"; }
     std::string about() const override
     {
-        return "Bodies that attract each other, by Barnes and Hut's octree: bodies and cells are "
-               "objects on the "
-               "device, and the tree changes\n"
-               "as bodies move. Compares every cell with the tree that the bodies' places ask for, "
-               "and bodies with the "
-               "host's simulation.";
+        return "Bodies that attract each other, by Barnes and Hut's octree: bodies and cells are\n"
+               "objects on the device, and the tree changes as bodies move. Compares every cell\n"
+               "with the tree that the bodies' places determine, and bodies with the host's\n"
+               "simulation.";
     }
     void describe(samples::OptionList &options) override
     {
-        options.add("--bodies", space_.bodies, 1, 1u << 22, "How many");
-        options.add("--seed", space_.seed, 0, ~0u, "Where chance begins");
+        options.add("--bodies", space_.bodies, 1, 1u << 22, "Number of bodies");
+        options.add("--seed", space_.seed, 0, ~0u, "Seed of the random draws");
         options.add("--depth", space_.depth, 1, 23,
-                    "Levels of the tree; bodies that share a cell of the last one are in a chain");
+                    "Levels of the tree; bodies that share an octant of the last one form a chain");
         options.add("--theta", space_.theta, 0.01f, 0.57f,
-                    "A cell attracts as a whole from a distance of its width through this");
+                    "A cell attracts as a whole from a distance of its width divided by this");
         options.add("--gravity", space_.gravity, 0, 1, "Strength of attraction");
-        options.add("--time-step", space_.time_step, 0, 100, "Time from one step to the next");
-        options.add("--damping", space_.damping, 1e-9f, 1, "Added to squares of distances");
+        options.add("--time-step", space_.time_step, 0, 100, "Time between two steps");
+        options.add("--damping", space_.damping, 1e-9f, 1, "Added to squared distances");
         options.add("--max-mass", space_.max_mass, 1e-3f, 1e6f,
-                    "Of a body; the least is half of it");
+                    "Largest mass of a body; the smallest is half of it");
         options.add("--speed", space_.speed, 0, 100,
-                    "Width of the range of first velocities, each way");
-        options.add("--spin", space_.spin, 0, 100, "Of all around an axis at first");
+                    "Width of the range of initial velocities, per axis");
+        options.add("--spin", space_.spin, 0, 100, "Initial rotation of all bodies around an axis");
         options.add("--spread", space_.spread, 0, 1,
-                    "Half the width of the cube in which they are at first; 0: all at one place");
+                    "Half the width of the cube with all bodies at the start; 0: all at one place");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {
@@ -149,7 +147,7 @@ private:
     Space space_;
 };
 
-// Along the axis z: outlines of cells, the smaller the brighter, and bodies.
+// Draws a view along the z axis: outlines of cells, the smaller the brighter, and bodies.
 void BarnesHut::draw(samples::Game &game, const std::filesystem::path &path)
 {
     constexpr std::uint32_t size = 512;

@@ -1,4 +1,4 @@
-// The tree with the object store: its schema, and its steps.
+// The tree with the object store: schema and steps.
 #include <algorithm>
 
 #include "simulation/world_game.hpp"
@@ -10,8 +10,7 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-// Bodies and cells as they are on the device, by rows of their snapshots; the tree is followed from
-// the root on.
+// Reads bodies and cells from their snapshots, and follows the tree from the root.
 class Reader {
 public:
     Reader(const kma::World &world, cl_uint root)
@@ -25,7 +24,7 @@ public:
     State state()
     {
         const auto centre = bodies_.column<cl_float4>("centre"),
-                   // a float3 is as long as a float4
+                   // a float3 has the size of a float4
                    velocity = bodies_.column<cl_float4>("velocity");
         for (std::size_t i = 0; i < bodies_.size(); i++)
             state_.bodies.push_back(
@@ -43,7 +42,7 @@ private:
     {
         const std::size_t row = cells_.row(reference);
         if (row == cells_.size() || level == 32)
-            return; // leads nowhere, and is missed
+            return; // a dangling reference: the comparison reports the missing cell
         Cell cell = {
             level, corner, counted_[row], {}, cell_centre_[row].s[3], vector(cell_centre_[row])};
         for (std::uint32_t octant = 0; octant < 8; octant++) {
@@ -60,7 +59,7 @@ private:
     }
     void follow_chain(std::size_t body, std::vector<std::uint32_t> &into) const
     {
-        // not for ever, should it be a ring
+        // ends after all bodies at the latest, even in a damaged, circular chain
         for (; body != bodies_.size() && into.size() <= bodies_.size();
              body = bodies_.row(also_[body]))
             into.push_back(number_[body]);
@@ -81,10 +80,10 @@ public:
           is_rebuilt_(setting.version == "rebuilt")
     {
         if (setting.defragment_when < 1)
-            // cells stay where they are: this has the root's reference
+            // cells must not move: this class keeps a reference to the root
             world().defragment_when(setting.defragment_when, {"Body"});
         world().parallel_new("Cell", 1, "root_init");
-        // the smallest world has room for it
+        // even the smallest world has memory for it
         root_ = world().snapshot("Cell", {}).references().at(0);
         world().parallel_new("Body", space.bodies, "body_init", root_);
         plant();
@@ -107,7 +106,7 @@ public:
     State state() override { return Reader(world(), root_).state(); }
 
 private:
-    // Who is outside comes into the tree, which is whole then.
+    // Inserts all bodies that are outside of the tree, and completes the tree.
     void plant()
     {
         world().parallel_do("Body", "body_insert", root_);
@@ -124,7 +123,7 @@ private:
                    {"atomic Node children[8]", "kma_atomic_u32 bodies", "kma_atomic_u32 reported",
                     "Node first", "uchar level", "uchar octant"},
                    "Node");
-        schema.block_bytes(64 * 74); // so that a block has 64 cells, as it has 64 bodies
+        schema.block_bytes(64 * 74); // a block has 64 cells, and 64 bodies
         schema.parallel_new("Cell", "root_init");
         schema.parallel_new("Body", "body_init", "Cell root");
         schema.do_all("Body", "body_attract", "Cell root", quiet());
@@ -137,8 +136,8 @@ private:
         schema.do_all("Body", "body_sum_up", "", quiet());
         return schema;
     }
-    // Bodies by chance have about half as many cells. Those of each step are among others that
-    // stay.
+    // Random bodies have about half as many cells as bodies. The rest is for fragmentation: each
+    // step's new cells share blocks with older ones.
     static std::uint64_t enough(const kma::Device &device, const Space &space,
                                 const samples::Setting &setting)
     {

@@ -1,5 +1,5 @@
-// The same on the host, written from the rules and not from the kernels: in double precision, and
-// with a tree of vectors, built by recursion.
+// The same simulation on the host, written from the rules, not from the kernels: in double
+// precision, with a tree of vectors, built by recursion.
 #include <algorithm>
 #include <cmath>
 
@@ -46,8 +46,8 @@ Bodies at_first(const Space &space)
     return bodies;
 }
 
-// On the grid of single precision, as a device has it: so both agree about bodies whose places are
-// of that.
+// Returns the grid coordinate in single precision, as a device does: both agree on all places in
+// single precision.
 std::uint32_t on_grid(double place, std::uint32_t depth)
 {
     const float points = static_cast<float>(1u << depth);
@@ -55,7 +55,7 @@ std::uint32_t on_grid(double place, std::uint32_t depth)
         std::min((static_cast<float>(place) + 1) / 2 * points, points - 1));
 }
 
-// A cell and what is in it.
+// A cell and its contents.
 class Tree {
 public:
     Tree(const std::vector<const Body *> &bodies, const Space &space, std::uint32_t level = 0,

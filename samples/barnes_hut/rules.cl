@@ -1,33 +1,36 @@
 // The rules of bodies that attract each other by a tree (Barnes and Hut, Nature 324, 1986), which
-// all versions share. Constants of --paper are those of DynaSOAr's example/barnes-hut-dynamic
-// (Springer and Masuhara, ECOOP 2019), which has a plane and a quadtree; here is space, and an
-// octree.
+// all versions share. The constants of --paper are those of DynaSOAr's example/barnes-hut-dynamic
+// (Springer and Masuhara, ECOOP 2019). That example uses a plane and a quadtree; this one uses
+// space and an octree.
 //
-// Bodies are in the cube from -1 to 1. The cube is the root of the tree. A cell has eight octants,
-// half as wide, each of which has
+// Bodies are in the cube from -1 to 1, which is the root of the tree. A cell has eight octants of
+// half its width. An octant contains
 //
-//     nothing, if no body is there; the body, if one is; a cell of the next level, if there are
-//     more; at the last level, DEPTH - 1, a chain of these bodies instead.
+//   nothing, if no body is in it;
+//   a body, if one is in it;
+//   a cell of the next level, if more bodies are in it;
+//   at the last level, DEPTH - 1, a chain of these bodies instead.
 //
-// So where the bodies are says which cells there are, and the order in which work-items come does
-// not. Which octant a body is in is decided by whole numbers: its place on a grid of 2^DEPTH points
-// each way, of which an octant of level l has one bit more than its cell.
+// The bodies' places determine the cells; the order of work-items does not. Integers decide in
+// which octant a body is: its place on a grid of 2^DEPTH points per axis. An octant of level l is
+// determined by one bit more than its cell.
 //
-// A step: each body goes through the tree from the root on. A body, or a cell at least its width /
-// THETA away, attracts as its mass in its centre of mass; of a nearer cell the octants are asked.
-// Attraction is GRAVITY * mass * way / (distance^2 + DAMPING)^(3/2). Then all bodies move, and the
-// walls throw them back. No body is attracted by a cell that it is in itself: THETA is below 1 /
-// sqrt(3).
+// In a step each body traverses the tree from the root. A body, or a cell at a distance of at least
+// its width / THETA, attracts as its mass at its centre of mass; a nearer cell is entered. The
+// attraction is GRAVITY * mass * vector / (distance^2 + DAMPING)^(3/2). Then all bodies move, and
+// the walls reflect them. THETA is below 1 / sqrt(3): no body is attracted by a cell that contains
+// it.
 //
-// The program defines BODIES, SEED, DEPTH, THETA, GRAVITY, TIME_STEP, DAMPING; MAX_MASS, of which
-// each has at least half; SPEED, the width of the range of first velocities, each way; SPIN, of all
-// around the axis z at first; SPREAD, half the width of the cube in which they are at first.
+// The program defines BODIES, SEED, DEPTH, THETA, GRAVITY, TIME_STEP, DAMPING; MAX_MASS, where each
+// body has at least half of it; SPEED, the width of the range of initial velocities, per axis;
+// SPIN, the initial rotation around the z axis; SPREAD, half the width of the cube with all bodies
+// at the start.
 #ifndef BARNES_HUT_RULES_CL
 #define BARNES_HUT_RULES_CL
 
 #include "kma/platform/bits.cl"
 
-#ifndef BODIES // so that this file compiles by itself
+#ifndef BODIES // lets this file compile alone
 #define BODIES    4000u
 #define SEED      42u
 #define DEPTH     20u
@@ -48,15 +51,15 @@ static inline uint chance(uint number, enum purpose purpose)
     return kma_mix32(SEED + 8u * number + purpose);
 }
 
-// Numbers in [0, 1), the same on the host.
+// Returns a number in [0, 1), the same as on the host.
 static inline float drawn(uint number, enum purpose purpose)
 {
     return (chance(number, purpose) >> 8) * (1.0f / 16777216.0f);
 }
 
-// In the order of their numbers they lie along a curve through 2^30 boxes (Morton 1966), so that
-// neighbouring work-items go similar ways through the tree; and denser in the middle, so that it
-// has many levels.
+// Bodies lie in the order of their numbers along a curve through 2^30 boxes (Morton 1966):
+// neighbouring work-items traverse the tree similarly. They are denser in the middle, which gives
+// the tree many levels.
 static inline float3 place_at_first(uint number)
 {
     const uint key = (uint)((((ulong)number << 30) + (chance(number, first_key) >> 2)) / BODIES);
@@ -81,28 +84,28 @@ static inline float mass_at_first(uint number)
     return MAX_MASS * (0.5f + 0.5f * drawn(number, first_mass));
 }
 
-// Where a body is on the grid.
+// Returns a body's place on the grid.
 static inline uint3 grid_of(float3 place)
 {
     return min(convert_uint3((place + 1) * (float)(1u << (DEPTH - 1))), (1u << DEPTH) - 1);
 }
 
-// The bits in which two places on the grid differ, in any direction: both are in one cell of level
-// l if those are below bit DEPTH - l.
+// Returns the bits in which two places on the grid differ on any axis. Both places are in one cell
+// of level l if all these bits are below bit DEPTH - l.
 static inline uint difference(uint3 one, uint3 other)
 {
     const uint3 bits = one ^ other;
     return bits.x | bits.y | bits.z;
 }
 
-// Of a cell of that level that a place on the grid is in.
+// Returns the octant, of a cell of that level, that contains a place on the grid.
 static inline uint octant_of(uint3 grid, uint level)
 {
     const uint3 bit = grid >> (DEPTH - 1 - level) & 1;
     return bit.x | bit.y << 1 | bit.z << 2;
 }
 
-// The square of the distance from which on a cell of that level attracts as a whole.
+// Returns the square of the distance from which a cell of that level attracts as a whole.
 static inline float reach_of(uint level)
 {
     const float away = 2.0f / THETA / (float)(1u << level);
@@ -114,14 +117,14 @@ static inline float square(float3 way)
     return way.x * way.x + way.y * way.y + way.z * way.z;
 }
 
-// Towards a mass there, without GRAVITY. 0 for itself.
+// Returns the attraction of a mass at `way`, without GRAVITY; 0 for the body itself.
 static inline float3 pull(float3 way, float distance2, float mass)
 {
     const float inverse = rsqrt(distance2 + DAMPING);
     return way * (mass * inverse * inverse * inverse);
 }
 
-// A step on a straight way, which the walls mirror: so rounding there makes small differences only.
+// Moves along a straight line that the walls reflect: rounding there causes only small differences.
 static inline void move(float3 *place, float3 *velocity)
 {
     const float3 ahead = *place + TIME_STEP * *velocity;

@@ -1,4 +1,4 @@
-// The rules' numbers as the device's program has them, and the order of a state.
+// The rules' constants as build options, and the order of a state.
 #include "space.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Bodies in space, the tree over them, and what plays them.
+// Bodies in space, the tree over them, and the versions of the simulation.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@
 
 namespace barnes_hut {
 
-/// The rules' numbers (rules.cl).
+/// The rules' constants (rules.cl).
 struct Space {
     std::uint32_t bodies = 4000;
     std::uint32_t seed = 42;
     std::uint32_t depth = 20; ///< levels of the tree
-    /// a cell's width through its distance, from which on it is asked for its octants
+    /// a cell is entered if its width / distance exceeds this
     float theta = 0.5f;
     float gravity = 1e-7f, time_step = 0.02f, damping = 1e-3f;
-    float max_mass = 1000;                       ///< of a body; each has half of it at least
-    float speed = 0.1f, spin = 0.4f, spread = 1; ///< of bodies at first
-    /// As the device's program has them.
+    float max_mass = 1000;                       ///< largest mass; the smallest is half of it
+    float speed = 0.1f, spin = 0.4f, spread = 1; ///< of the bodies at the start
+    /// Returns the build options that define them for the device's program.
     std::string defines() const;
 };
 
@@ -37,23 +37,23 @@ using Bodies = std::vector<Body>; ///< by number
 
 struct Cell {
     std::uint32_t level;                 ///< 0: the root
-    /// the one near (-1, -1, -1), counted in cells of this level
+    /// the corner nearest to (-1, -1, -1), in units of this level's cells
     std::array<std::uint32_t, 3> corner;
-    std::uint32_t bodies;                ///< in it
-    /// numbers of those that are in no smaller cell, ascending
+    std::uint32_t bodies;                ///< number of bodies in it
+    /// numbers of the bodies that are in no smaller cell, ascending
     std::vector<std::uint32_t> own;
-    double mass;                         ///< of all in it
+    double mass;                         ///< of all bodies in it
     Vector centre;                       ///< of mass
 };
 using Cells = std::vector<Cell>; ///< by level and corner
 
-/// All that a version has, to be compared.
+/// The complete state of a version, for comparison.
 struct State {
     Bodies bodies;
     Cells cells;
-    std::uint32_t lost = 0; ///< cells that the root does not lead to
+    std::uint32_t lost = 0; ///< cells that are not reachable from the root
 };
-/// In the order that is promised above.
+/// Sorts bodies and cells into the order given above.
 void sort(State &state);
 
 /// With objects (barnes_hut.cl). Versions: "objects", and "rebuilt".
@@ -63,12 +63,12 @@ std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Spa
 std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Space &space,
                                            const samples::Setting &setting);
 
-/// The tree's cells over bodies at these places.
+/// Returns the tree's cells over bodies at these places.
 Cells cells_over(const Bodies &bodies, const Space &space);
-/// So many steps on the host, in double precision.
+/// Returns the bodies after `steps` steps on the host, in double precision.
 Bodies reference(const Space &space, std::uint32_t steps);
-/// The root of the mean square of what the tree's forces are wrong by, as a share of that of the
-/// forces by all pairs: over a sample of bodies.
+/// Returns the root mean square of the error of the tree's forces, relative to that of the forces
+/// by all pairs, for a sample of bodies.
 double force_error(const Bodies &bodies, const Space &space);
 
 } // namespace barnes_hut

@@ -1,5 +1,5 @@
-// Breadth-first search by hand, in arrays: nodes and edges as rows of a sparse matrix (CSR), and a
-// queue of parts of rows, which is the frontier. The rules: rules.cl.
+// Breadth-first search by hand, in arrays: a sparse matrix in CSR form, and a queue of parts of
+// rows, which is the frontier. Rules: rules.cl.
 #include "kma/platform/lanes.cl"
 #include "rules.cl"
 
@@ -8,7 +8,7 @@ static inline uint parts_of(uint edges)
     return (edges + PART - 1) / PART;
 }
 
-// Puts the parts of a node's edges into the queue, from place `at` on; where the next ones go.
+// Writes the parts of a node's edges to the queue from index `at` on. Returns the next free index.
 static inline uint put_parts(global uint2 *queue, uint at, uint first, uint end)
 {
     for (uint begin = first; begin < end; begin += PART)
@@ -16,7 +16,7 @@ static inline uint put_parts(global uint2 *queue, uint at, uint first, uint end)
     return at;
 }
 
-// At the beginning: the first node. One work-item.
+// At the start: enqueues the first node. One work-item.
 kernel void start(uint from, global const uint *firsts, global kma_atomic_u32 *levels,
                   global uint2 *queue, global kma_atomic_u32 *tail)
 {
@@ -26,7 +26,8 @@ kernel void start(uint from, global const uint *firsts, global kma_atomic_u32 *l
     kma_store_u32(tail, put_parts(queue, 0, firsts[from], firsts[from + 1]), KMA_RELAXED);
 }
 
-// Places in the queue for `parts` of the caller: lanes that come together take them by one atomic.
+// Reserves `parts` elements of the queue for the caller, and returns the first. Any lane; converged
+// lanes share one atomic.
 static inline uint take_places(global kma_atomic_u32 *tail, uint parts)
 {
     const kma_lanes here = kma_lanes_active();
@@ -37,8 +38,8 @@ static inline uint take_places(global kma_atomic_u32 *tail, uint parts)
     return kma_lanes_first(here, first) + places.before;
 }
 
-// Nodes that the frontier, which is the queue from `begin` to `end`, reaches are of level `now`.
-// One work-item for each part.
+// Gives level `now` to the open nodes that the frontier reaches: elements `begin` … `end` - 1 of
+// the queue. One work-item per part.
 kernel void follow(uint now, uint begin, uint end, global const uint *firsts,
                    global const uint *targets, global kma_atomic_u32 *levels, global uint2 *queue,
                    global kma_atomic_u32 *tail)
@@ -49,7 +50,7 @@ kernel void follow(uint now, uint begin, uint end, global const uint *firsts,
     const uint2 part = queue[mine];
     for (uint edge = part.x; edge < part.y; edge += 32) {
         uint open = 0, reached = 0, parts = 0;
-        for (uint i = 0; i < 32; i++) // all at once: loads that need not wait for each other
+        for (uint i = 0; i < 32; i++) // 32 independent loads
             open |= edge + i < part.y && is_open(&levels[targets[edge + i]]) ? 1u << i : 0;
         for (; open != 0; open &= open - 1) {
             const uint i = kma_lowest_bit(open), node = targets[edge + i];

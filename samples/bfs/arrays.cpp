@@ -1,4 +1,4 @@
-// Breadth-first search by hand.
+// Breadth-first search by hand, on the host's side.
 #include <algorithm>
 #include <utility>
 
@@ -45,7 +45,7 @@ private:
 
     const Network &network_;
     cl::Buffer firsts_, targets_, levels_, queue_, tail_;
-    cl_uint begin_ = 0, end_ = 0; // of the frontier in the queue
+    cl_uint begin_ = 0, end_ = 0; // the frontier in the queue
     bool is_over_ = false;
 };
 

@@ -1,13 +1,14 @@
-// Breadth-first search with objects: nodes, and visits, which are the frontier. A visit follows
-// some edges of a node that was reached in the step before, and ends. Who reaches a node makes
-// visits for its edges (as VertexActivation of bfs/bfs.cu in github.com/prg-titech/dynasoar). Edges
-// are in an array of references, those of one node side by side. The rules: rules.cl.
+// Breadth-first search with objects: nodes, and visits, which form the frontier. A visit follows
+// some edges of a node that was reached in the step before, then it is deleted. The work-item that
+// reaches a node creates visits for its edges, as VertexActivation of bfs/bfs.cu in
+// github.com/prg-titech/dynasoar does. Edges are an array of references; a node's edges are
+// adjacent. Rules: rules.cl.
 #include "rules.cl"
 
-// What the host must know of the visits that there are.
+// What the host must know about the current visits.
 typedef struct frontier {
-    kma_atomic_u32 level;   // the last one of whose nodes there were some
-    kma_atomic_u32 longest; // not less than the edges of any, if some have more than PART; else 0
+    kma_atomic_u32 level;   // the last level with a node that has edges
+    kma_atomic_u32 longest; // 0, or an upper bound of the edges of visits longer than PART
 } frontier;
 
 static inline void node_init(global kma_world *w, Node self, uint i, global const uint *firsts,
@@ -19,7 +20,7 @@ static inline void node_init(global kma_world *w, Node self, uint i, global cons
     nodes[i] = self;
 }
 
-// When all nodes are there: the numbers of those that edges lead to become references. Any number
+// Runs after all nodes exist: turns the node numbers at the edges' ends into references. Any number
 // of work-items.
 kernel void edges_init(global kma_world *w, uint edges, global const uint *sinks,
                        global const Node *nodes, global Node *targets)
@@ -29,8 +30,8 @@ kernel void edges_init(global kma_world *w, uint edges, global const uint *sinks
         targets[i] = nodes[sinks[i]];
 }
 
-// Makes visits for edges, 64 at most: of PART each, or of more, which are shared out further before
-// the next step.
+// Creates at most 64 visits for the edges, of PART edges each, or of more. Longer visits are split
+// further before the next step.
 static inline void visits_begin(global kma_world *w, uint first, uint end,
                                 global frontier *frontier)
 {
@@ -55,14 +56,14 @@ static inline void visit_share_out(global kma_world *w, Visit self, global front
     Visit_delete(w, self);
 }
 
-// At the beginning: the first node. One work-item.
+// At the start: visits the first node. One work-item.
 kernel void start(global kma_world *w, Node from, global frontier *frontier)
 {
     if (get_global_id(0) == 0 && from != 0 && reach(Node_level_at(w, from), 0))
         visits_begin(w, Node_first(w, from), Node_first(w, from) + Node_edges(w, from), frontier);
 }
 
-// Nodes that this reaches are of level `now`.
+// Gives level `now` to the open nodes that this visit reaches.
 static inline void visit_follow(global kma_world *w, Visit self, uint now,
                                 global const Node *targets, global frontier *frontier)
 {
@@ -70,7 +71,7 @@ static inline void visit_follow(global kma_world *w, Visit self, uint now,
     bool goes_on = false;
     for (uint begin = Visit_begin(w, self); begin < end; begin += 32) {
         uint open = 0;
-        for (uint i = 0; i < 32; i++) // all at once: loads that need not wait for each other
+        for (uint i = 0; i < 32; i++) // 32 independent loads
             open |= begin + i < end && is_open(Node_level_at(w, targets[begin + i])) ? 1u << i : 0;
         for (; open != 0; open &= open - 1) {
             const Node node = targets[begin + kma_lowest_bit(open)];

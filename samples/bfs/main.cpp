@@ -13,28 +13,27 @@ public:
     std::string name() const override { return "bfs"; }
     std::string about() const override
     {
-        return "Breadth-first search of a directed graph: nodes are objects on the device, and so "
-               "are the visits that follow their edges, level by\n"
-               "level; and the same by hand with a queue. Compares every node's level with the "
-               "host's own search.";
+        return "Breadth-first search of a directed graph, level by level: nodes, and the visits\n"
+               "that follow their edges, are objects on the device; for comparison the same by\n"
+               "hand with a queue. Compares every node's level with the host's own search.";
     }
     void describe(samples::OptionList &options) override
     {
         options.add("--graph", search_.graph,
-                    "scale-free (R-MAT), grid (a labyrinth), or a file in SNAP's edge-list form: "
-                    "two ids a line, # for comments");
+                    "scale-free (R-MAT), grid (a labyrinth), or a file in SNAP's edge-list form:\n"
+                    "two ids per line, # for comments");
         options.add("--reverse", search_.reverse, 0, 1,
-                    "1: all edges of a file the other way; of packages, from what is depended on");
+                    "1: reverse all edges of a file; for packages: from dependency to dependent");
         options.add(
             "--from", search_.from,
-            "The node where the search begins (default: the first of those with most edges)");
+            "Node at which the search begins (default: the first of those with most edges)");
         options.add("--part", search_.part, 1, 1024, "Edges that one visit follows");
-        options.add("--scale", search_.scale, 1, 26, "2^N nodes, of a graph that is made");
+        options.add("--scale", search_.scale, 1, 26, "A generated graph has 2^N nodes");
         options.add("--edge-factor", search_.edge_factor, 1, 32,
-                    "Edges of a scale-free graph for each node");
+                    "Edges per node of a scale-free graph");
         options.add("--edge-share", search_.edge_share, 0, 256,
                     "Neighbouring cells of a grid that are joined, of 256");
-        options.add("--seed", search_.seed, 0, ~0u, "Where chance begins, of a graph that is made");
+        options.add("--seed", search_.seed, 0, ~0u, "Seed of the random draws of generated graphs");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {
@@ -48,7 +47,7 @@ public:
     {
         return {{"objects", "with the object store"}, {"arrays", "by hand, a queue and CSR"}};
     }
-    std::uint32_t default_steps() const override { return 1u << 20; } // it is over before
+    std::uint32_t default_steps() const override { return 1u << 20; } // the search ends earlier
     std::string size() const override
     {
         if (network_.firsts.empty())
@@ -72,7 +71,7 @@ public:
                                std::to_string(there[node]) + ", the host has " +
                                std::to_string(right[node]));
     }
-    // A pixel for each node: the farther, the darker.
+    // Draws one pixel per node: the farther, the darker.
     void draw(samples::Game &game, const std::filesystem::path &path) override
     {
         const Levels levels = samples::state_of<Levels>(game);
@@ -93,7 +92,7 @@ public:
 
 private:
     Search search_;
-    mutable Network network_; // since size() is the first to need it
+    mutable Network network_; // mutable: size() creates it
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// Graphs from files, scale-free ones and grids; and their levels on the host.
+// Graphs from files, scale-free graphs and grids; and their levels on the host.
 #include "network.hpp"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace bfs {
 namespace {
 
-// The number of the node where the search begins: the one with that id, or else the first of those
-// with most edges.
+// Returns the number of the node at which the search begins: the node with the given id, else the
+// first of the nodes with most edges.
 std::uint32_t start_of(const Search &search, const Network &network,
                        const std::vector<std::uint32_t> &ids)
 {
@@ -61,7 +61,7 @@ Network from_file(const Search &search)
     return with_start(search, std::move(network), graph.keys());
 }
 
-// Nodes are numbered, and these are their ids. A counting sort by source.
+// Makes a network by a counting sort by source. Nodes have numbers, which are also their ids.
 Network made_of(const Search &search, std::uint32_t nodes, std::uint32_t columns,
                 const graph::Edges &edges)
 {
@@ -84,8 +84,8 @@ std::uint32_t width_of(std::uint32_t scale)
     return 1u << (scale + 1) / 2;
 }
 
-// R-MAT (Chakrabarti, Zhan and Faloutsos, 2004) with Graph500's numbers: each bit of an edge's two
-// ends is drawn at once, 0 and 0 with 0.57, one of them 1 with 0.19 each, both with 0.05.
+// R-MAT (Chakrabarti, Zhan and Faloutsos, 2004) with Graph500's parameters: one draw per pair of
+// bits of an edge's two ends: 00 with 0.57, 01 and 10 with 0.19 each, 11 with 0.05.
 Network scale_free(const Search &search)
 {
     graph::Edges edges;
@@ -103,7 +103,7 @@ Network scale_free(const Search &search)
     return made_of(search, 1u << search.scale, width_of(search.scale), edges);
 }
 
-// Between neighbouring cells edges lead both ways, or none, by lot.
+// Joins neighbouring cells by edges both ways, or not at all, at random.
 Network grid(const Search &search)
 {
     const std::uint32_t nodes = 1u << search.scale, width = width_of(search.scale);

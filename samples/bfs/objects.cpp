@@ -1,4 +1,4 @@
-// Breadth-first search with the object store: its schema, and its steps.
+// Breadth-first search with the object store: schema and steps.
 #include <algorithm>
 
 #include "network.hpp"
@@ -36,7 +36,7 @@ public:
     void step(std::uint32_t number) override
     {
         const cl_uint now = number + 1;
-        // as visits_begin
+        // ends: splits as visits_begin does, until no visit is longer than a part
         for (cl_uint length = longest_; length > part_;
              length = part_ * ((length + 64 * part_ - 1) / (64 * part_)))
             world().parallel_do("Visit", "visit_share_out", frontier_);
@@ -65,7 +65,7 @@ private:
         kma::Schema schema;
         schema.add("Node", {"kma_atomic_u32 level", "uint first", "uint edges"});
         schema.add("Visit", {"uint begin", "uint end"});
-        schema.block_bytes(64 * 12); // so that a block has 64 nodes, as it has 64 visits
+        schema.block_bytes(64 * 12); // a block has 64 nodes, and 64 visits
         schema.parallel_new("Node", "node_init", "global const uint *firsts, global Node *nodes",
                             quiet());
         schema.do_all("Visit", "visit_share_out", "global frontier *frontier", changing({"Visit"}));
@@ -94,7 +94,7 @@ private:
     const Network &network_;
     cl::Buffer nodes_, targets_, frontier_;
     kma::WorldRoot nodes_root_, targets_root_;
-    cl_uint longest_ = 0; // of visits, if there are some to be shared out
+    cl_uint longest_ = 0; // of the visits that must be split; else 0
     bool is_over_ = false;
 };
 

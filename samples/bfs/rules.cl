@@ -1,16 +1,16 @@
-// The rules of breadth-first search that all versions share. A node that edges lead to from a node
-// of level n, and from none of a lower one, is of level n + 1; the first one is of level 0. A step
-// finds all nodes of one level. Who of several finds a node is chance, its level is not; so all
-// versions agree in every node after any number of steps.
+// The rules of breadth-first search, which all versions share. The first node has level 0. A node
+// has level n + 1 if an edge leads to it from a node of level n, and none from a lower level. A
+// step finds all nodes of one level. Which work-item reaches a node is a race, but the node's level
+// is not: all versions agree in every node after any number of steps.
 //
-// The program defines PART: edges of a node are followed in parts, of so many edges at most.
+// The program defines PART: a node's edges are followed in parts of at most PART edges.
 #ifndef BFS_RULES_CL
 #define BFS_RULES_CL
 
 #include "kma/platform/bits.cl"
 #include "kma/platform/memory.cl"
 
-#ifndef PART // so that this file compiles by itself
+#ifndef PART // lets this file compile alone
 #define PART 32u
 #endif
 
@@ -21,7 +21,7 @@ static inline bool is_open(global kma_atomic_u32 *level)
     return kma_load_u32(level, KMA_RELAXED) == UNREACHED;
 }
 
-// Whether the node is reached by the caller, and by nobody before.
+// True if the caller is the first to reach the node. Any lane; relaxed.
 static inline bool reach(global kma_atomic_u32 *level, uint now)
 {
     return kma_cas_u32(level, UNREACHED, now, KMA_RELAXED) == UNREACHED;

@@ -1,7 +1,9 @@
-/* 1,000 work-items push onto a list in a heap; the host walks it. C and OpenCL only: no C++ library.
+/* 1,000 work-items push onto a list in a heap; the host walks the list. Plain C and OpenCL.
  *
- * Usage: list KMA_CL [PLATFORM [OPTIONS]], where KMA_CL is the file that `kma emit` writes, whose head explains the
- * steps, PLATFORM a part of the platform's name, and OPTIONS are the compiler's. */
+ * Usage: list KMA_CL [PLATFORM [OPTIONS]]
+ *   KMA_CL    the file that `kma emit` writes; its head explains the steps
+ *   PLATFORM  part of the platform's name
+ *   OPTIONS   options of the OpenCL compiler */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@ enum { ITEMS = 1000, FRAMES = 32 };
 #define BYTES ((size_t)FRAMES * 8342 + 16384) /* the size rule */
 
 static const char *const push =
-    "#line 1 \"push.cl\"\n" // the compiler's messages count from here
+    "#line 1 \"push.cl\"\n" // the compiler's messages count lines from here
     "typedef struct item { kma_ref next; uint value; } item;\n"
     "kernel void push(global kma_heap *heap, global kma_atomic_ref *list)\n"
     "{\n"
@@ -60,12 +62,12 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* The first device of the first platform whose name contains `wanted`. */
+/* Returns the first device of the first platform with `wanted` in its name. */
 static cl_device_id choose_device(const char *wanted)
 {
     cl_platform_id platforms[16];
     cl_uint count = 0;
-    clGetPlatformIDs(16, platforms, &count); /* an error is no platform */
+    clGetPlatformIDs(16, platforms, &count); /* an error leaves no platform */
     for (cl_uint i = 0; i < count && i < 16; i++) {
         char name[256] = "";
         cl_device_id device;
@@ -160,7 +162,7 @@ int main(int argc, char **argv)
     check(clEnqueueReadBuffer(queue, stats_buffer, CL_TRUE, 0, sizeof stats, &stats, 0, NULL, NULL),
           "reading");
 
-    /* Walk the list: a ref counts units of 16 bytes from the heap's start, which are four words. */
+    /* Walk the list: a ref counts units of 16 bytes, four words, from the heap's start. */
     static cl_uint words[BYTES / 4];
     check(clEnqueueReadBuffer(queue, heap, CL_TRUE, 0, BYTES, words, 0, NULL, NULL), "reading");
     check(clEnqueueReadBuffer(queue, first, CL_TRUE, 0, sizeof ref, &ref, 0, NULL, NULL),

@@ -1,6 +1,6 @@
-// The same bodies by hand: in arrays, an element for each body that there was at first. A body that
-// was merged into another one has mass 0 from then on; so it attracts nobody, and loops over all
-// need no flag to see that it is none any more. The rules: rules.cl.
+// Bodies that attract each other and merge, by hand: arrays with one element per body of the start.
+// A body that was merged into another one has mass 0 from then on: it attracts no other body, and
+// loops over all bodies need no flag. Rules: rules.cl.
 #include "rules.cl"
 
 enum { nobody = -1 };
@@ -20,8 +20,8 @@ static inline bool outweighs(global const float *masses, int one, int other)
     return masses[one] > masses[other] || (masses[one] == masses[other] && one < other);
 }
 
-// Notes a neighbour, if it is the heaviest one so far of those that are heavier, or that are
-// lighter: x and y.
+// Notes a neighbour if it is the heaviest so far among the heavier ones (x) or the lighter ones
+// (y).
 static inline int2 meet(global const float *masses, int self, int other, int2 noted)
 {
     if (outweighs(masses, other, self) && (noted.x == nobody || outweighs(masses, other, noted.x)))
@@ -31,8 +31,8 @@ static inline int2 meet(global const float *masses, int self, int other, int2 no
     return noted;
 }
 
-// It branches nowhere in the loop over all and keeps the last neighbour only; who has more of them,
-// as few have, looks again.
+// The loop over all bodies has no branches and keeps the last neighbour only. A body with more
+// neighbours, which is rare, searches again.
 kernel void arrays_look(global const float2 *places, global float2 *velocities,
                         global const float *masses, global int2 *neighbours)
 {
@@ -41,7 +41,7 @@ kernel void arrays_look(global const float2 *places, global float2 *velocities,
         return;
     const float2 place = places[self];
     float2 pull = 0;
-    int met = 0, last = self; // it meets itself, too
+    int met = 0, last = self; // counts itself, too
     for (int other = 0; other < (int)BODIES; other++) {
         const float2 way = places[other] - place;
         const float distance2 = square(way);
@@ -62,15 +62,15 @@ kernel void arrays_look(global const float2 *places, global float2 *velocities,
     neighbours[self] = noted;
 }
 
-// Who is merged into a body, or nobody.
+// Returns the body that merges into `self`, or nobody.
 static inline int taken_in(global const int2 *neighbours, int self)
 {
     const int2 near = neighbours[self];
     return near.y != nobody && near.x == nobody && neighbours[near.y].x == self ? near.y : nobody;
 }
 
-// Who is merged into another one returns, whether he finds the mass that the other one takes from
-// him or 0 already.
+// A body that merges into another one returns. Its mass may already be 0, taken by the other body's
+// work-item; it returns in either case.
 kernel void arrays_merge_and_move(global float2 *places, global float2 *velocities,
                                   global float *masses, global const int2 *neighbours)
 {

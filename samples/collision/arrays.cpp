@@ -1,4 +1,4 @@
-// Bodies by hand.
+// Bodies in arrays by hand, on the host's side.
 #include <algorithm>
 
 #include "simulation/plain_game.hpp"

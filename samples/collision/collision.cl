@@ -1,6 +1,6 @@
-// Bodies that attract each other and merge, as objects. The rules: rules.cl. A Body has its number,
-// place, velocity and mass; the heaviest of the heavier ones that are near, and the heaviest of the
-// lighter ones, or 0; and whether another one took it in.
+// Bodies that attract each other and merge, as objects. Rules: rules.cl. A Body has its number,
+// place, velocity and mass; its heaviest heavier neighbour, and its heaviest lighter neighbour, or
+// 0; and whether it merges into another body.
 #include "rules.cl"
 
 static inline void body_init(global kma_world *w, Body self, uint number)
@@ -18,8 +18,7 @@ static inline bool outweighs(global kma_world *w, Body one, Body other)
            (mass == others_mass && Body_number(w, one) < Body_number(w, other));
 }
 
-// Notes a neighbour, if it is the heaviest one so far of those that are heavier, or that are
-// lighter.
+// Notes a neighbour if it is the heaviest so far among the heavier or the lighter ones.
 static inline void meet(global kma_world *w, Body self, Body other, Body *heavier, Body *lighter)
 {
     if (outweighs(w, other, self) && (*heavier == 0 || outweighs(w, other, *heavier)))
@@ -28,14 +27,15 @@ static inline void meet(global kma_world *w, Body self, Body other, Body *heavie
         *lighter = other;
 }
 
-// One loop for attraction and for neighbours, at the same places; nobody else reads the velocity
-// meanwhile. It is the one that takes the time, so it goes through arrays, branches nowhere and
-// keeps the last neighbour only; who has more of them, as few have, looks again.
+// One loop computes attraction and finds neighbours, from the same places; no other work-item reads
+// the velocity meanwhile. This loop takes most of the time: it goes through arrays, has no
+// branches, and keeps the last neighbour only. A body with more neighbours, which is rare, searches
+// again.
 static inline void body_look(global kma_world *w, Body self)
 {
     const float2 place = Body_place(w, self);
     float2 pull = 0;
-    uint neighbours = 0; // and itself
+    uint neighbours = 0; // counts itself, too
     Body last = 0, heavier = 0, lighter = 0;
     Body_for_each_run(w, run) {
         global const float2 *places = Body_place_at(w, run.first);
@@ -59,15 +59,15 @@ static inline void body_look(global kma_world *w, Body self)
     Body_lighter(w, self) = lighter;
 }
 
-// Who is merged into a body, or 0.
+// Returns the body that merges into `self`, or 0.
 static inline Body taken_in(global kma_world *w, Body self)
 {
     const Body other = Body_lighter(w, self);
     return other != 0 && Body_heavier(w, self) == 0 && Body_heavier(w, other) == self ? other : 0;
 }
 
-// Who is taken in stays as it is, to be read by the one who does; the others write their own fields
-// only.
+// A body that ends is not changed: the body that takes it in reads it. The others write only their
+// own fields.
 static inline void body_merge_and_move(global kma_world *w, Body self)
 {
     const Body heavier = Body_heavier(w, self), other = taken_in(w, self);
@@ -87,7 +87,7 @@ static inline void body_merge_and_move(global kma_world *w, Body self)
     Body_velocity(w, self) = velocity;
 }
 
-// A body that stays forgets those that it met: they may end now.
+// Deletes a body that ends. A body that stays clears its neighbours, which may be deleted now.
 static inline void body_end(global kma_world *w, Body self)
 {
     if (Body_ends(w, self)) {

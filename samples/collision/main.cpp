@@ -1,4 +1,4 @@
-// The sample of bodies that merge: they are objects on the device.
+// The collision sample: bodies that merge, as objects on the device.
 #include <algorithm>
 #include <cmath>
 
@@ -8,10 +8,10 @@
 namespace collision {
 namespace {
 
-// Of sums of some thousand numbers in single precision, after some dozen steps.
+// For sums of some thousand numbers in single precision, after some dozen steps.
 constexpr double tolerance = 5e-5;
 
-// Of a pair's distance, as a share: nearer to the one at which bodies merge, rounding may decide.
+// Relative: if a pair's distance is this close to the merge distance, rounding may decide.
 constexpr double doubtful = 1e-4;
 
 class Collision : public samples::Model {
@@ -19,24 +19,23 @@ public:
     std::string name() const override { return "collision"; }
     std::string about() const override
     {
-        return "Bodies that attract each other and merge when they come too near, as objects on "
-               "the device; and the same in arrays\n"
-               "by hand, and as structures in a heap. Compares each body with the host's own "
-               "simulation in double precision.";
+        return "Bodies that attract each other and merge when they come too close, as objects on\n"
+               "the device; for comparison the same in arrays by hand, and as structures in a\n"
+               "heap. Compares each body with the host's own simulation in double precision.";
     }
     void describe(samples::OptionList &options) override
     {
-        options.add("--bodies", space_.bodies, 1, 1u << 22, "How many at first");
-        options.add("--seed", space_.seed, 0, ~0u, "Where chance begins");
+        options.add("--bodies", space_.bodies, 1, 1u << 22, "Number of bodies at the start");
+        options.add("--seed", space_.seed, 0, ~0u, "Seed of the random draws");
         options.add("--merge-distance", space_.merge_distance, 1e-6f, 1,
-                    "Bodies that are nearer merge");
+                    "Bodies that are closer merge");
         options.add("--gravity", space_.gravity, 0, 1, "Strength of attraction");
-        options.add("--time-step", space_.time_step, 0, 100, "Time from one step to the next");
-        options.add("--damping", space_.damping, 1e-6f, 1, "Added to squares of distances");
+        options.add("--time-step", space_.time_step, 0, 100, "Time between two steps");
+        options.add("--damping", space_.damping, 1e-6f, 1, "Added to squared distances");
         options.add("--max-mass", space_.max_mass, 1, 1u << 24,
-                    "Of a body at first, a whole number; the least is half of it");
+                    "Largest mass of a body at the start, an integer; the smallest is half of it");
         options.add("--speed", space_.speed, 0, 100,
-                    "Width of the range of first velocities, each way");
+                    "Width of the range of initial velocities, per axis");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {
@@ -82,7 +81,7 @@ public:
                        [](const Body &one, const Body &other) {
                            return one.number == other.number && one.mass == other.mass;
                        });
-        if (!is_alike) { // then their places say nothing
+        if (!is_alike) { // comparing places is pointless
             const char *doubt = closest_call < doubtful
                                     ? "; at some step rounding may have decided whether two are "
                                       "near enough: try another --seed"
@@ -111,7 +110,7 @@ private:
     Space space_;
 };
 
-// Discs whose area grows with the mass.
+// Draws discs; their area is proportional to the mass.
 void Collision::draw(samples::Game &game, const std::filesystem::path &path)
 {
     constexpr int size = 512;

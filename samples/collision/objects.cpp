@@ -1,4 +1,4 @@
-// Bodies with the object store: its schema, and its steps.
+// Bodies with the object store: schema and steps.
 #include <algorithm>
 
 #include "simulation/world_game.hpp"

@@ -1,5 +1,5 @@
-// The same bodies as structures in a heap: a list of references has all that there are, and each
-// step makes the next list, of those that remain. The rules: rules.cl.
+// Bodies that attract each other and merge, as structures in a heap. A list holds references to all
+// bodies; each step writes the next list, of the bodies that remain. Rules: rules.cl.
 #include "kma/kma.cl"
 #include "rules.cl"
 
@@ -11,7 +11,7 @@ typedef struct body {
     uint ends;
 } body;
 
-// The bodies' list, and how many they are.
+// Creates the bodies, their list and their number.
 kernel void pointers_init(global kma_heap *heap, global kma_ref *list, global kma_atomic_u32 *alive)
 {
     const uint i = (uint)get_global_id(0);
@@ -66,7 +66,7 @@ kernel void pointers_look(global kma_heap *heap, global const kma_ref *list,
     self->lighter = lighter;
 }
 
-// Who is merged into the body, or NULL.
+// Returns the body that merges into this one, or NULL.
 static inline global body *taken_in(global kma_heap *heap, kma_ref ref)
 {
     global const body *self = at(heap, ref);
@@ -74,7 +74,7 @@ static inline global body *taken_in(global kma_heap *heap, kma_ref ref)
     return other && self->heavier == 0 && other->heavier == ref ? other : (global body *)0;
 }
 
-// Empties the next list, too.
+// Also empties the next list.
 kernel void pointers_merge_and_move(global kma_heap *heap, global const kma_ref *list,
                                     global kma_atomic_u32 *alive, global kma_atomic_u32 *next_alive)
 {
@@ -98,7 +98,7 @@ kernel void pointers_merge_and_move(global kma_heap *heap, global const kma_ref 
     self->velocity = velocity;
 }
 
-// Frees who was merged, and puts the others into the next list.
+// Frees the bodies that merged into others, and puts the rest into the next list.
 kernel void pointers_end(global kma_heap *heap, global const kma_ref *list,
                          global kma_atomic_u32 *alive, global kma_ref *next,
                          global kma_atomic_u32 *next_alive)

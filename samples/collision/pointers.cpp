@@ -1,4 +1,4 @@
-// Bodies as structures in a slab heap.
+// Bodies as structures in a slab heap, on the host's side.
 #include <algorithm>
 
 #include "simulation/plain_game.hpp"

@@ -1,5 +1,5 @@
-// The same on the host, written from the rules and not from the kernels: in double precision, each
-// pair once, and mergers from a list of near pairs.
+// The same simulation on the host, written from the rules, not from the kernels: in double
+// precision, each pair once, and mergers from a list of near pairs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,7 +52,7 @@ public:
     Outcome outcome() const { return {bodies_, closest_call_ / double{space_.merge_distance}}; }
 
 private:
-    // Only places decide, and these stay; so velocities may change at once.
+    // Changes velocities at once: only places decide, and they do not change here.
     void meet(Body &one, Body &other)
     {
         const double dx = other.x - one.x, dy = other.y - one.y,
@@ -62,7 +62,7 @@ private:
             near_.push_back(outweighs(one, other) ? std::pair(&one, &other)
                                                   : std::pair(&other, &one));
         if (distance == 0)
-            return; // nowhere is towards the other
+            return; // no direction
         const double change = double{space_.time_step} * double{space_.gravity} /
                               ((distance * distance + double{space_.damping}) * distance);
         one.vx += change * other.mass * dx;
@@ -72,7 +72,7 @@ private:
     }
     void merge()
     {
-        // the heaviest of the heavier and of the lighter ones, of bodies that have such
+        // for each body the heaviest of its heavier, and of its lighter neighbours
         std::map<Body *, Body *> above, below;
         const auto note = [](std::map<Body *, Body *> &best, Body *of, Body *candidate) {
             Body *&now = best.emplace(of, candidate).first->second;

@@ -1,4 +1,4 @@
-// The rules' numbers as the device's program has them.
+// The rules' constants as build options.
 #include "space.hpp"
 
 #include "common/defines.hpp"

@@ -1,4 +1,4 @@
-// Bodies on a plane, and what plays them.
+// Bodies in a plane, and the versions of the simulation.
 #pragma once
 
 #include <cstdint>
@@ -10,31 +10,32 @@
 
 namespace collision {
 
-/// The rules' numbers (rules.cl).
+/// The rules' constants (rules.cl).
 struct Space {
     std::uint32_t bodies = 2000;
     std::uint32_t seed = 42;
-    std::uint32_t max_mass = 75; ///< of a body at first; the least is half of it
+    std::uint32_t max_mass = 75; ///< at the start; the smallest is half of it
     float merge_distance = 0.01f;
     float gravity = 1e-7f, time_step = 0.1f, damping = 0.05f;
-    float speed = 0.001f; ///< width of the range of first velocities
-    /// As the device's program has them.
+    float speed = 0.001f; ///< width of the range of initial velocities
+    /// Returns the build options that define them for the device's program.
     std::string defines() const;
 };
 
 struct Body {
-    std::uint32_t number; ///< from 0 on, as they were at first
+    std::uint32_t number; ///< number at the start, from 0
     double mass, x, y, vx, vy;
 };
 using Bodies = std::vector<Body>; ///< by number
 
-/// What the host's own simulation comes to.
+/// The result of the host's own simulation.
 struct Outcome {
     Bodies bodies;
-    /// how near to the distance at which bodies merge any pair was in any step, as a share of that
+    /// the least difference of any pair's distance from the merge distance in any step, relative to
+    /// it
     double closest_call;
 };
-/// So many steps on the host, in double precision.
+/// Returns the outcome of `steps` steps on the host, in double precision.
 Outcome reference(const Space &space, std::uint32_t steps);
 
 /// With objects (collision.cl).

@@ -1,4 +1,4 @@
-// Numbers as OpenCL C writes them.
+// Formats numbers as OpenCL C literals.
 #include "common/defines.hpp"
 
 #include <limits>

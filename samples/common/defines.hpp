@@ -1,4 +1,4 @@
-// Constants that the host gives to the device's compiler.
+// Constants that the host passes to the device's compiler.
 #pragma once
 
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace samples {
 
-/// An option that defines `name`, with a blank in front; the value reads as that type in OpenCL C,
-/// and is the same to the last bit.
+/// Returns an option that defines `name`, with a leading blank. In OpenCL C the value has the same
+/// type and the same bits.
 std::string define(const char *name, std::uint32_t value);
 std::string define(const char *name, std::int32_t value);
 std::string define(const char *name, float value);

@@ -1,4 +1,4 @@
-// Heap and program of one kind.
+// Heap and program for the chosen heap kind.
 #include "common/device_options.hpp"
 
 namespace samples {

@@ -1,4 +1,4 @@
-// What the command line says of device and heap.
+// The command line's options for device and heap.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace samples {
 struct DeviceOptions {
     std::string device;
     HeapChoice heap = heap_choices[0];
-    std::optional<std::uint64_t> heap_bytes; ///< none: as many as suffice
+    std::optional<std::uint64_t> heap_bytes; ///< none: as many as always suffice
     int debug = 0;
-    std::optional<std::uint32_t> work_group; ///< none: what is good for the device
+    std::optional<std::uint32_t> work_group; ///< none: chosen for the device
 };
 
-/// Of such a heap.
+/// Returns the heap options that the command line selects.
 kma::HeapOptions heap_options(const DeviceOptions &options);
 
-/// The program for such a heap.
+/// Builds the program for such a heap.
 kma::Program build_program(const kma::Device &device, const DeviceOptions &options,
                            const std::vector<kma::Source> &sources);
 

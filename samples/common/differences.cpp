@@ -1,4 +1,4 @@
-// Counts differences, and keeps the first of them.
+// Counts differences, and keeps the first ones.
 #include "common/differences.hpp"
 
 #include <cstdio>

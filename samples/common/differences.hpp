@@ -1,4 +1,4 @@
-// What a comparison of the device's results with the host's own found out.
+// The result of comparing the device's results with the host's.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@ namespace samples {
 
 struct Differences {
     std::size_t difference_count = 0;
-    std::vector<std::string> differences; ///< the first ten, as sentences
+    std::vector<std::string> differences; ///< the first ten, one sentence each
 
     bool verified() const noexcept { return difference_count == 0; }
 
-    /// Notes one more.
+    /// Notes one difference.
     void differ(const std::string &sentence);
 
-    /// Says them on standard error, each as a line that begins with the name of the program.
+    /// Prints them on standard error, one line each, after the program's name.
     void report(const char *program) const;
 };
 

@@ -1,4 +1,4 @@
-// Sizes of heaps.
+// Chooses heap sizes, and explains heaps that are too small.
 #include "common/heaps.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ std::uint64_t largest_heap(const kma::Device &device)
     return std::min(device.max_buffer_bytes(), reach);
 }
 
-// More than what suffices costs nothing, and gives little data large superblocks: where thousands
-// of work-items ask at once, a superblock for some hundred blocks is soon used up.
+// A larger heap costs nothing, and gives small inputs large superblocks. When thousands of
+// work-items allocate at once, they soon use up a superblock of a few hundred blocks.
 std::uint64_t usual_heap_bytes(const kma::Device &device, std::uint64_t enough)
 {
     constexpr std::uint64_t generous = 256 << 20;

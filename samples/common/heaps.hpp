@@ -1,4 +1,4 @@
-// The heaps that a sample can run on, and how large they are.
+// The heap kinds that a sample can run on, and their sizes.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace samples {
 
-/// A heap kind by its name on the command line.
+/// A heap kind and its name on the command line.
 struct HeapChoice {
     const char *name;
     kma::HeapKind kind;
 };
 
-/// All of them, the default first.
+/// All heap kinds, the default first.
 inline constexpr HeapChoice heap_choices[] = {
     {"slab", kma::HeapKind::slab},
     {"superblock", kma::HeapKind::superblock},
@@ -22,22 +22,22 @@ inline constexpr HeapChoice heap_choices[] = {
     {"bump", kma::HeapKind::bump},
 };
 
-/// What a heap may have at most: the device's largest buffer, and as far as a ref reaches.
+/// Returns the largest possible heap: limited by the device's largest buffer and by the range of a
+/// ref.
 std::uint64_t largest_heap(const kma::Device &device);
 
-/// The size of a heap for which `enough` bytes suffice, where nobody asks for another.
+/// Returns the default size of a heap for which `enough` bytes suffice.
 std::uint64_t usual_heap_bytes(const kma::Device &device, std::uint64_t enough);
 
-/// What to do about a heap that is too small, where `enough` bytes suffice, as the end of a
-/// message.
+/// Returns the end of an error message: how to give a heap the `enough` bytes that suffice.
 std::string remedy(const kma::Device &device, std::uint64_t enough);
 
-/// Throws kma::Error that the heap is too small: why that showed, and what to do.
+/// Throws kma::Error that the heap is too small: how that showed, and how to fix it.
 [[noreturn]] void throw_too_small(const kma::Device &device, const kma::Heap &heap,
                                   std::uint64_t enough, const std::string &why);
 
-/// What `make` returns, which makes a heap of `bytes` and what shall be in it. What it throws where
-/// more bytes are needed says how many.
+/// Returns what `make` returns; `make` creates a heap of `bytes` and its contents. If `make` throws
+/// and `bytes` is below `enough`, the message is extended by the size that suffices.
 template <class Make>
 auto made_in(const kma::Device &device, std::uint64_t bytes, std::uint64_t enough, Make make)
 {
@@ -52,11 +52,11 @@ auto made_in(const kma::Device &device, std::uint64_t bytes, std::uint64_t enoug
     }
 }
 
-/// The heap's error log without the last line's end.
+/// Returns the heap's error log without the final newline.
 std::string errors_of(const kma::Heap &heap);
 
-/// The same, empty if nothing but memory was lacking: an array list asks for some ahead, and does
-/// without.
+/// Returns the error log, or an empty text if the log has nothing but out-of-memory errors: an
+/// array list also requests blocks ahead of need, and works without them.
 std::string faults_of(const kma::Heap &heap);
 
 } // namespace samples

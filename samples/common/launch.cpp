@@ -1,4 +1,4 @@
-// Launches kernels. Times are those of the kernels alone.
+// Launches and times kernels. Times are the kernels' own.
 #include "common/launch.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ LaunchShape whole_groups(std::uint32_t work_items, std::uint32_t work_group)
 {
     const std::uint64_t groups = (std::uint64_t{work_items} + work_group - 1) / work_group;
     const std::uint64_t most =
-        std::numeric_limits<std::uint32_t>::max() / work_group; // so that the product has 32 bits
+        std::numeric_limits<std::uint32_t>::max() / work_group; // the product fits in 32 bits
     return {static_cast<std::uint32_t>(std::min(groups, most) * work_group), work_group};
 }
 

@@ -1,4 +1,4 @@
-// Kernels launched and timed, and the buffers that they take.
+// Launches and times kernels, and creates their buffers.
 #pragma once
 
 #include <cstddef>
@@ -9,32 +9,32 @@
 
 namespace samples {
 
-/// One dimension; a multiple of the group.
+/// A launch in one dimension; work_items is a multiple of work_group.
 struct LaunchShape {
     std::uint32_t work_items;
     std::uint32_t work_group;
 };
 
-/// A shape of at least `work_items` in groups of `work_group`, or of all if they are fewer than one
-/// group.
+/// Returns a shape of at least `work_items` in groups of `work_group`; one smaller group if there
+/// are fewer work-items than that.
 LaunchShape launch_shape(std::uint32_t work_items, std::uint32_t work_group);
 
-/// A shape of at least `work_items` in whole groups of `work_group`, for kernels that are launched
-/// with many sizes: on CPUs each size of a group that comes for the first time is compiled for.
+/// Returns a shape of at least `work_items` in whole groups of `work_group`. For kernels launched
+/// with many sizes: a CPU driver compiles a kernel anew for each new group size.
 LaunchShape whole_groups(std::uint32_t work_items, std::uint32_t work_group);
 
-/// The size of a group where nobody asks for another.
+/// Returns the default work-group size.
 std::uint32_t usual_work_group(const kma::Device &device);
 
-/// Runs the kernel and waits for it; milliseconds of the kernel alone, from the device's own clock.
-/// Throws kma::Error if the group is too large for it.
+/// Runs the kernel and waits for it. Returns its milliseconds by the device's own clock. Throws
+/// kma::Error if the work-group is too large for the kernel.
 double run(const kma::Device &device, const cl::Kernel &kernel, LaunchShape shape);
 
-/// A buffer with these bytes.
+/// Returns a buffer with a copy of these bytes.
 cl::Buffer copy_of(const kma::Device &device, const void *data, std::size_t bytes,
                    cl_mem_flags access = CL_MEM_READ_ONLY);
 
-/// A buffer with these objects; `data` is not empty.
+/// Returns a buffer with a copy of these objects; `data` is not empty.
 template <class T>
 cl::Buffer copy_of(const kma::Device &device, const std::vector<T> &data,
                    cl_mem_flags access = CL_MEM_READ_ONLY)
@@ -42,7 +42,7 @@ cl::Buffer copy_of(const kma::Device &device, const std::vector<T> &data,
     return copy_of(device, data.data(), data.size() * sizeof(T), access);
 }
 
-/// The first `count` values of a buffer; waits.
+/// Returns the first `count` values of a buffer; waits for them.
 template <class T>
 std::vector<T> read(const kma::Device &device, const cl::Buffer &buffer, std::size_t count)
 {
@@ -52,16 +52,16 @@ std::vector<T> read(const kma::Device &device, const cl::Buffer &buffer, std::si
     return values;
 }
 
-/// The sizes of buffers, together.
+/// Returns the total size of the buffers.
 std::uint64_t bytes_of(const std::vector<cl::Buffer> &buffers);
 
-/// A buffer of so many bytes, with whatever there is.
+/// Returns an uninitialized buffer of `count` bytes.
 cl::Buffer bytes(const kma::Device &device, std::uint64_t count);
 
-/// A buffer of so many words, with whatever there is.
+/// Returns an uninitialized buffer of `count` words.
 cl::Buffer words(const kma::Device &device, std::size_t count);
 
-/// A buffer of so many words, all of them `value`.
+/// Returns a buffer of `count` words, each set to `value`.
 cl::Buffer words(const kma::Device &device, std::size_t count, cl_uint value);
 
 } // namespace samples

@@ -1,4 +1,4 @@
-// Exceptions as lines.
+// Prints exceptions as error lines.
 #include "common/main.hpp"
 
 #include <cstdio>

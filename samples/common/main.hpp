@@ -1,12 +1,12 @@
-// What the samples' main functions do alike.
+// What the samples' main functions share.
 #pragma once
 
 #include <functional>
 
 namespace samples {
 
-/// Calls `program`, which says whether all went well; the exit code. An exception is a line on
-/// standard error.
+/// Calls `program`, which returns whether it succeeded. Returns the exit code. Prints an exception
+/// as a line on standard error.
 int run_main(const char *name, const std::function<bool()> &program);
 
 } // namespace samples

@@ -1,11 +1,11 @@
-// The device's hash of 32 bits, on the host.
+// The device's 32-bit hash, on the host.
 #pragma once
 
 #include <cstdint>
 
 namespace samples {
 
-/// kma_mix32 of the device (cl/kma/platform/bits.cl).
+/// Same as the device's kma_mix32 (cl/kma/platform/bits.cl).
 constexpr std::uint32_t mix32(std::uint32_t x) noexcept
 {
     x ^= x >> 16;

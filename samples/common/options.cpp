@@ -18,7 +18,7 @@ void add_bytes_option(CLI::App &app, const std::string &name, std::optional<std:
                       const std::string &description)
 {
     app.add_option(name, bytes, description)
-        ->transform(CLI::AsSizeValue(false)) // which takes -1 for a very large number
+        ->transform(CLI::AsSizeValue(false)) // turns -1 into a very large number
         ->check([](const std::string &given) {
             return given.front() == '-' ? "a size is not negative" : "";
         });
@@ -35,16 +35,15 @@ void add_device_options(CLI::App &app, DeviceOptions &options)
             if (name == choice.name)
                 options.heap = choice;
     };
-    app.add_option_function<std::string>("--heap", choose, "Which heap")
+    app.add_option_function<std::string>("--heap", choose, "Heap kind")
         ->check(CLI::IsMember(names))
         ->default_str(options.heap.name);
     add_bytes_option(app, "--heap-bytes", options.heap_bytes,
-                     "Size of the heap, such as 64M (default: what always suffices, and no less "
-                     "than\n256M if the device "
-                     "has buffers of 1G)");
+                     "Size of the heap, such as 64M (default: always enough, and at least\n"
+                     "256M if the device has buffers of 1G)");
     app.add_flag_callback(
-        "--debug", [&options] { options.debug = 1; }, "Program and heap with KMA_DEBUG=1");
-    app.add_option("--work-group", options.work_group, "Work-items in a group")
+        "--debug", [&options] { options.debug = 1; }, "Build program and heap with KMA_DEBUG=1");
+    app.add_option("--work-group", options.work_group, "Work-items per work-group")
         ->check(CLI::Range(1u, std::numeric_limits<std::uint32_t>::max()));
 }
 

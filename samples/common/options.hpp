@@ -1,4 +1,4 @@
-// Options that all samples have: which device, which heap.
+// Options that all samples share: the device and the heap.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,18 @@ class App;
 
 namespace samples {
 
-/// Adds them to `app`, which writes into `options` when it parses; both must live until then.
+/// Adds all of them to `app`. When `app` parses, it writes into `options`; both must live until
+/// then.
 void add_device_options(CLI::App &app, DeviceOptions &options);
 
-/// Which device; part of the above.
+/// Adds the device option only.
 void add_device_option(CLI::App &app, std::string &device);
 
-/// A number of bytes such as 64M.
+/// Adds an option for a number of bytes, such as 64M.
 void add_bytes_option(CLI::App &app, const std::string &name, std::optional<std::uint64_t> &bytes,
                       const std::string &description);
 
-/// Parses. A value: the program shall end with that exit code, for all is said.
+/// Parses the arguments. Returns the exit code if the program must end now; the message is printed.
 std::optional<int> parse(CLI::App &app, int argc, char **argv);
 
 } // namespace samples

@@ -1,4 +1,4 @@
-// Kernels by name.
+// Creates and runs kernels by their names.
 #include "common/plain_program.hpp"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Programs whose kernels are run by name, and the time that kernels took.
+// Programs that run kernels by name, and the kernels' times.
 #pragma once
 
 #include <cstdint>
@@ -11,45 +11,45 @@
 
 namespace samples {
 
-/// Milliseconds by the kernels' names.
+/// Milliseconds by kernel name.
 struct Times {
     std::map<std::string, double> kernels;
     double total() const;
-    double enumeration() const; ///< of an object store's do-alls
+    double enumeration() const; ///< of an object store's enumerations for do-alls
     void add(const Times &others);
-    /// A line for each kernel, of its share of a step.
+    /// Prints one line per kernel: its milliseconds per step.
     void print(double steps) const;
 };
 
-/// Events of kernels, and what they sum up to.
+/// Collects kernels' events and sums up their times.
 class KernelClock {
 public:
     void note(const std::string &kernel, const cl::Event &event)
     {
         events_.emplace_back(kernel, event);
     }
-    /// Waits for the queue; of all kernels noted since the last call.
+    /// Waits for the queue. Returns the times of all kernels noted since the last call.
     Times read(const kma::Device &device);
 
 private:
     std::vector<std::pair<std::string, cl::Event>> events_;
 };
 
-/// The source of that name among a sample's own. Throws kma::Error if there is none.
+/// Returns the source of that name among a sample's sources. Throws kma::Error if there is none.
 kma::Source source_named(const std::vector<kma::Source> &sources, const std::string &name);
 
-/// How a program is built that may include them.
+/// Returns options that let a program include `headers`.
 kma::ProgramOptions build_with(const std::vector<kma::Source> &headers, const std::string &options);
 
 /// A program without an object store.
 class PlainProgram {
 public:
-    /// Of `sources` that named `file`, which may include the others.
+    /// Builds the source named `file` of `sources`; it may include the others.
     PlainProgram(const kma::Device &device, const std::vector<kma::Source> &sources,
                  const std::string &file, const std::string &options);
 
-    /// Enqueues a kernel in groups of a size that is usual for the device, `items` rounded up to
-    /// whole ones.
+    /// Enqueues a kernel with at least `items` work-items: a whole number of groups of the device's
+    /// default size.
     template <class... Arguments>
     void run(const std::string &name, std::uint32_t items, const Arguments &...arguments)
     {
@@ -61,7 +61,7 @@ public:
         (set(kernel, index++, arguments), ...);
         enqueue(name, kernel, items);
     }
-    /// Work-items that the device runs at a time, or about.
+    /// Returns about how many work-items the device runs at a time.
     std::uint32_t strided() const noexcept { return strided_; }
     Times times() { return clock_.read(device_); }
 

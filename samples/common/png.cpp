@@ -1,4 +1,4 @@
-// PNG by libpng's simplified interface.
+// Writes PNG files by libpng's simplified interface.
 #include "common/png.hpp"
 
 #include <cinttypes>

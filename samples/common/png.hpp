@@ -15,7 +15,7 @@ struct Colour {
 void write_png(const std::filesystem::path &path, std::uint32_t width, std::uint32_t height,
                const std::vector<Colour> &pixels);
 
-/// The file of a step's picture in `folder`: step-00000.png and so on.
+/// Returns the path of a step's picture in `folder`: step-00000.png and so on.
 std::filesystem::path frame_path(const std::filesystem::path &folder, std::uint32_t step);
 
 } // namespace samples

@@ -1,4 +1,4 @@
-// Reads text.
+// Reads text files.
 #include "common/text_file.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string read_text(const std::filesystem::path &path, const char *what)
     if (!file)
         throw kma::Error(path.string() + ": cannot be opened: " + std::strerror(errno));
     std::string text;
-    // A pipe has no size, so this only spares a regular file the growing.
+    // A pipe has no size. Of a regular file the size only avoids reallocation.
     if (const auto size = std::filesystem::file_size(path, error); !error)
         text.reserve(size);
     char chunk[1 << 16];

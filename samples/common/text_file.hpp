@@ -1,4 +1,4 @@
-// A file's text.
+// The text of a file.
 #pragma once
 
 #include <filesystem>
@@ -7,14 +7,15 @@
 
 namespace samples {
 
-/// All of the file, which may be a pipe. Throws kma::Error if it cannot be read; `what` says what
-/// should be in it.
+/// Returns the whole file, which may be a pipe. Throws kma::Error if it cannot be read; `what`
+/// names the expected contents in the message.
 std::string read_text(const std::filesystem::path &path, const char *what);
 
-/// The file's first line, without LF or CR LF; takes it off `text`.
+/// Removes the first line from `text`. Returns it without LF or CR LF.
 std::string_view take_line(std::string_view &text);
 
-/// `text` in quotes, fit for a terminal: cut if long, other than plain characters as '?'.
+/// Returns `text` in quotes, fit for a terminal: long text is cut, and any character that is not
+/// printable ASCII becomes '?'.
 std::string quoted(std::string_view text);
 
 } // namespace samples

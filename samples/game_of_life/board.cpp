@@ -1,4 +1,4 @@
-// Who is where.
+// What each cell contains.
 #include <algorithm>
 
 #include "common/defines.hpp"

@@ -1,4 +1,4 @@
-// The game of life by hand.
+// The game of life by hand, on the host's side.
 #include <algorithm>
 #include <utility>
 
@@ -33,7 +33,7 @@ public:
     Board state() override { return board_of(rules_, live(grids_[0]), live(grids_[1])); }
 
 private:
-    // Of a cell's byte (cells.cl).
+    // Returns the index of a cell's byte (cells.cl).
     std::size_t place(std::uint32_t x, std::uint32_t y) const
     {
         return 4 * (std::size_t{row_} * (y + 1) + 1) + x;
@@ -50,8 +50,8 @@ private:
     std::vector<cl::Buffer> buffers() override { return {grids_[0], grids_[1]}; }
 
     Rules rules_;
-    std::uint32_t row_, words_; // words of a row, and of a grid
-    cl::Buffer grids_[2];       // that of now, and that of the step before
+    std::uint32_t row_, words_; // words per row, and per grid
+    cl::Buffer grids_[2];       // the current grid, and the previous one
 };
 
 } // namespace

@@ -1,19 +1,20 @@
-// The game of life with objects, as DynaSOAr has it (Springer and Masuhara, ECOOP 2019, table 1;
-// game-of-life/dynasoar_no_cell of github.com/prg-titech/dynasoar): only what may change is an
-// object. A live cell is an Alive, a dead one that may come alive a Candidate. Both are agents. The
-// rules: rules.cl.
+// The game of life with objects, as in DynaSOAr (Springer and Masuhara, ECOOP 2019, table 1;
+// game-of-life/dynasoar_no_cell of github.com/prg-titech/dynasoar). Only a cell that may change has
+// an object: a live cell an Alive, a dead cell that may come alive a Candidate. Both are agents.
+// Rules: rules.cl.
 //
-// Unlike there, nobody looks around: a cell counts its live neighbours, and who comes alive or dies
-// tells them. So an agent that stays what it is reads one byte. A candidate begins where a live
-// neighbour appears, and ends in the second step without one.
+// Unlike there, agents do not read their neighbours' cells. Each cell has a count of its live
+// neighbours; an agent that comes alive or dies updates the counts around it. An agent that does
+// not change reads one byte. A candidate is created where a live neighbour appears, and is deleted
+// in the second step without one.
 #include "kma/platform/memory.cl"
 #include "rules.cl"
 
-// A cell is a byte: the number of live neighbours, and TAKEN if an agent is there.
+// A cell is a byte: its number of live neighbours, plus TAKEN if it has an agent.
 #define TAKEN 16u
 
-// Adds to a cell; the result is what it was before. Four cells share a word: as none of them ever
-// passes its bounds, they add as one.
+// Adds to a cell; returns its previous value. Four cells share a word: no byte overflows, so a
+// 32-bit add changes one byte only.
 static inline uint cell_add(global kma_atomic_u32 *cells, uint cell, uint change)
 {
     const uint shift = 8 * (cell % 4);
@@ -25,17 +26,17 @@ static inline uint cell_neighbours(global kma_atomic_u32 *cells, uint cell)
     return kma_load_u32(&cells[cell / 4], KMA_RELAXED) >> 8 * (cell % 4) & (TAKEN - 1);
 }
 
-// The cells around are number 0 to 8, row by row; 4 is the cell itself.
+// Neighbour i of 0 to 8, row by row; 4 is the cell itself.
 static inline uint neighbour(uint cell, uint i)
 {
     return cell + i / 3 * WIDTH + i % 3 - WIDTH - 1;
 }
 
-// Tells the cells around that this one came alive, `change` 1, or died, -1. Of those where nobody
-// was the result has a bit each.
+// Adds `change` to the counts of the cells around: 1 if this cell came alive, -1 if it died.
+// Returns a bit for each neighbour that had the value 0: no agent and no live neighbour.
 static inline uint tell_neighbours(uint cell, int change, global kma_atomic_u32 *cells)
 {
-    const uint west = cell % WIDTH - 1, north = cell / WIDTH - 1; // very large beyond the edge
+    const uint west = cell % WIDTH - 1, north = cell / WIDTH - 1; // wraps beyond the edge
     uint empty = 0;
     for (uint i = 0; i < 9; i++)
         if (i != 4 && west + i % 3 < WIDTH && north + i / 3 < HEIGHT &&
@@ -44,7 +45,8 @@ static inline uint tell_neighbours(uint cell, int change, global kma_atomic_u32 
     return empty;
 }
 
-// A cell comes alive. Who is the first to tell a cell where nobody is puts a candidate there.
+// Updates the neighbours of a cell that came alive. The first agent to count at an empty cell
+// creates a candidate there.
 static inline void appear(global kma_world *w, uint cell, global kma_atomic_u32 *cells)
 {
     for (uint empty = tell_neighbours(cell, 1, cells); empty != 0; empty &= empty - 1) {
@@ -57,7 +59,7 @@ static inline void appear(global kma_world *w, uint cell, global kma_atomic_u32 
     }
 }
 
-// At the beginning: one of the cells that live.
+// At the start: places one of the live cells.
 static inline void alive_place(global kma_world *w, Alive self, uint i, global const uint *live,
                                global kma_atomic_u32 *cells)
 {
@@ -65,13 +67,14 @@ static inline void alive_place(global kma_world *w, Alive self, uint i, global c
     cell_add(cells, live[i], TAKEN);
 }
 
-// When all of them are there.
+// At the start, after all live cells are placed: creates the candidates.
 static inline void alive_appear(global kma_world *w, Alive self, global kma_atomic_u32 *cells)
 {
     appear(w, Alive_cell(w, self), cells);
 }
 
-// First all agents note how many live around them, then all change by that.
+// Phase one of a step: all agents read their numbers of live neighbours. In phase two all agents
+// change by them.
 static inline void agent_count(global kma_world *w, Agent self, global kma_atomic_u32 *cells)
 {
     Agent_neighbours(w, self) = cell_neighbours(cells, Agent_cell(w, self));
@@ -85,7 +88,7 @@ static inline void alive_die(global kma_world *w, Alive self, global kma_atomic_
         return;
     Candidate_cell(w, candidate) = cell;
     Alive_delete(w, self);
-    tell_neighbours(cell, -1, cells); // somebody is in each of them, for a neighbour lived
+    tell_neighbours(cell, -1, cells); // each of them has an agent: it had a live neighbour
 }
 
 static inline void candidate_come_alive(global kma_world *w, Candidate self,
@@ -100,7 +103,8 @@ static inline void candidate_come_alive(global kma_world *w, Candidate self,
     appear(w, cell, cells);
 }
 
-// Unless a neighbour has come alive meanwhile. Who does so from now on finds nobody here.
+// Ends a candidate unless a neighbour has come alive meanwhile. A neighbour that comes alive
+// afterwards finds the cell empty, and creates a new candidate.
 static inline void candidate_end(global kma_world *w, Candidate self, global kma_atomic_u32 *cells)
 {
     const uint cell = Candidate_cell(w, self);

@@ -1,4 +1,4 @@
-// The grid, what lives on it at first, and who is where.
+// The grid, its first live cells, and the contents of each cell.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@ namespace game_of_life {
 struct Rules {
     std::uint32_t width = 256, height = 256;
     std::string pattern = "soup";  ///< or "guns", or a file
-    std::uint32_t seed = 42;       ///< of soup and guns
-    std::uint32_t soup_share = 96; ///< of 256 cells
+    std::uint32_t seed = 42;       ///< for soup and guns
+    std::uint32_t soup_share = 96; ///< live cells of 256
     std::uint32_t guns = 8;
 
     std::uint32_t cells() const { return width * height; }
-    /// As the device's program has them.
+    /// Returns the build options that define them for the device's program.
     std::string defines() const;
 };
 
-using Cells = std::vector<std::uint32_t>; ///< places of those that live, y * width + x each
+using Cells = std::vector<std::uint32_t>; ///< positions of live cells, y * width + x
 
-/// Those at the beginning. Throws kma::Error if the pattern does not fit, or its file is none of a
-/// pattern.
+/// Returns the first live cells. Throws kma::Error if the pattern does not fit, or if its file is
+/// not a pattern.
 Cells first_cells(const Rules &rules);
 
 enum class Who : std::uint8_t { nobody, candidate, alive };
-using Board = std::vector<Who>; ///< for each cell who is there, row by row from the north
+using Board = std::vector<Who>; ///< the contents of each cell, row by row from the north
 
-/// A candidate is a dead cell that has a live neighbour, or a step before had one or lived.
+/// Returns the board. A candidate is a dead cell that has a live neighbour, or that one step before
+/// had one or was alive.
 Board board_of(const Rules &rules, const Cells &live, const Cells &before);
 samples::Numbers population_of(const Board &board);
 

@@ -1,5 +1,4 @@
-// The game of life sample: cells that live, and those that may come alive, as objects on the
-// device.
+// The game of life sample: live cells, and cells that may come alive, as objects on the device.
 #include "common/png.hpp"
 #include "reference.hpp"
 
@@ -11,9 +10,9 @@ public:
     std::string name() const override { return "game_of_life"; }
     std::string about() const override
     {
-        return "Conway's game of life: cells that live or may come alive are objects on the "
-               "device, so that only these cost time; and the same\n"
-               "by hand with all cells of a grid. Compares every cell with the host's own "
+        return "Conway's game of life: cells that are alive, or may come alive, are objects on\n"
+               "the device, and only these cost time; for comparison the same by hand with all\n"
+               "cells of a grid. Compares every cell with the host's own "
                "simulation.";
     }
     void describe(samples::OptionList &options) override
@@ -21,11 +20,11 @@ public:
         options.add("--width", rules_.width, 1, 32768, "Cells from west to east");
         options.add("--height", rules_.height, 1, 32768, "Cells from north to south");
         options.add("--pattern", rules_.pattern,
-                    "What lives at first: soup (cells by lot), guns (Gosper's, each with an "
-                    "eater), or a file in RLE or plaintext form");
-        options.add("--seed", rules_.seed, 0, ~0u, "Where chance begins, of soup and guns");
-        options.add("--soup-share", rules_.soup_share, 0, 256, "Cells of soup that live, of 256");
-        options.add("--guns", rules_.guns, 1, 1u << 20, "How many guns");
+                    "First live cells: soup (at random), guns (Gosper's, each with an eater), or\n"
+                    "a file in RLE or plaintext form");
+        options.add("--seed", rules_.seed, 0, ~0u, "Seed of the random draws of soup and guns");
+        options.add("--soup-share", rules_.soup_share, 0, 256, "Live cells of the soup, of 256");
+        options.add("--guns", rules_.guns, 1, 1u << 20, "Number of guns");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {
@@ -37,8 +36,8 @@ public:
     }
     std::string paper_text() const override
     {
-        return "The paper's figure 10: 1714 x 1647 cells, 2000 steps; with guns that make about as "
-               "many agents, 150,000, as the Turing machine there.\n"
+        return "The paper's figure 10: 1714 x 1647 cells, 2000 steps; with guns, which have about\n"
+               "as many agents, 150,000, as the Turing machine there.\n"
                "The larger one, 1,050,000: --paper --width 12699 --height 12652 --guns 3880";
     }
     std::vector<std::pair<std::string, std::string>> versions() const override

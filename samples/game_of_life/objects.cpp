@@ -1,4 +1,4 @@
-// The game of life with the object store: its schema, and its steps.
+// The game of life with the object store: schema and steps.
 #include <algorithm>
 
 #include "life.hpp"
@@ -60,9 +60,9 @@ private:
         schema.do_all("Agent", "agent_change", "global kma_atomic_u32 *cells", changing({"Agent"}));
         return schema;
     }
-    // An enumeration looks at all blocks. So there are as many as all cells could need, in half
-    // empty blocks, only up to a size; of large grids mostly a small part lives, and then that may
-    // grow much.
+    // Provides blocks for agents in all cells, each block half empty, but for no more than 2^23
+    // agents or 32 per first live cell: an enumeration scans all blocks, and of a large grid mostly
+    // a small part is alive.
     static std::uint64_t enough(const kma::Device &device, const Rules &rules, const Cells &live,
                                 const samples::Setting &setting)
     {

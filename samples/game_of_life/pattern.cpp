@@ -1,4 +1,4 @@
-// What lives at first: a soup by lot, a pattern from a file, or guns.
+// The first live cells: a random soup, a pattern from a file, or guns.
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -16,9 +16,9 @@ struct Place {
 };
 using Pattern = std::vector<Place>; ///< of live cells
 
-// Reads a pattern in one of the two forms in which they are passed on. RLE: a head "x = 3, y = 3,
-// rule = B3/S23", then runs such as bob$2bo$3o!, b dead, o alive, $ the end of a row. Plaintext:
-// rows of . and O; lines that begin with ! do not count.
+// Reads a pattern in either of the common formats. RLE: a header "x = 3, y = 3, rule = B3/S23",
+// then runs such as bob$2bo$3o!, where b is dead, o alive, $ the end of a row. Plaintext: rows of .
+// and O; lines that begin with ! are comments.
 class Reader {
 public:
     Reader(const Rules &rules, std::string name) : rules_(rules), name_(std::move(name)) {}
@@ -115,18 +115,18 @@ private:
                          " is no part of a pattern, which has " + those);
     }
 
-    static constexpr std::uint32_t far = 1u << 16; // beyond any grid
+    static constexpr std::uint32_t far = 1u << 16; // outside of any grid
 
     const Rules &rules_;
     std::string name_;
     std::uint64_t line_ = 0;
     bool is_rle_ = false, is_over_ = false;
-    std::optional<std::uint32_t> run_; // RLE's number, if there was one
+    std::optional<std::uint32_t> run_; // RLE's run length, if one was read
     Place at_{0, 0};
     Pattern pattern_;
 };
 
-// The least box from 0, 0 on that has it.
+// Returns the smallest box at 0, 0 that contains the pattern.
 Place size_of(const Pattern &pattern)
 {
     Place size{0, 0};
@@ -154,18 +154,18 @@ Cells in_the_middle(const Rules &rules, const Pattern &pattern)
     return cells;
 }
 
-// Gosper's gun, four gliders on their way, and an eater at its end, which goes on like this for
-// ever: in 30 steps 70 cells live on average, with candidates 271 agents, and 50 come alive or die
-// in each step.
+// Gosper's gun, four gliders in flight, and an eater at the end of their path; the whole repeats
+// every 30 steps. On average it has 70 live cells, 271 agents with the candidates, and 50 births
+// and deaths per step.
 constexpr const char *gun =
     "x = 51, y = "
     "37\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$"
     "11bo3bo$"
     "12b2o$23bo$24b2o$23b2o6$30bobo$31b2o$31bo5$38bo$39b2o$38b2o7$47b2o$47bobo$49bo$49b2o!";
 constexpr Place gun_size{51, 37};
-constexpr Place lot_size{56, 42}; // that guns do not meet
+constexpr Place lot_size{56, 42}; // guns this far apart do not touch
 
-// In lots by chance, each in one of four mirror images.
+// Places guns at random lots, each in one of four mirror images.
 Cells guns(const Rules &rules)
 {
     const Place lots{rules.width / lot_size.x, rules.height / lot_size.y};

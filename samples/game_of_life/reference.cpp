@@ -1,5 +1,5 @@
-// The game of life from the list of cells that live, written from the rules and not from the
-// kernels: each counts for its neighbours, anew in each step.
+// The game of life from a list of live cells, written from the rules, not from the kernels: in each
+// step every live cell adds to its neighbours' counts.
 #include "reference.hpp"
 
 #include <utility>

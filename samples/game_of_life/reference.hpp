@@ -1,4 +1,4 @@
-// The same on the host, to compare with.
+// The same game on the host, for comparison.
 #pragma once
 
 #include "life.hpp"

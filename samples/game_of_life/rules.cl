@@ -1,10 +1,9 @@
-// The rules of the game of life (Conway; Gardner 1970) that all versions share. Of the cells of a
-// grid some live. In each step, at once, a dead cell with three live neighbours of its eight comes
-// alive; a live one with two or three stays alive, else it dies. Cells beyond the edge are dead and
-// stay so.
+// The rules of the game of life (Conway; Gardner 1970), which all versions share. In each step, all
+// at once, a dead cell with three live neighbours of its eight comes alive; a live cell with two or
+// three stays alive, else it dies. Cells beyond the grid's edge are always dead.
 //
-// A step is decided by what lived before it, so that all versions agree in every cell whatever the
-// order in which work-items come.
+// A step depends only on the cells before it. All versions agree in every cell, for any order of
+// the work-items.
 //
 // The program defines WIDTH and HEIGHT.
 #ifndef LIFE_RULES_CL
@@ -12,7 +11,7 @@
 
 #include "kma/platform/bits.cl"
 
-#ifndef WIDTH // so that this file compiles by itself
+#ifndef WIDTH // lets this file compile alone
 #define WIDTH  256u
 #define HEIGHT 256u
 #endif

@@ -1,5 +1,4 @@
-// Launches the kernels of graph.cl. Times are those of the kernels alone, from the device's own
-// clock.
+// Launches and times the kernels of graph.cl, by the device's own clock.
 #include "device_graph.hpp"
 
 #include <algorithm>
@@ -43,8 +42,9 @@ kma::HeapOptions heap_options(const GraphOptions &options)
 std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges,
                                     std::uint64_t nodes, std::uint32_t work_items, bool keep_node)
 {
-    // An edge asks for two nodes at most. A work-item asks once at most for each id, since that is
-    // in the tree from then on. And if it keeps losers, all its nodes but one are in the tree.
+    // An edge requests at most two nodes. A work-item requests a node at most once per id:
+    // afterwards the id is in the tree. A work-item that keeps lost nodes has at most one that is
+    // not in the tree.
     std::uint64_t node_blocks = std::min(2 * edges, nodes * work_items);
     if (keep_node)
         node_blocks = std::min(node_blocks, nodes + work_items);
@@ -109,7 +109,7 @@ DeviceGraph::Levels DeviceGraph::levels(std::uint32_t from, const std::vector<st
 
     State state = read_state();
     cl::Kernel level = kernel("graph_bfs_level");
-    while (state.frontier_end != 0) { // each round reaches a node that was not reached before
+    while (state.frontier_end != 0) { // ends: each round reaches a new node
         if (state.frontier_end > keys.size() - result.reached)
             throw kma::Error("the breadth-first search reached more nodes than there are");
         result.reached += state.frontier_end;
@@ -124,7 +124,7 @@ DeviceGraph::Levels DeviceGraph::levels(std::uint32_t from, const std::vector<st
         std::swap(frontier, next);
         state = read_state();
     }
-    // reads the result, so not part of the time
+    // reads the result; not part of the time
     look_up("graph_levels", keys, work_group, {&result.levels});
     return result;
 }
@@ -141,7 +141,7 @@ void DeviceGraph::write_state(const State &state)
     device_.queue().enqueueWriteBuffer(state_, CL_TRUE, 0, sizeof state, &state);
 }
 
-// All kernels begin with the heap and the state.
+// Creates a kernel; the heap and the state are its first arguments.
 cl::Kernel DeviceGraph::kernel(const char *name) const
 {
     cl::Kernel kernel = program_.kernel(name);
@@ -150,7 +150,8 @@ cl::Kernel DeviceGraph::kernel(const char *name) const
     return kernel;
 }
 
-// Runs a kernel with one work-item per key that writes one word per key into each of `results`.
+// Runs a kernel with one work-item per key; it writes one word per key to each of `results`.
+// Returns the milliseconds.
 double DeviceGraph::look_up(const char *name, const std::vector<std::uint32_t> &keys,
                             std::uint32_t work_group,
                             const std::vector<std::vector<std::uint32_t> *> &results)

@@ -1,5 +1,4 @@
-// The graph on the device: its heap, its edges and the kernels of graph.cl, each launched and
-// timed.
+// The graph on the device: its heap, its edges, and the kernels of graph.cl.
 #pragma once
 
 #include <cstddef>
@@ -18,37 +17,37 @@ namespace graph {
 using samples::HeapChoice;
 using samples::LaunchShape;
 
-/// Where a graph lives.
+/// The options of a graph's heap.
 struct GraphOptions {
     HeapChoice heap = samples::heap_choices[0];
     kma::Storage storage = kma::Storage::buffer;
     int debug = 0;
-    std::uint64_t max_bytes = 0; ///< the most that the heap may grow to; 0: it does not
+    std::uint64_t max_bytes = 0; ///< limit of the heap's growth; 0: no growth
 };
 
-/// Of a heap for such a graph.
+/// Returns the heap options for such a graph.
 kma::HeapOptions heap_options(const GraphOptions &options);
 
-/// A heap of so many bytes suffices for `edges` with `nodes` distinct ids, however the work-items
-/// race.
+/// Returns a heap size that suffices for `edges` with `nodes` distinct ids, for any order of the
+/// work-items.
 std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t edges,
                                     std::uint64_t nodes, std::uint32_t work_items, bool keep_node);
 
 class DeviceGraph {
 public:
     /// Builds the program, allocates the heap and copies `edges` to the device. Throws kma::Error
-    /// as these do.
+    /// if one of these fails.
     DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes,
                 const GraphOptions &options);
 
     struct Build {
-        std::uint32_t edges_done; ///< fewer than given: the heap was full, and could not grow
+        std::uint32_t edges_done; ///< fewer than given: out of memory
         double milliseconds;
-        unsigned growths;      ///< of the heap, each followed by another launch
-        std::uint64_t refused; ///< requests before the heap was large enough
+        unsigned growths;      ///< each is followed by another launch
+        std::uint64_t refused; ///< failed requests before the heap was large enough
     };
-    /// Makes the graph anew in an empty heap, which grows if it may and must. `keep_node`: a
-    /// work-item keeps a node that lost the race for its next one, rather than free it.
+    /// Builds the graph in an empty heap, which grows if necessary and allowed. `keep_node`: a
+    /// work-item keeps a node that lost a race for its next insertion, instead of freeing it.
     Build build(LaunchShape shape, bool keep_node);
 
     struct Degrees {
@@ -59,18 +58,19 @@ public:
 
     struct Levels {
         std::vector<std::uint32_t> levels; ///< in the order of `keys`
-        std::uint32_t level_count;         ///< how many different ones
-        std::size_t reached;               ///< nodes that have one
+        std::uint32_t level_count;         ///< number of different levels
+        std::size_t reached;               ///< nodes with a level
         double milliseconds;
     };
-    /// Breadth-first levels from the node `from`; once per build. `keys` are those of all nodes.
+    /// Computes breadth-first levels from the node `from`. At most once per build. `keys` are the
+    /// ids of all nodes.
     Levels levels(std::uint32_t from, const std::vector<std::uint32_t> &keys,
                   std::uint32_t work_group);
 
     const kma::Heap &heap() const noexcept { return heap_; }
     const GraphOptions &options() const noexcept { return options_; }
 
-    /// Where the tree begins.
+    /// Returns the tree's root.
     kma::Ref root() const { return read_state().root; }
 
 private:

@@ -1,5 +1,5 @@
-// Reads edge lists. What is wrong with a line is said with its number and the very characters, so
-// that a file of millions of lines can be mended.
+// Reads edge lists. Errors name the line and the wrong characters: files may have millions of
+// lines.
 #include "edges.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using samples::quoted;
 
 constexpr std::string_view blanks = " \t";
 
-// Takes the first word off `line`; empty if there is none.
+// Removes the first word from `line` and returns it; empty if there is none.
 std::string_view take_word(std::string_view &line)
 {
     line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
@@ -40,7 +40,7 @@ std::uint32_t parse_id(std::string_view word)
     throw kma::Error(quoted(word) + " is not a node id (a decimal number from 0 to 4294967295)");
 }
 
-// Adds the edge of one line, if it has one.
+// Appends the line's edge, if it has one.
 void parse_line(std::string_view line, Edges &edges)
 {
     const std::string_view whole = line;

@@ -1,8 +1,8 @@
 // Directed edges, read from a file in SNAP's edge-list form.
 //
-// One edge per line: the id of the node it leaves, blanks or tabs, the id of the node it enters.
-// Ids are decimal numbers of 32 bits. Lines that are blank or begin with '#' do not count. Lines
-// end with LF or CR LF.
+// One edge per line: the id of its source, blanks or tabs, the id of its sink. Ids are decimal
+// numbers of 32 bits. Blank lines and lines that begin with '#' are ignored. Lines end with LF or
+// CR LF.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace graph {
 
-/// Edge i leads from sources[i] to sinks[i]; two arrays, since that is how the kernel takes them.
+/// Edge i leads from sources[i] to sinks[i]: two arrays, which is the kernels' layout.
 struct Edges {
     std::vector<std::uint32_t> sources;
     std::vector<std::uint32_t> sinks;
@@ -23,14 +23,14 @@ struct Edges {
     std::size_t size() const noexcept { return sources.size(); }
 };
 
-/// As many edges as the kernel can count.
+/// The most edges that the kernel can count.
 inline constexpr std::uint32_t max_edges = std::numeric_limits<std::uint32_t>::max();
 
-/// The first `limit` edges of `text`. Throws kma::Error that begins with `name` and the line's
-/// number if a line before that has another form, and if there are no edges.
+/// Returns the first `limit` edges of `text`. Throws kma::Error that begins with `name` and the
+/// line's number if a line up to there is malformed, or if there are no edges.
 Edges parse_edges(std::string_view text, const std::string &name, std::uint32_t limit = max_edges);
 
-/// The same from a file. Throws kma::Error if it cannot be read.
+/// Does the same for a file. Throws kma::Error if it cannot be read.
 Edges read_edges(const std::filesystem::path &path, std::uint32_t limit = max_edges);
 
 } // namespace graph

@@ -1,17 +1,17 @@
-// The kernels of the graph sample: build the tree from edges, then use it.
+// Kernels of the graph sample: they build the tree from edges, then use it.
 #include "kma/kma.cl"
 #include "tree.cl"
 
-// What the kernels share besides the heap; in a buffer of its own, all zero at first.
+// The kernels' shared state, in a buffer of its own; initially zero.
 typedef struct graph_state {
     kma_search_tree tree;        // of graph_node
-    kma_atomic_u32 edges_done;   // edges that are in the graph
+    kma_atomic_u32 edges_done;   // edges inserted
     kma_atomic_u32 frontier_end; // entries of the next breadth-first frontier
 } graph_state;
 
-// Each work-item takes the edges i, i + work-items, …: both nodes, a link, and the link onto the
-// source's list. It stops at the first NULL; the host compares edges_done. Launched again, in the
-// same shape, it goes on there: `progress` has of each work-item how many of its edges it has done.
+// Inserts edges i, i + work-items, … of work-item i: two nodes and a link in the source's list.
+// Stops at the first NULL; the host compares edges_done. `progress` counts the edges that each
+// work-item has inserted: a further launch of the same shape continues there.
 kernel void graph_build(global kma_heap *heap, global graph_state *state,
                         global const uint *sources, global const uint *sinks, uint edges,
                         uint keep_spare, global uint *progress)
@@ -39,8 +39,8 @@ kernel void graph_build(global kma_heap *heap, global graph_state *state,
     kma_fetch_add_u32(&state->edges_done, done, KMA_RELAXED);
 }
 
-// For each key: how many links leave and enter its node; UINT_MAX twice if the tree has no such
-// node.
+// Writes for each key the number of links that leave and enter its node; UINT_MAX for both if the
+// tree has no such node.
 kernel void graph_degrees(global kma_heap *heap, global graph_state *state, global const uint *keys,
                           uint count, global uint *out_degrees, global uint *in_degrees)
 {
@@ -54,7 +54,7 @@ kernel void graph_degrees(global kma_heap *heap, global graph_state *state, glob
         return;
     uint out = 0;
     global graph_link *link = graph_first_link(heap, node);
-    while (link) { // the list is complete and stands still
+    while (link) { // ends at the list's end; the list does not change
         link = graph_next_link(heap, link);
         out++;
     }
@@ -62,8 +62,8 @@ kernel void graph_degrees(global kma_heap *heap, global graph_state *state, glob
     in_degrees[i] = kma_load_u32(&node->in_links, KMA_RELAXED);
 }
 
-// Puts the node of `key` alone into the first frontier, at level 0; leaves the frontier empty if
-// there is none.
+// Starts a search: puts the node of `key` into the first frontier, at level 0. Leaves the frontier
+// empty if there is no such node.
 kernel void graph_bfs_start(global kma_heap *heap, global graph_state *state, uint key,
                             global uint *frontier)
 {
@@ -77,9 +77,8 @@ kernel void graph_bfs_start(global kma_heap *heap, global graph_state *state, ui
     }
 }
 
-// One level: every node not reached yet that a node of the frontier links to gets `level` and joins
-// the next frontier, once, whoever reaches it first. `next` has room for all nodes; frontier_end is
-// 0 before.
+// One level of the search: each unreached node that a node of the frontier links to gets `level`
+// and joins the next frontier, once. `next` has space for all nodes; frontier_end is 0 before.
 kernel void graph_bfs_level(global kma_heap *heap, global graph_state *state, uint level,
                             global const uint *frontier, uint count, global uint *next)
 {
@@ -88,7 +87,7 @@ kernel void graph_bfs_level(global kma_heap *heap, global graph_state *state, ui
         return;
     global graph_node *node = (global graph_node *)kma_deref(heap, frontier[i]);
     global graph_link *link = graph_first_link(heap, node);
-    while (link) { // the list is complete and stands still
+    while (link) { // ends at the list's end; the list does not change
         global graph_node *sink = (global graph_node *)kma_deref(heap, link->sink);
         if (kma_load_u32(&sink->level, KMA_RELAXED) == GRAPH_UNREACHED &&
             kma_cas_u32(&sink->level, GRAPH_UNREACHED, level, KMA_RELAXED) == GRAPH_UNREACHED)
@@ -97,7 +96,7 @@ kernel void graph_bfs_level(global kma_heap *heap, global graph_state *state, ui
     }
 }
 
-// The level of each key's node, GRAPH_UNREACHED if none was given.
+// Writes the level of each key's node; GRAPH_UNREACHED if it has none.
 kernel void graph_levels(global kma_heap *heap, global graph_state *state, global const uint *keys,
                          uint count, global uint *levels)
 {

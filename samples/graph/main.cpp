@@ -1,6 +1,6 @@
-// The graph sample: a directed graph from a file becomes a lock-free search tree with adjacency
-// lists in a heap on the device. This file reads the input, chooses device and launch shape, and
-// ends with one line that says how it went.
+// The graph sample: turns a directed graph from a file into a lock-free search tree with adjacency
+// lists in a heap on the device. This file reads the input and chooses device and launch shape; its
+// last line of output is the result.
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
@@ -24,7 +24,7 @@ std::uint32_t choose_work_items(const Options &options, bool gpu)
 {
     if (options.work_items)
         return *options.work_items;
-    // A CPU has a few work-items in flight, and needs some more to share the work evenly.
+    // A CPU runs few work-items at a time; some more balance the load.
     return gpu || options.sweep ? 65536 : 4096;
 }
 

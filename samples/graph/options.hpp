@@ -11,23 +11,23 @@
 namespace graph {
 
 struct Options : samples::DeviceOptions {
-    std::string input;         ///< the default file if none was given
-    bool default_input = true; ///< and then this
+    std::string input;         ///< the default file unless the user names one
+    bool default_input = true; ///< true for the default file
     std::uint32_t limit = max_edges;
 
-    GraphOptions layout;                     ///< as heap and debug say
-    std::optional<std::uint32_t> work_items; ///< none: what is good for the device
+    GraphOptions layout;                     ///< from the heap and debug options
+    std::optional<std::uint32_t> work_items; ///< none: chosen for the device
     bool keep_node = false;
     bool grow = false; ///< begin with a heap that is too small
 
-    /// where the breadth-first search begins; none: the first edge's source
+    /// where the breadth-first search begins; none: at the first edge's source
     std::optional<std::uint32_t> from;
     bool sweep = false;
     std::optional<std::uint32_t> repeat;
 };
 
-/// Reads the arguments into `options`. A value: the program shall end with that exit code, for all
-/// is said.
+/// Reads the arguments into `options`. Returns the exit code if the program must end now; the
+/// message is printed.
 std::optional<int> parse_options(int argc, char **argv, Options &options);
 
 } // namespace graph

@@ -1,4 +1,4 @@
-// The host's own graph: sorted arrays, nothing in common with the device's tree and lists.
+// The host's own graph: sorted arrays, with nothing in common with the device's tree and lists.
 #include "reference.hpp"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ Reference::Reference(const Edges &edges)
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
     keys_.shrink_to_fit();
 
-    // A counting sort by source: how many each has, from that where its sinks begin, then every
-    // edge to its place.
+    // A counting sort by source: counts each node's edges, computes where its sinks begin, then
+    // places the sinks.
     std::vector<std::uint32_t> sources(edges.size());
     first_.assign(nodes() + 1, 0);
     for (std::size_t i = 0; i < edges.size(); i++) {
@@ -54,7 +54,7 @@ std::span<const std::uint32_t> Reference::sinks(std::size_t node) const
 std::vector<std::uint32_t> Reference::levels(std::uint32_t from) const
 {
     std::vector<std::uint32_t> levels(nodes(), unreached);
-    std::vector<std::size_t> queue; // those before `i` are done
+    std::vector<std::size_t> queue; // nodes before `i` are done
     if (const std::size_t start = index_of(from); start != nodes()) {
         levels[start] = 0;
         queue.push_back(start);

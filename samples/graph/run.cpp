@@ -1,4 +1,4 @@
-// One graph from edges to verdict, and the steps that the sweep shares.
+// Builds, uses and verifies one graph; the sweep uses the same steps.
 #include "run.hpp"
 
 #include <algorithm>
@@ -22,10 +22,10 @@ std::uint64_t sufficient(const Job &job, const GraphOptions &layout, bool keep_n
                                  keep_node);
 }
 
-// Where --grow begins.
+// The initial payload of a heap with --grow.
 constexpr std::uint64_t small_payload = 1 << 20;
 
-// With --grow: as much as may be needed if everything goes to waste, and as much again.
+// Lets the heap grow, with --grow, up to twice the size that suffices if every lost node is wasted.
 GraphOptions growing(const Job &job, GraphOptions layout, std::uint64_t enough)
 {
     if (job.options.grow)
@@ -41,7 +41,7 @@ std::uint64_t first_heap_bytes(const Job &job, const GraphOptions &layout, std::
     return std::min(kma::Heap::bytes_for(heap_options(layout), small_payload), layout.max_bytes);
 }
 
-// What to do about a heap that is too small, as the end of a message.
+// Returns the end of an error message: how to enlarge a heap that is too small.
 std::string remedy(const Job &job, const GraphOptions &layout, bool keep_node)
 {
     const std::uint64_t enough = sufficient(job, layout, keep_node);

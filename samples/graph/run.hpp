@@ -1,5 +1,4 @@
-// What the program does with its input: the graph built, used and verified once, or many times for
-// a table of times.
+// Builds, uses and verifies the graph: once, or many times for a table of times.
 #pragma once
 
 #include <cstddef>
@@ -11,43 +10,43 @@
 
 namespace graph {
 
-/// The input, and what was decided about it.
+/// The input, and the choices made for it.
 struct Job {
     const Options &options;
     const kma::Device &device;
     const Edges &edges;
     const Reference &reference;
-    std::uint32_t from;       ///< where the breadth-first search begins
-    std::uint32_t work_items; ///< as asked for, not yet rounded to whole work-groups
+    std::uint32_t from;       ///< node at which the breadth-first search begins
+    std::uint32_t work_items; ///< as requested, not yet rounded to whole work-groups
     std::uint32_t work_group;
 };
 
-/// What the last line tells.
+/// The contents of the last line of output.
 struct Outcome {
     std::size_t nodes = 0;
     std::size_t edges = 0;
     bool verified = false;
 };
 
-/// Builds the graph, uses it and verifies it; prints what there is to know about each step.
+/// Builds the graph, uses it and verifies it; prints the results of each step.
 Outcome run_once(const Job &job);
 
-/// Prints the time of the build for 1, 2, 4, … up to job.work_items work-items on every heap,
-/// freeing and keeping nodes that lost a race: figure 6.7 of the thesis. Each graph is counted, the
-/// last of each column verified.
+/// Prints build times for 1, 2, 4, … up to job.work_items work-items on every heap, freeing or
+/// keeping lost nodes: figure 6.7 of Spliet's thesis. Checks the edge count of each graph, and
+/// verifies the last graph of each column.
 Outcome run_sweep(const Job &job);
 
-// What both are made of. Too small a heap is a kma::Error with the bytes that would do.
+// The common parts. If the heap is too small, they throw kma::Error with the size that suffices.
 
-/// The graph on the device, not built yet, in a heap of the size asked for or else one that
-/// suffices.
+/// Creates a graph, not yet built, in a heap of the requested size, else of one that suffices.
 DeviceGraph make_graph(const Job &job, const GraphOptions &layout, bool keep_node);
 
-/// Builds it `repeat` times; the median time. Throws kma::Error if an edge is missing.
+/// Builds the graph `repeat` times. Returns the median time. Throws kma::Error if an edge is
+/// missing.
 double timed_builds(const Job &job, DeviceGraph &graph, LaunchShape shape, bool keep_node,
                     std::uint32_t repeat);
 
-/// Degrees, levels, and the comparison of everything; differences go to standard error.
+/// Degrees, levels, and the comparison with the reference; differences go to standard error.
 struct Use {
     DeviceGraph::Degrees degrees;
     DeviceGraph::Levels levels;

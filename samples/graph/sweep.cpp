@@ -1,5 +1,4 @@
-// Figure 6.7 of the thesis as a table: the time to build the graph against the number of
-// work-items.
+// Prints figure 6.7 of Spliet's thesis as a table: build time against the number of work-items.
 #include <cinttypes>
 #include <cstdio>
 #include <string>
@@ -29,12 +28,12 @@ Outcome run_sweep(const Job &job)
 {
     const std::uint32_t repeat = job.options.repeat.value_or(7);
     std::vector<DeviceGraph> graphs;
-    graphs.reserve(std::size(samples::heap_choices)); // columns point at them
+    graphs.reserve(std::size(samples::heap_choices)); // columns refer to its elements
     std::vector<Column> columns;
     for (const HeapChoice &heap : samples::heap_choices) {
         GraphOptions layout = job.options.layout;
         layout.heap = heap;
-        graphs.push_back(make_graph(job, layout, false)); // freeing needs more room than keeping
+        graphs.push_back(make_graph(job, layout, false)); // freeing lost nodes needs more memory
         for (const bool keep_node : {false, true})
             columns.push_back({graphs.back(), keep_node,
                                std::string(heap.name) + (keep_node ? " keep" : " free")});
@@ -52,14 +51,14 @@ Outcome run_sweep(const Job &job)
             samples::launch_shape(static_cast<std::uint32_t>(work_items), job.work_group);
         std::printf("%10" PRIu32, shape.work_items);
         for (const Column &column : columns) {
-            timed_builds(job, column.graph, shape, column.keep_node, 1); // to warm up
+            timed_builds(job, column.graph, shape, column.keep_node, 1); // warm-up
             const double milliseconds =
                 timed_builds(job, column.graph, shape, column.keep_node, repeat);
             std::printf(", %14.3f", milliseconds);
             std::fflush(stdout);
             if (best.work_items == 0 || milliseconds < best.milliseconds)
                 best = {milliseconds, shape.work_items, column.title};
-            if (work_items * 2 > job.work_items) { // the last row, where most work-items race
+            if (work_items * 2 > job.work_items) { // the last row, which has most races
                 const Verdict verdict = use_and_verify(job, column.graph).verdict;
                 outcome = {verdict.nodes, verdict.edges, outcome.verified && verdict.verified()};
             }

@@ -1,10 +1,10 @@
-// What the graph is made of: nodes in a search tree (kma/containers/search_tree.cl), ordered by
-// their ids, mixed, and of each node a list of the links that leave it (kma/containers/list.cl).
-// Nodes and links live in a kma heap and hold only refs.
+// The graph's objects: nodes in a search tree (kma/containers/search_tree.cl), ordered by a hash of
+// their ids; and for each node a list of the links that leave it (kma/containers/list.cl). Nodes
+// and links are blocks of a kma heap and refer to each other by refs only.
 //
-// What a ref leads to is complete when it is found: both containers publish with release and look
-// with acquire. Nothing is ever taken out of tree or lists, so a node or link is freed only if it
-// never came in.
+// An object is complete when a ref to it is found: both containers publish with release and load
+// with acquire. Nothing is ever removed from the tree or the lists. A node or link is freed only if
+// it was never inserted.
 #ifndef GRAPH_TREE_CL
 #define GRAPH_TREE_CL
 
@@ -12,15 +12,15 @@
 #include "kma/containers/search_tree.cl"
 
 typedef struct graph_link {
-    kma_list_node node; // first
+    kma_list_node node; // must be first
     KMA_PLAIN(kma_ref) sink;
 } graph_link;
 
 typedef struct graph_node {
-    kma_tree_node node;      // first
+    kma_tree_node node;      // must be first
     kma_list links;          // of graph_link
-    kma_atomic_u32 level;    // breadth-first distance, GRAPH_UNREACHED before
-    kma_atomic_u32 in_links; // links whose sink this node is
+    kma_atomic_u32 level;    // breadth-first distance; GRAPH_UNREACHED before the search
+    kma_atomic_u32 in_links; // number of links to this node
 } graph_node;
 
 #define GRAPH_UNREACHED 0xffffffffu
@@ -33,16 +33,16 @@ static inline void graph_node_init(global graph_node *node, uint key)
     kma_store_u32(&node->in_links, 0, KMA_RELAXED);
 }
 
-// The node with `key`; NULL if it was not in the tree at some moment of the call.
+// Returns the node with `key`; NULL if at some moment of the call it was not in the tree. Any lane.
 static inline global graph_node *graph_get(global kma_heap *heap, global kma_search_tree *tree,
                                            uint key)
 {
     return (global graph_node *)kma_tree_get(heap, tree, key);
 }
 
-// The node with `key`, made if there is none; NULL if the heap is full. `*spare`, if not NULL, is a
-// node from before that lost a race; the loser of this one is left there if `keep_spare`, else
-// freed.
+// Returns the node with `key`, and creates it if there is none; NULL if the heap is full. Any lane.
+// Uses `*spare`, a node that lost an earlier race, if it is not NULL. If another lane inserts
+// first, the lost node is stored in `*spare` if `keep_spare`, else freed.
 static inline global graph_node *graph_ensure(global kma_heap *heap, global kma_search_tree *tree,
                                               uint key, bool keep_spare, global graph_node **spare)
 {
@@ -64,7 +64,7 @@ static inline global graph_node *graph_ensure(global kma_heap *heap, global kma_
     return there;
 }
 
-// Pushes a link to `sink` on the list of `source`.
+// Pushes `link`, to `sink`, onto the list of `source`. Any lane.
 static inline void graph_push_link(global kma_heap *heap, global graph_node *source,
                                    global graph_link *link, global graph_node *sink)
 {
@@ -72,7 +72,7 @@ static inline void graph_push_link(global kma_heap *heap, global graph_node *sou
     kma_list_push(heap, &source->links, &link->node);
 }
 
-// The link that was pushed last, and the one behind it; NULL if there is none.
+// Return the link pushed last, and the one after `link`; NULL at the list's end.
 static inline global graph_link *graph_first_link(global kma_heap *heap, global graph_node *node)
 {
     return (global graph_link *)kma_list_first(heap, &node->links);

@@ -1,6 +1,6 @@
-// The verifier. It marks every 16-byte unit of the heap that an object takes. An object found on
-// units that are taken already means a circle, two ways to one node, or two objects in one place;
-// so each walk ends, and nothing is counted twice.
+// The verifier. It marks every 16-byte unit of the heap that an object occupies. An object on units
+// that are already marked means a cycle, two references to one node, or two overlapping objects.
+// Every walk ends, and no object is counted twice.
 #include "verify.hpp"
 
 #include <algorithm>
@@ -18,10 +18,10 @@ public:
     {
     }
 
-    // All nodes of the tree, each once and in order.
+    // Visits all nodes of the tree; each must be there once and in order.
     void walk_tree(kma::Ref root);
 
-    // The list and the counts of every node that walk_tree found.
+    // Checks the list and the counts of every node that walk_tree found.
     void check_nodes(const std::vector<std::uint32_t> &levels);
 
     void check_results(const KernelResults &results, const std::vector<std::uint32_t> &levels);
@@ -41,8 +41,8 @@ private:
                    ", should be " + std::to_string(should_be));
     }
 
-    // The object at `ref`, its units marked; nullptr, and a difference, if there cannot be one.
-    // `describe()` says where the ref was found.
+    // Returns the object at `ref` and marks its units. If there cannot be one, returns nullptr and
+    // notes a difference. `describe()` says where the ref was found.
     template <class T, class Describe> const T *visit(kma::Ref ref, Describe describe);
     std::vector<std::uint32_t> walk_list(const Node &node);
 
@@ -75,9 +75,9 @@ void Verifier::walk_tree(kma::Ref root)
 {
     struct Subtree {
         kma::Ref ref;
-        std::uint64_t low, high; // low <= mix32(key) < high for all its nodes
+        std::uint64_t low, high; // low <= mix32(key) < high for all nodes below
         std::size_t depth;
-        const Node *parent; // nullptr at the root
+        const Node *parent; // nullptr for the root
     };
     std::vector<bool> found(reference_.nodes());
     std::vector<Subtree> todo = {{root, 0, std::uint64_t{1} << 32, 1, nullptr}};
@@ -114,7 +114,7 @@ void Verifier::walk_tree(kma::Ref root)
             differ("node " + std::to_string(reference_.keys()[i]) + " is not in the tree");
 }
 
-// The keys of the nodes that the links of `node` lead to, in the list's order.
+// Returns the keys of the nodes that the links of `node` lead to, in the list's order.
 std::vector<std::uint32_t> Verifier::walk_list(const Node &node)
 {
     const auto describe = [&node] { return "the list of node " + std::to_string(node.key); };
@@ -140,7 +140,7 @@ void Verifier::check_nodes(const std::vector<std::uint32_t> &levels)
         std::vector<std::uint32_t> sinks = walk_list(*node);
         const std::size_t index = reference_.index_of(node->key);
         if (index == reference_.nodes())
-            continue; // a difference already
+            continue; // already noted as a difference
         const auto expected = reference_.sinks(index);
         std::sort(sinks.begin(), sinks.end());
         const auto same = [this](std::uint32_t key, std::uint32_t sink) {

@@ -1,4 +1,4 @@
-// Walks the graph in a copy of the heap, ref by ref, and compares all of it with the host's own.
+// Walks the graph in a copy of the heap, ref by ref, and compares it with the host's own.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace graph {
 
-// The objects in the heap: graph_link and graph_node of tree.cl, field by field.
+// The objects in the heap, with the fields of graph_link and graph_node of tree.cl.
 struct Link {
     kma::Ref next; // to Link
     kma::Ref sink; // to Node
@@ -29,10 +29,10 @@ struct Node {
 };
 static_assert(sizeof(Node) == 24);
 
-/// What orders the tree.
+/// The hash that orders the tree.
 using samples::mix32;
 
-/// What the kernels that use the tree found out, in the order of Reference::keys().
+/// The results of the kernels that use the tree, in the order of Reference::keys().
 struct KernelResults {
     std::vector<std::uint32_t> out_degrees;
     std::vector<std::uint32_t> in_degrees;
@@ -42,12 +42,12 @@ struct KernelResults {
 struct Verdict : samples::Differences {
     std::size_t nodes = 0; ///< in the tree
     std::size_t edges = 0; ///< links in all lists
-    std::size_t depth = 0; ///< nodes on the tree's longest path from the root
+    std::size_t depth = 0; ///< nodes on the longest path from the root
 };
 
-/// Compares the tree at `root`, with its lists and the levels from the node `from`, and the
-/// kernels' results, with `reference`. Ends whatever the snapshot holds: damage is a difference,
-/// never followed out of bounds or in circles.
+/// Compares the tree at `root`, its lists, the levels from the node `from`, and the kernels'
+/// results with `reference`. Ends for any contents of the snapshot: damage is noted as a
+/// difference, and is never followed out of bounds or in cycles.
 Verdict verify(const kma::Snapshot &snapshot, kma::Ref root, const Reference &reference,
                std::uint32_t from, const KernelResults &results);
 

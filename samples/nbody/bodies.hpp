@@ -1,4 +1,4 @@
-// Bodies on a plane, and what plays them.
+// Bodies in a plane, and the versions of the simulation.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ struct Space {
     std::uint32_t bodies = 2000;
     std::uint32_t seed = 42;
     float gravity = 1e-9f, time_step = 0.02f, damping = 1e-5f;
-    /// As the device's program has them.
+    /// Returns the build options that define them for the device's program.
     std::string defines() const;
 };
 
-/// A body's place and velocity.
+/// A body's position, velocity and mass.
 struct Body {
     float x, y, vx, vy, mass;
 };
 
-/// Numbers that do not depend on the order of bodies.
+/// Sums that do not depend on the order of the bodies.
 struct Checksum {
-    double x = 0, y = 0;         ///< sums of places
-    double spread = 0;           ///< of their squares
+    double x = 0, y = 0;         ///< sums of coordinates
+    double spread = 0;           ///< sum of their squares
     double impulse_x = 0, impulse_y = 0, energy = 0;
 };
 using Bodies = std::vector<Body>; ///< in any order
@@ -42,7 +42,7 @@ std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Spac
 std::unique_ptr<samples::Game> play_pointers(const kma::Device &device, const Space &space,
                                              const samples::Setting &setting);
 
-/// So many steps on the host, in double precision.
+/// Returns the bodies after `steps` steps on the host, in double precision.
 Bodies reference(const Space &space, std::uint32_t steps);
 
 } // namespace nbody

@@ -1,4 +1,4 @@
-// The three versions on a device.
+// The three versions on the device.
 #include <algorithm>
 
 #include "bodies.hpp"

@@ -7,10 +7,10 @@
 namespace nbody {
 namespace {
 
-// Of sums of n numbers of about 1 in single precision, and of what a step makes of a difference.
+// For sums of n numbers of about 1 in single precision; a step may amplify a difference.
 constexpr double tolerance = 1e-4;
 
-// `scale`: what is a difference of 1.
+// Compares two sums; a difference is measured in units of `scale`.
 void compare_sums(const char *what, double is, double right, double scale,
                   samples::Differences &verdict)
 {
@@ -24,17 +24,17 @@ public:
     std::string name() const override { return "nbody"; }
     std::string about() const override
     {
-        return "Bodies that attract each other, as objects on the device; and the same in arrays "
-               "by hand, and as structures in a heap.\n"
+        return "Bodies that attract each other, as objects on the device; for comparison the same\n"
+               "in arrays by hand, and as structures in a heap.\n"
                "Compares with the host's own simulation in double precision.";
     }
     void describe(samples::OptionList &options) override
     {
-        options.add("--bodies", space_.bodies, 1, 1u << 22, "How many");
-        options.add("--seed", space_.seed, 0, ~0u, "Where chance begins");
+        options.add("--bodies", space_.bodies, 1, 1u << 22, "Number of bodies");
+        options.add("--seed", space_.seed, 0, ~0u, "Seed of the random draws");
         options.add("--gravity", space_.gravity, 0, 1, "Strength of attraction");
-        options.add("--time-step", space_.time_step, 0, 1, "Time from one step to the next");
-        options.add("--damping", space_.damping, 1e-9f, 1, "Added to squares of distances");
+        options.add("--time-step", space_.time_step, 0, 1, "Time between two steps");
+        options.add("--damping", space_.damping, 1e-9f, 1, "Added to squared distances");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {

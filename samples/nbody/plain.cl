@@ -1,4 +1,4 @@
-// The same bodies without the object store: in arrays, one for each field; and as structures in a
+// The n-body simulation without the object store: in arrays, one per field; and as structures in a
 // heap, through an array of references.
 #include "kma/kma.cl"
 #include "physics.cl"

@@ -1,4 +1,4 @@
-// The same on the host, in double precision and in another order.
+// The same simulation on the host, in double precision and in another order.
 #include <cmath>
 
 #include "bodies.hpp"
@@ -17,7 +17,7 @@ double drawn(const Space &space, std::uint32_t number, std::uint32_t purpose)
     return (samples::mix32(space.seed + 4 * number + purpose) >> 8) / 16777216.0;
 }
 
-// Each pair once, since what one does to the other is what the other does to it.
+// Visits each pair once: the two forces are opposite.
 void attract(std::vector<Exact> &bodies, const Space &space)
 {
     for (Exact &body : bodies)

@@ -1,6 +1,11 @@
 #!/usr/bin/env python3
-"""1,000 work-items push onto a list in a heap; numpy walks it. Usage: list.py KMA_CL [OPTION…], the file that `kma emit`
-writes, whose head explains the steps, and the compiler's options. The environment variable PYOPENCL_CTX picks a device."""
+"""1,000 work-items push onto a list in a heap; numpy walks the list.
+
+Usage: list.py KMA_CL [OPTION…]
+  KMA_CL  the file that `kma emit` writes; its head explains the steps
+  OPTION  an option of the OpenCL compiler
+The environment variable PYOPENCL_CTX selects the device.
+"""
 import sys
 import numpy as np
 import pyopencl as cl
@@ -20,14 +25,16 @@ kernel void push(global kma_heap *heap, global kma_atomic_ref *list)
     } while (first != mine->next);
 }"""
 STATS = np.dtype([(name, np.uint64) for name in (
-    "bytes", "capacity", "used", "blocks", "superblock_bytes", "superblocks", "free", "partial", "full")]
+    "bytes", "capacity", "used", "blocks", "superblock_bytes", "superblocks",
+    "free", "partial", "full")]
     + [("errors", np.uint64, 9)])
 FRAMES = 32
 BYTES = FRAMES * 8342 + 16384  # the size rule
 
 context = cl.create_some_context(interactive=False)
 queue = cl.CommandQueue(context)
-program = cl.Program(context, open(sys.argv[1], encoding="utf-8").read() + PUSH).build(options=sys.argv[2:])
+program = cl.Program(
+    context, open(sys.argv[1], encoding="utf-8").read() + PUSH).build(options=sys.argv[2:])
 heap = cl.Buffer(context, cl.mem_flags.READ_WRITE, BYTES)
 program.kma_slab_init_kernel(queue, (64,), (64,), heap, np.uint64(BYTES), np.uint32(0))
 
@@ -43,6 +50,7 @@ ref, values = int(first[0]), []  # Python's integers: 4 times a numpy.uint32 wra
 while ref != 0:  # a ref counts units of 16 bytes from the heap's start, which are four words
     ref, value = words[4 * ref:4 * ref + 2].tolist()
     values.append(value)
-print(f"{len(values)} items, sum {sum(values)}; {stats['blocks'][0]} blocks, {stats['used'][0]} bytes, "
+print(f"{len(values)} items, sum {sum(values)}; "
+      f"{stats['blocks'][0]} blocks, {stats['used'][0]} bytes, "
       f"{stats['errors'].sum()} errors")
 sys.exit("the heap is too small for the list: raise FRAMES" if len(values) < 1000 else 0)

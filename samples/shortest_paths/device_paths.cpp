@@ -1,4 +1,4 @@
-// Makes the graph, then runs rounds until no node has come nearer.
+// Creates the graph, then runs rounds until no node's distance decreases.
 #include "device_paths.hpp"
 
 #include <string>
@@ -22,7 +22,7 @@ struct Node { // paths_node
     cl_uint distance, round;
 };
 
-using Item = cl_uint; // a node's number
+using Item = cl_uint; // the number of a node
 
 kma::ArrayListOptions list_options()
 {
@@ -33,7 +33,7 @@ kma::ArrayListOptions list_options()
     return options;
 }
 
-// A link for each edge; of each round, each node once at most.
+// For one link per edge; in each round each node at most once.
 std::uint64_t sufficient_heap_bytes(const samples::DeviceOptions &options,
                                     const graph::Reference &graph)
 {
@@ -65,7 +65,7 @@ public:
         result.milliseconds = launch(kernel("paths_start", static_cast<cl_uint>(from)), 1,
                                      "items of the first round");
         for (std::uint32_t items = work_.turn(heap_); items != 0;
-             items = work_.turn(heap_)) { // until no node comes nearer
+             items = work_.turn(heap_)) { // ends when no distance decreases
             result.items.push_back(items);
             const auto round = static_cast<cl_uint>(result.items.size());
             result.milliseconds += launch(kernel("paths_round", round), items,
@@ -110,7 +110,7 @@ private:
                launch(links, graph_.edges(), "of " + std::to_string(graph_.edges()) + " edges");
     }
 
-    // A kernel of rounds: these have the same arguments but for the last.
+    // Creates a kernel of the rounds; these share all arguments but the last.
     cl::Kernel kernel(const char *name, cl_uint last_argument) const
     {
         cl::Kernel made = program_.kernel(name);
@@ -122,7 +122,7 @@ private:
         return made;
     }
 
-    // Milliseconds; throws kma::Error if there was no memory for some of `what`.
+    // Returns milliseconds. Throws kma::Error if memory ran out for some of `what`.
     double launch(const cl::Kernel &kernel, std::size_t work_items, const std::string &what)
     {
         const double milliseconds = samples::run(

@@ -18,7 +18,7 @@ std::uint32_t weight(std::uint32_t source, std::uint32_t sink, std::uint32_t mos
 std::vector<std::uint32_t> dijkstra(const graph::Reference &graph, std::size_t from,
                                     std::uint32_t most_weight)
 {
-    using Reached = std::pair<std::uint32_t, std::size_t>; // at which distance, which node
+    using Reached = std::pair<std::uint32_t, std::size_t>; // distance, node
     std::priority_queue<Reached, std::vector<Reached>, std::greater<>> nearest;
     std::vector<std::uint32_t> distances(graph.nodes(), far);
     distances[from] = 0;
@@ -27,7 +27,7 @@ std::vector<std::uint32_t> dijkstra(const graph::Reference &graph, std::size_t f
         const auto [distance, node] = nearest.top();
         nearest.pop();
         if (distance != distances[node])
-            continue; // it was reached on a shorter way since
+            continue; // already reached by a shorter path
         for (const std::uint32_t sink : graph.sinks(node)) {
             const std::uint32_t through =
                 distance + weight(graph.keys()[node], graph.keys()[sink], most_weight);

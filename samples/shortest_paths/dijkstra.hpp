@@ -1,5 +1,5 @@
-// What must come out: distances by Dijkstra's algorithm, on the host's own graph; and the
-// comparison with what the device found.
+// The expected distances, by Dijkstra's algorithm on the host's own graph, and their comparison
+// with the device's.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@
 
 namespace paths {
 
-/// The distance of a node that no way leads to; PATHS_FAR of shortest_paths.cl.
+/// The distance of an unreachable node; same as PATHS_FAR of shortest_paths.cl.
 inline constexpr std::uint32_t far = 0xffffffffu;
 
-/// The weight of the edge between two nodes, by their ids, 1 to `most`: paths_weight of
-/// shortest_paths.cl.
+/// Returns the weight of the edge between two nodes, given by their ids: 1 to `most`. Same as
+/// paths_weight of shortest_paths.cl.
 std::uint32_t weight(std::uint32_t source, std::uint32_t sink, std::uint32_t most) noexcept;
 
-/// The distances from node `from` to each, in the order of their indices (Dijkstra, 1959, with a
-/// heap).
+/// Returns the distances from node `from` to all nodes, in the order of their indices (Dijkstra,
+/// 1959, with a binary heap).
 std::vector<std::uint32_t> dijkstra(const graph::Reference &graph, std::size_t from,
                                     std::uint32_t most_weight);
 
-/// Where `found` is not what was expected; `ids` names the nodes.
+/// Returns the differences between `found` and `expected`; `ids` names the nodes.
 samples::Differences compare(const std::vector<std::uint32_t> &expected,
                              const std::vector<std::uint32_t> &found,
                              const std::vector<std::uint32_t> &ids);

@@ -1,6 +1,6 @@
-// The shortest paths sample: a directed graph from a file, with weights from a hash, becomes lists
-// in a heap on the device, and rounds of work find the distances from one node. This file reads the
-// input, and ends with one line that says how it went.
+// The shortest paths sample: turns a directed graph from a file, with weights from a hash, into
+// lists in a heap on the device; rounds of work find the distances from one node. This file reads
+// the input; its last line of output is the result.
 #include <algorithm>
 #include <chrono>
 #include <cinttypes>
@@ -31,7 +31,7 @@ graph::Edges read_input(const Options &options)
     return edges;
 }
 
-// Throws if a distance may need more than 32 bits: a shortest way comes to each node once.
+// Throws if a distance may need more than 32 bits: a shortest path visits each node at most once.
 void check_weight(std::uint32_t most_weight, std::size_t nodes)
 {
     if ((nodes - 1) * std::uint64_t{most_weight} >= far)

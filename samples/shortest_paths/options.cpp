@@ -7,25 +7,23 @@ namespace paths {
 
 std::optional<int> parse_options(int argc, char **argv, Options &options)
 {
-    CLI::App app("Finds the shortest ways from one node of a directed graph to all others, by "
-                 "rounds of work in OpenCL "
-                 "kernels on\n"
-                 "lists that are made with malloc; and compares the distances with those of "
-                 "Dijkstra's algorithm.");
+    CLI::App app("Finds the shortest paths from one node of a directed graph to all others, by\n"
+                 "rounds of work in OpenCL kernels on lists that are made with malloc. Compares\n"
+                 "the distances with those of Dijkstra's algorithm.");
     app.name("shortest_paths");
     options.input = GRAPH_DEFAULT_INPUT;
     CLI::Option *input =
         app.add_option("EDGES", options.input,
-                       "A directed graph in SNAP's edge-list form: two ids a line, # for comments");
+                       "Directed graph in SNAP's edge-list form: two ids per line, # for comments");
     input->capture_default_str();
     app.add_option("--limit", options.limit, "Only the first N edges")
         ->check(CLI::Range(1u, graph::max_edges));
     app.add_option("--from", options.from,
-                   "The node where the ways begin (default: the source of the first edge)");
+                   "Node at which the paths begin (default: the source of the first edge)");
     app.add_flag("--reverse", options.reverse,
-                 "All edges the other way: of packages, from what is depended on");
+                 "Reverse all edges; for packages: from dependency to dependent");
     app.add_option("--most-weight", options.most_weight,
-                   "Weights are 1 to N, from a hash of the edge")
+                   "Weights are 1 to N, by a hash of the edge")
         ->check(CLI::Range(1u, graph::max_edges))
         ->capture_default_str();
     samples::add_device_options(app, options);

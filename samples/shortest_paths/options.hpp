@@ -11,16 +11,16 @@
 namespace paths {
 
 struct Options : samples::DeviceOptions {
-    std::string input;         ///< the default file if none was given
-    bool default_input = true; ///< and then this
+    std::string input;         ///< the default file unless the user names one
+    bool default_input = true; ///< true for the default file
     std::uint32_t limit = graph::max_edges;
-    bool reverse = false;              ///< each edge leads the other way
-    std::optional<std::uint32_t> from; ///< where the ways begin; none: the first edge's source
+    bool reverse = false;              ///< reverse all edges
+    std::optional<std::uint32_t> from; ///< start of the paths; none: the first edge's source
     std::uint32_t most_weight = 100;
 };
 
-/// Reads the arguments into `options`. A value: the program shall end with that exit code, for all
-/// is said.
+/// Reads the arguments into `options`. Returns the exit code if the program must end now; the
+/// message is printed.
 std::optional<int> parse_options(int argc, char **argv, Options &options);
 
 } // namespace paths

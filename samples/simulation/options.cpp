@@ -57,32 +57,32 @@ std::optional<int> parse_simulation(Model &model, int argc, char **argv, Simulat
     model.describe(list);
     list.add("--steps", options.steps, 0, 1u << 20, "Steps of the simulation");
     bool is_paper = false, is_unverified = false;
-    app.add_flag("--paper", is_paper, model.paper_text() + ", unless options say otherwise");
+    app.add_flag("--paper", is_paper, model.paper_text() + ", unless other options override it");
     add_versions(model, app, options);
     add_bytes_option(
         app, "--bytes", options.setting.bytes,
-        "Size of the world or the heap, of versions that have one, such as 64M (default: enough)");
+        "Size of the world or heap, for versions that have one, such as 64M (default: enough)");
     app.add_flag("--stop-when-full", options.stop_when_full,
-                 "End with an error at the first step that lacks memory");
+                 "End with an error at the first step that runs out of memory");
     app.add_option("--verify-steps", options.verify_steps,
-                   "Compare with the host's own simulation after so many steps, or all if they are "
-                   "fewer; 0: never")
+                   "Compare with the host's own simulation after so many steps, or after all\n"
+                   "if there are fewer; 0: never")
         ->default_str(options.verify_steps == ~0u ? "all" : std::to_string(options.verify_steps));
-    app.add_flag("--no-verify", is_unverified, "Never");
-    app.add_option("--frames", options.frames, "A folder for pictures, step-00000.png and so on");
-    app.add_option("--frame-steps", options.frame_steps, "Steps from one to the next")
+    app.add_flag("--no-verify", is_unverified, "Do not compare");
+    app.add_option("--frames", options.frames, "Folder for pictures, step-00000.png and so on");
+    app.add_option("--frame-steps", options.frame_steps, "Steps between two pictures")
         ->check(CLI::Range(1u, 1u << 20))
         ->capture_default_str();
     app.add_option("--curve", options.curve,
-                   "A file for the numbers after each step, as comma-separated values");
-    app.add_option("--json", options.json, "A file for times and numbers");
+                   "File for the numbers after each step, as comma-separated values");
+    app.add_option("--json", options.json, "File for times and numbers, as JSON");
     list.add("--defragment-when", options.setting.defragment_when, 0.001f, 1,
-             "Defragment a class before a do-all if a larger share of its slots is empty "
+             "Defragment a class before a do-all if a larger share of its slots is empty\n"
              "(objects); 1: never");
     app.add_flag("--debug", options.setting.debug,
-                 "Have the library check what do-alls say they change (objects)");
+                 "Check that do-alls change only what they declare (objects)");
     app.add_option("--build-options", options.setting.build_options,
-                   "For the compiler, such as -DKMA_OBJECTS_ROTATE=0");
+                   "Options of the OpenCL compiler, such as -DKMA_OBJECTS_ROTATE=0");
     if (const auto ended = parse(app, argc, argv))
         return ended;
     if (is_unverified)

@@ -1,4 +1,4 @@
-// A game whose state lies in plain buffers.
+// A game with its state in plain buffers.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace samples {
 
-/// What such games need beside their steps.
+/// The base of such games; a derived class adds kernels' launches and buffers.
 class PlainGame : public Game {
 public:
-    /// With the source `file` of `sources`, which may include the others.
+    /// Builds the source named `file` of `sources`; it may include the others.
     PlainGame(const kma::Device &device, const std::vector<kma::Source> &sources,
               const std::string &file, const std::string &defines, const Setting &setting)
         : device_(device), program_(device, sources, file, defines + " " + setting.build_options)
@@ -22,7 +22,7 @@ public:
     std::uint64_t bytes() override { return bytes_of(buffers()); }
 
 protected:
-    /// All that the game's state is in.
+    /// Returns all buffers of the game's state.
     virtual std::vector<cl::Buffer> buffers() = 0;
     const kma::Device &device() const { return device_; }
     PlainProgram &program() { return program_; }

@@ -1,4 +1,4 @@
-// Plays a model, and says what came of it.
+// Plays a model, and prints the results.
 #include "simulation/simulation.hpp"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ std::string in_words(const Numbers &numbers)
     return text;
 }
 
-// What is written after each step, if anything is; and the most of each number, if all are seen.
+// Records the numbers after each step: writes them to the curve's file, and keeps the maximum of
+// each.
 class Record {
 public:
     Record(Model &model, const SimulationOptions &options) : model_(model), options_(options)
@@ -81,7 +82,7 @@ private:
     Numbers most_;
 };
 
-// The model and its game, and what is known of it by and by.
+// A model, its game, and the results so far.
 class Play {
 public:
     Play(Model &model, const SimulationOptions &options)
@@ -119,7 +120,7 @@ private:
         const bool is_last = steps_ == options_.steps || game_->is_over();
         wall_ += milliseconds_since(begin);
         if (options_.stop_when_full) {
-            all_in(); // before it is asked, which waits
+            all_in(); // before is_over(), which waits
             refuse_if_full("after step " + std::to_string(steps_));
         }
         const bool compares =
@@ -130,9 +131,9 @@ private:
         record_.after(steps_, *game_);
         if (compares)
             compare();
-        game_->times(); // of what only looked
+        game_->times(); // discards the times of kernels that only read
     }
-    // Waits, and counts the time of what was enqueued.
+    // Waits for the queue, and adds up the times.
     void all_in()
     {
         const Clock::time_point begin = Clock::now();
@@ -148,7 +149,7 @@ private:
     void compare()
     {
         if (options_.verify_steps == 0 || game_->refused() != 0)
-            return; // what lacks objects is another model's state
+            return; // a state that lacks objects cannot match the host's
         const Clock::time_point begin = Clock::now();
         model_.compare(*game_, steps_, verdict_);
         compared_ = true;
@@ -241,7 +242,7 @@ private:
     Record record_;
     std::string size_;
     std::unique_ptr<Game> game_;
-    std::uint32_t steps_ = 0; // that were taken
+    std::uint32_t steps_ = 0; // steps taken so far
     Times times_;
     double wall_ = 0;
     bool compared_ = false;

@@ -1,4 +1,4 @@
-// A world, its clock and its faults.
+// A game's world, its kernels' times and its errors.
 #include "simulation/world_game.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A game whose objects live in a kma::World.
+// A game with its objects in a kma::World.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace samples {
 
-/// What a world's games need beside their steps. A derived class gives schema, kernels and steps,
-/// and runs kernels of its own by run().
+/// The base of games in a world. A derived class adds schema, kernels and steps, and launches
+/// kernels of its own by run().
 class WorldGame : public Game {
 public:
-    /// With the source `file` of `sources`, which may include the others. `bytes`: enough, unless
-    /// the setting says otherwise.
+    /// Builds the source named `file` of `sources`; it may include the others. `bytes`: a size that
+    /// suffices; the setting may override it.
     WorldGame(const kma::Device &device, const kma::Schema &schema,
               const std::vector<kma::Source> &sources, const std::string &file, std::uint64_t bytes,
               const std::string &defines, const Setting &setting);
@@ -24,15 +24,15 @@ public:
     double fragmentation() override { return world_.stats().fragmentation(); }
     std::vector<std::string> faults() override;
     std::vector<std::string> changing_kernels() override { return changing_; }
-    /// Of the world and of buffers().
+    /// Returns the bytes of the world and of buffers().
     std::uint64_t bytes() override;
 
 protected:
     kma::World &world() { return world_; }
     const kma::Device &device() const { return device_; }
-    /// The game's own buffers, for bytes().
+    /// Returns the game's own buffers, for bytes().
     virtual std::vector<cl::Buffer> buffers() { return {}; }
-    /// A kernel of the program's own.
+    /// Launches one of the program's own kernels.
     template <class... Arguments>
     void run(const std::string &kernel, std::uint64_t items, const kma::DoAllOptions &options,
              const Arguments &...arguments)
@@ -40,23 +40,22 @@ protected:
         note(kernel, options);
         world_.run(kernel, items, options, arguments...);
     }
-    /// Of a do-all, or of a kernel: it neither creates nor deletes, and loops over no class.
+    /// For a do-all or kernel that creates and deletes no objects, and loops over no class.
     static kma::DoAllOptions quiet()
     {
         return {std::vector<std::string>{}, std::vector<std::string>{}};
     }
-    /// It creates or deletes objects of these classes, and loops over none.
+    /// For one that creates or deletes objects of these classes, and loops over none.
     static kma::DoAllOptions changing(std::vector<std::string> classes)
     {
         return {std::move(classes), std::vector<std::string>{}};
     }
-    /// It loops over these, and creates and deletes none.
+    /// For one that loops over these classes, and creates and deletes none.
     static kma::DoAllOptions looping(std::vector<std::string> classes)
     {
         return {std::vector<std::string>{}, std::move(classes)};
     }
-    /// A work-item for each of many things, in a loop that strides: as many as the device runs at a
-    /// time.
+    /// The number of work-items for a grid-stride loop: about as many as the device runs at a time.
     static constexpr std::uint32_t strided = 1u << 18;
 
 private:
@@ -66,7 +65,7 @@ private:
     KernelClock clock_;
     std::vector<std::string> changing_;
     kma::World world_;
-    bool has_references_; ///< whether what refers to objects that may move is looked at in the end
+    bool has_references_; ///< check the references to moved objects at the end
 };
 
 } // namespace samples

@@ -1,6 +1,6 @@
-// A material that breaks by hand, structure of arrays: nodes and springs are numbers. There is room
-// for all that the mesh could have; a node that is missing or was removed is a no_node, such a
-// spring has no stiffness. The rules: rules.cl. One work-item for each node or spring.
+// A material that breaks, by hand, as a structure of arrays: nodes and springs are numbers. The
+// arrays have elements for all nodes and springs of a full mesh: a missing or removed node is a
+// no_node, such a spring has stiffness 0. Rules: rules.cl. One work-item per node or spring.
 #include "kma/platform/memory.cl"
 #include "rules.cl"
 
@@ -20,8 +20,8 @@ kernel void create_nodes(global uchar *kinds, global int2 *places, global int2 *
     kma_store_u32(&distances[node], kind == free_node ? UNREACHED : 0, KMA_RELAXED);
 }
 
-// `springs` are each node's by direction, or NONE, as they all are before: first those to the right
-// of all nodes, and so on.
+// Creates the springs. `springs` has each node's spring by direction, or NONE; initially all are
+// NONE. The springs to the right of all nodes come first, then those of the next direction.
 kernel void create_springs(global const uchar *kinds, global uint *begins, global uint *ends,
                            global ushort *rests, global ushort *stiffnesses,
                            global ushort *strengths, global uint *springs)
@@ -50,7 +50,7 @@ kernel void node_pull(global const uchar *kinds, global int2 *places, global con
         places[node] = add_sat(places[node], velocities[node]);
 }
 
-// If a spring tears, `torn` is this step.
+// Sets `torn` to this step if a spring tears.
 kernel void spring_pull(global const uint *begins, global const uint *ends,
                         global const ushort *rests, global ushort *stiffnesses,
                         global const ushort *strengths, global short2 *forces,
@@ -91,7 +91,7 @@ kernel void node_move(global const uchar *kinds, global int2 *places, global int
     velocities[node] = velocity;
 }
 
-// The least distance of a node's neighbours.
+// Returns the least distance of a node's neighbours.
 static inline uint nearest(uint node, global const uint *springs, global const uint *begins,
                            global const uint *ends, global kma_atomic_u32 *distances)
 {
@@ -106,8 +106,8 @@ static inline uint nearest(uint node, global const uint *springs, global const u
     return least;
 }
 
-// A round of the search. `latest` is the last one that changed something; if that was not the one
-// before, there is nothing to do.
+// A round of the search. `latest` is the last round that changed anything; if it is not the
+// previous round, the search has ended.
 kernel void node_search(global const uchar *kinds, global const uint *springs,
                         global const uint *begins, global const uint *ends,
                         global kma_atomic_u32 *distances, uint loses, uint round,
@@ -127,7 +127,7 @@ kernel void node_search(global const uchar *kinds, global const uint *springs,
     kma_store_u32(latest, round, KMA_RELAXED);
 }
 
-// One work-item for each spring; of nodes there are fewer.
+// One work-item per spring; there are fewer nodes.
 kernel void remove_unreached(global uchar *kinds, global const uint *begins,
                              global ushort *stiffnesses, global kma_atomic_u32 *distances)
 {

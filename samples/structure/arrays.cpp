@@ -1,4 +1,4 @@
-// A material that breaks by hand.
+// A material that breaks, by hand, on the host's side.
 #include "mesh.hpp"
 #include "simulation/plain_game.hpp"
 
@@ -8,7 +8,7 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-constexpr cl_uint none = ~0u; // arrays.cl
+constexpr cl_uint none = ~0u; // same as in arrays.cl
 
 class Arrays : public samples::PlainGame, public samples::StateOf<State> {
 public:
@@ -78,10 +78,10 @@ private:
     Rules rules_;
     cl::Buffer kinds_, places_, velocities_, distances_, springs_, begins_, ends_, rests_,
         stiffnesses_, strengths_, forces_;
-    // the last step in which a spring tore, from 1 on; at first 1, since something in the mesh may
-    // be loose
+    // the last step in which a spring tore, from 1; initially 1, because parts of the first mesh
+    // may be loose
     cl::Buffer torn_;
-    cl::Buffer latest_; // the last round of a search that changed something
+    cl::Buffer latest_; // the last round of a search that changed anything
     cl_uint round_ = 0;
 };
 

@@ -9,31 +9,30 @@ public:
     std::string name() const override { return "structure"; }
     std::string about() const override
     {
-        return "Fracture: a sheet of nodes and springs that is pulled until it breaks, as objects "
-               "on the device; and "
-               "the same in arrays by\n"
-               "hand. Compares every node and spring with the host's own simulation.";
+        return "Fracture: a sheet of nodes and springs that is pulled until it breaks, as objects\n"
+               "on the device; for comparison the same in arrays by hand. Compares every node and\n"
+               "spring with the host's own simulation.";
     }
     void describe(samples::OptionList &options) override
     {
-        options.add("--width", rules_.width, 1, 16384, "Nodes in a row");
+        options.add("--width", rules_.width, 1, 16384, "Nodes per row");
         options.add("--height", rules_.height, 2, 65536,
-                    "Rows: the first one is pulled, the last one anchors");
-        options.add("--seed", rules_.seed, 0, ~0u, "Where chance begins");
+                    "Rows: the first one is pulled, the last one is fixed");
+        options.add("--seed", rules_.seed, 0, ~0u, "Seed of the random draws");
         options.add("--relaxations", rules_.relaxations, 1, 10000,
-                    "In a step: times that springs pull and nodes move");
+                    "Relaxations per step: in each, springs pull and nodes move");
         options.add("--pull", rules_.pull, 0, 1024,
-                    "Way of pulled nodes in a step, in 1/1024 of a spring's length");
+                    "Distance that pulled nodes move per step, in 1/1024 of a spring's length");
         options.add("--strength", rules_.strength, 0, 1023,
-                    "Length by which strong springs grow until they tear, in the same unit");
+                    "Length by which strong springs grow before they tear, in the same unit");
         options.add("--mass", rules_.mass, 1, 1024,
-                    "Of a node; 1 / mass is what a stretch of 1 accelerates it by in a relaxation");
+                    "Mass of a node; in a relaxation a stretch of 1 accelerates it by 1 / mass");
         options.add("--friction", rules_.friction, 0, 1024,
-                    "Part of its velocity that a node loses in a relaxation, of 1024");
+                    "Share of its velocity that a node loses per relaxation, of 1024");
         options.add("--spread", rules_.spread, 0, 128,
-                    "Springs' stiffness is 256 plus or minus so much, of 256");
+                    "The stiffness of springs is 256 plus or minus at most this, of 256");
         options.add("--missing-nodes", rules_.missing_nodes, 0, 1024,
-                    "Nodes that the mesh lacks, of 1024");
+                    "Nodes that are missing in the mesh, of 1024");
         options.add("--weak-springs", rules_.weak_springs, 0, 1024,
                     "Springs with a quarter of the strength, of 1024");
     }

@@ -1,4 +1,4 @@
-// The mesh as it is at first, and numbers of a state.
+// The mesh at the start, and the numbers of a state.
 #include "mesh.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::uint32_t end_of(const Rules &rules, std::uint32_t spring)
     if (direction == 0) {
         x++;
     } else {
-        x += y % 2 - (direction == 2 ? 1 : 0); // odd rows are further right
+        x += y % 2 - (direction == 2 ? 1 : 0); // odd rows are shifted to the right
         y++;
     }
     return x >= 0 && x < rules.width && y < rules.height

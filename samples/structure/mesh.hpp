@@ -1,4 +1,4 @@
-// The mesh, its rules' numbers, and what plays it.
+// The mesh, the rules' constants, and the versions of the simulation.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace structure {
 
-/// The rules' numbers (rules.cl), with lengths in 1/1024 of a spring's.
+/// The rules' constants (rules.cl); lengths are in 1/1024 of a spring's length.
 struct Rules {
     std::uint32_t width = 128, height = 64;
     std::uint32_t seed = 42;
-    std::uint32_t relaxations = 40; ///< in a step
-    std::uint32_t pull = 40;        ///< way of a pulled node in a step
+    std::uint32_t relaxations = 40; ///< per step
+    std::uint32_t pull = 40;        ///< distance that a pulled node moves per step
     std::uint32_t strength = 160;   ///< length by which a spring of stiffness 1 may grow
     std::uint32_t mass = 8;
     std::uint32_t friction = 2;                           ///< of 1024
     std::uint32_t spread = 64;                            ///< of stiffness, of 256
     std::uint32_t missing_nodes = 60, weak_springs = 100; ///< of 1024
 
-    std::uint32_t cells() const { return width * height; } ///< nodes with those that are missing
-    /// that a mesh without borders and holes would have
+    std::uint32_t cells() const { return width * height; } ///< nodes, including missing ones
+    /// springs of a mesh without borders and holes
     std::uint32_t springs() const { return 3 * cells(); }
-    /// As the device's program has them.
+    /// Returns the build options that define them for the device's program.
     std::string defines() const;
 };
-/// of a spring, and from one row to the next, in the units of places
+/// a spring's length, and the distance of two rows, in the unit of places
 constexpr std::int32_t length = 16384, row = 14189;
-constexpr std::uint32_t unit = length / 1024;       ///< of the options' lengths
+constexpr std::uint32_t unit = length / 1024;       ///< unit of the options' lengths
 
 struct Node {
     bool exists = false;
@@ -40,11 +40,11 @@ struct Node {
 };
 struct Spring {
     bool exists = false;
-    std::int32_t fx = 0, fy = 0; ///< at its begin
+    std::int32_t fx = 0, fy = 0; ///< at its beginning
     bool operator==(const Spring &) const = default;
 };
-/// By number: y * width + x of a node; of a spring, where it begins, and its direction times
-/// cells().
+/// Nodes and springs by number: y * width + x for a node; for a spring the number of the node where
+/// it begins + its direction * cells().
 struct State {
     explicit State(const Rules &rules) : nodes(rules.cells()), springs(rules.springs()) {}
     std::vector<Node> nodes;
@@ -54,16 +54,15 @@ samples::Numbers numbers_of(const State &state);
 
 enum class Purpose : std::uint32_t { whether_missing, how_stiff, how_strong, whether_weak };
 std::uint32_t chance(const Rules &rules, std::uint32_t number, Purpose purpose);
-/// The node where a spring would end, or nowhere. Directions are to the right, down to the right,
-/// down to the left.
+/// Returns the node where a spring ends, or nowhere. Directions are right, down right, down left.
 std::uint32_t end_of(const Rules &rules, std::uint32_t spring);
 constexpr std::uint32_t nowhere = ~0u;
-/// The pull at which a spring tears, in units.
+/// Returns the pull at which a spring tears, in units.
 std::int32_t strength_of(const Rules &rules, std::uint32_t spring);
 
-/// A search (rules.cl): enqueue(loses, number) for rounds of its first part, then of its second,
-/// some at a time until the last of them changed nothing. The device's word `latest` is the last
-/// one that did, and `round` is that afterwards; numbers go on from there.
+/// Runs a search (rules.cl): enqueue(loses, number) enqueues rounds of its first part, then of its
+/// second, eight at a time, until the last of them changes nothing. The device's word `latest` is
+/// the last round that changed anything; `round` is set to it, and the numbers continue there.
 template <class Enqueue>
 void search(const kma::Device &device, const cl::Buffer &latest, cl_uint &round, Enqueue enqueue)
 {
@@ -85,10 +84,10 @@ std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rul
 /// By hand, structure of arrays (arrays.cl).
 std::unique_ptr<samples::Game> play_arrays(const kma::Device &device, const Rules &rules,
                                            const samples::Setting &setting);
-/// So many steps on the host.
+/// Returns the state after `steps` steps on the host.
 State reference(const Rules &rules, std::uint32_t steps);
 
-/// Springs as lines, by their forces.
+/// Draws springs as lines, coloured by their forces.
 void draw(const Rules &rules, const State &state, const std::filesystem::path &path);
 
 } // namespace structure

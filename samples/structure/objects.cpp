@@ -1,4 +1,4 @@
-// A material that breaks with the object store: its schema, and its steps.
+// A material that breaks, with the object store: schema and steps.
 #include <algorithm>
 
 #include "mesh.hpp"
@@ -57,7 +57,7 @@ public:
         const auto begins = springs.column<cl_uint>("begin");
         const auto directions = springs.column<cl_uchar>("direction");
         const auto forces = springs.column<cl_short2>("force");
-        // those that begin nowhere are missing, and the numbers tell
+        // springs that begin at no node are skipped; the numbers show that they are missing
         for (std::size_t i = 0; i < springs.size(); i++)
             if (const std::size_t begin = nodes.row(begins[i]); begin < nodes.size())
                 state.springs.at(directions[i] * rules_.cells() +
@@ -76,7 +76,7 @@ private:
             .add("PulledNode", {}, "AnchorNode");
         schema.add("Spring", {"NodeBase begin", "NodeBase end", "short2 force", "ushort rest",
                               "ushort stiffness", "ushort strength", "uchar direction"});
-        schema.block_bytes(32 * 48); // 32 nodes, a warp's; 64 springs need less
+        schema.block_bytes(32 * 48); // 32 nodes, one per lane of a warp; 64 springs take less
         schema.do_all("PulledNode", "node_pull", "", quiet());
         schema.do_all("Spring", "spring_pull", "uint step, global kma_atomic_u32 *torn", quiet());
         schema.do_all("Node", "node_move", "", quiet());
@@ -86,7 +86,7 @@ private:
         schema.do_all("Node", "node_remove", "", changing({"Node"}));
         return schema;
     }
-    // On a GPU each warp that creates springs may leave a block half full.
+    // On a GPU each warp that creates springs may leave a half-full block.
     static std::uint64_t enough(const kma::Device &device, const Rules &rules,
                                 const samples::Setting &setting)
     {
@@ -102,10 +102,10 @@ private:
     std::vector<cl::Buffer> buffers() override { return {torn_, latest_}; }
 
     Rules rules_;
-    // the last step in which a spring tore, from 1 on; at first 1, since something in the mesh may
-    // be loose
+    // the last step in which a spring tore, from 1; initially 1, because parts of the first mesh
+    // may be loose
     cl::Buffer torn_;
-    cl::Buffer latest_; // the last round of a search that changed something
+    cl::Buffer latest_; // the last round of a search that changed anything
     cl_uint round_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Springs as lines: grey at rest, blue if they are pressed, and yellow to red as they come near to
-// their strength.
+// Draws springs as lines: grey at rest, blue under compression, and yellow to red as the pull
+// approaches their strength.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace structure {
 namespace {
 
 constexpr double longest_side = 1000; // pixels
-constexpr double room = 0.3;          // above the mesh, of its height
+constexpr double room = 0.3;          // above the mesh, relative to its height
 
 samples::Colour mix(samples::Colour from, samples::Colour to, double part)
 {
@@ -20,7 +20,8 @@ samples::Colour mix(samples::Colour from, samples::Colour to, double part)
     return {between(from.red, to.red), between(from.green, to.green), between(from.blue, to.blue)};
 }
 
-// `load`: of a spring's strength; negative if it is pressed.
+// Returns the colour of a spring. `load` is its force relative to its strength, negative under
+// compression.
 samples::Colour colour_of(double load)
 {
     constexpr samples::Colour rest{112, 116, 124}, pressed{64, 120, 255}, half{250, 214, 80},

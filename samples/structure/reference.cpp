@@ -1,5 +1,5 @@
-// The same on the host, written from the rules and not from the kernels: springs push forces to
-// their ends, and those that tear are gone at once.
+// The same simulation on the host, written from the rules, not from the kernels: springs add forces
+// to their ends, and torn springs are removed at once.
 #include <algorithm>
 #include <cmath>
 #include <queue>
@@ -44,7 +44,7 @@ public:
     const State &state() const { return state_; }
 
 private:
-    struct Joint { // a spring, and what does not change of it
+    struct Joint { // a spring's constants
         std::uint32_t number, begin, end;
         std::int64_t rest, stiffness, strength;
     };
@@ -65,7 +65,7 @@ private:
         const Node &a = state_.nodes[from], &b = state_.nodes[to];
         return {std::int64_t{b.x} - a.x, std::int64_t{b.y} - a.y};
     }
-    // In double precision these roots are exact enough to be rounded down.
+    // Double precision is exact enough to round these roots down.
     std::int64_t distance(std::uint32_t from, std::uint32_t to) const
     {
         const Vector there = way(from, to);
@@ -143,7 +143,7 @@ private:
 
     Rules rules_;
     State state_;
-    std::vector<Joint> joints_; // of springs that hold
+    std::vector<Joint> joints_; // springs that are not torn
 };
 
 } // namespace

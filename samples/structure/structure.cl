@@ -1,6 +1,7 @@
-// A material that breaks, with objects: nodes and springs, which refer to each other. The rules:
-// rules.cl. A NodeBase has its number and place; its velocity, of a PulledNode its way in a step;
-// its springs by direction, or 0; and its distance, in springs, from a node that is held.
+// A material that breaks, with objects: nodes and springs that refer to each other. Rules:
+// rules.cl. A NodeBase has its number and place; its velocity, or for a PulledNode its movement per
+// step; its springs by direction, or 0; and its distance, in springs, from an anchor or a pulled
+// node.
 #include "rules.cl"
 
 // Any number of work-items.
@@ -25,8 +26,8 @@ kernel void create_nodes(global kma_world *w, global NodeBase *nodes)
     }
 }
 
-// When all nodes are there. By directions, so that work-items side by side begin at neighbours. Any
-// number of them.
+// Runs after all nodes exist. Springs are created by direction: neighbouring work-items begin at
+// neighbouring nodes. Any number of work-items.
 kernel void create_springs(global kma_world *w, global const NodeBase *nodes)
 {
     for (uint number = (uint)get_global_id(0); number < 3 * CELLS;
@@ -53,8 +54,8 @@ static inline void node_pull(global kma_world *w, PulledNode self)
     PulledNode_place(w, self) = add_sat(PulledNode_place(w, self), PulledNode_velocity(w, self));
 }
 
-// A spring that tears stays until the step's end, without stiffness, so that springs need not be
-// enumerated before each relaxation. Then `torn` is this step.
+// Pulls at a spring's ends. A spring that tears stays until the end of the step, with stiffness 0,
+// which avoids an enumeration of springs before each relaxation; `torn` is set to this step.
 static inline void spring_pull(global kma_world *w, Spring self, uint step,
                                global kma_atomic_u32 *torn)
 {
@@ -87,7 +88,7 @@ static inline void node_move(global kma_world *w, Node self)
     Node_velocity(w, self) = velocity;
 }
 
-// The least distance of a node's neighbours.
+// Returns the least distance of a node's neighbours.
 static inline uint nearest(global kma_world *w, Node self)
 {
     uint least = UNREACHED;
@@ -101,8 +102,8 @@ static inline uint nearest(global kma_world *w, Node self)
     return least;
 }
 
-// A round of the search. `latest` is the last one that changed something; if that was not the one
-// before, there is nothing to do.
+// A round of the search. `latest` is the last round that changed anything; if it is not the
+// previous round, the search has ended.
 static inline void node_search(global kma_world *w, Node self, uint loses, uint round,
                                global kma_atomic_u32 *latest)
 {
@@ -118,7 +119,7 @@ static inline void node_search(global kma_world *w, Node self, uint loses, uint 
     kma_store_u32(latest, round, KMA_RELAXED);
 }
 
-// Both ends of a spring that is not torn are reached, or none.
+// Deletes a spring that is torn or not held. Both ends of an intact spring are held, or neither.
 static inline void spring_remove(global kma_world *w, Spring self)
 {
     if (Spring_stiffness(w, self) == 0 ||

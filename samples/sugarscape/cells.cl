@@ -1,11 +1,11 @@
-// The sugarscape by hand, structure of arrays without objects: whatever an agent has is in the
-// arrays of its cell, and is copied when it moves. Cells without one have the room all the same.
-// The rules: rules.cl. One work-item for each cell.
+// The sugarscape by hand, as a structure of arrays without objects: an agent's fields are elements
+// of arrays at its cell, and are copied when it moves. Cells without an agent have the same
+// elements. Rules: rules.cl. One work-item per cell.
 #include "rules.cl"
 
-#define NOBODY 128u // beside wishes
+#define NOBODY 128u // a value of `wishes`: the cell has no agent
 
-// Puts what changes of somebody into the arrays.
+// Writes the changing fields of an agent to the arrays.
 static inline void settle(uint cell, uint sugar, bool is_female, uint age, uint wealth, uint genes,
                           global ushort *cells, global uint *all_wealth, global uchar *ages)
 {
@@ -63,8 +63,8 @@ kernel void ask_all(uint step, global const ushort *cells, global kma_atomic_u32
     ask(requests, cell, wish);
 }
 
-// Nobody was in a target, and its work-item sees that in its wish, whoever came since: so only who
-// was granted it writes there.
+// A target has no agent at first: its own work-item reads NOBODY in `wishes`, even after an agent
+// has moved there. Only the agent with the granted request writes to the target.
 kernel void act_all(uint step, global ushort *cells, global kma_atomic_u32 *requests,
                     global uint *genes, global uint *wealth, global uchar *ages,
                     global const uchar *wishes, global const uint *fathers)

@@ -1,4 +1,4 @@
-// The sugarscape by hand.
+// The sugarscape by hand, on the host's side.
 #include "land.hpp"
 #include "simulation/plain_game.hpp"
 

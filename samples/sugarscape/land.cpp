@@ -1,4 +1,4 @@
-// The land's hills, the rules as the device's program has them, and numbers of a grid.
+// The land's hills, the rules' constants as build options, and a grid's numbers.
 #include "land.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string Rules::defines() const
 
 std::vector<std::uint8_t> Rules::capacities() const
 {
-    // of a hill, squared; the land is 256 long and wide here, and has no end
+    // squared radius of a hill; here the land is a torus of 256 x 256
     constexpr std::int64_t reach = 104 * 104;
     const auto square = [](std::int64_t from, std::int64_t to) {
         const std::int64_t way = std::min((from - to) & 255, (to - from) & 255);

@@ -1,4 +1,4 @@
-// The land, its rules' numbers, and what may be in a cell.
+// The land, the rules' constants, and the contents of a cell.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,29 @@
 
 namespace sugarscape {
 
-/// The rules' numbers (rules.cl).
+/// The rules' constants (rules.cl).
 struct Rules {
     std::uint32_t width = 256, height = 256;
     std::uint32_t seed = 42;
-    std::uint32_t male_share = 20, female_share = 25; ///< of 256 cells at the beginning
-    std::uint32_t capacity = 200;                     ///< of a hilltop
-    std::uint32_t regrowth = 15;                      ///< steps in which a cell would be full again
-    std::uint32_t vision = 2;                         ///< at most
+    std::uint32_t male_share = 20, female_share = 25; ///< of 256 cells, at the start
+    std::uint32_t capacity = 200;                     ///< of a hilltop for sugar
+    std::uint32_t regrowth = 15;                      ///< steps in which an empty cell fills up
+    std::uint32_t vision = 2;                         ///< largest vision, in cells
     std::uint32_t metabolism = 20, metabolism_more = 20, endowment = 100, endowment_more = 100,
                   life = 60, life_more = 40;
     std::uint32_t fertile_from = 15, fertile_until = 50;
 
     std::uint32_t cells() const { return width * height; }
-    /// Of each cell, for sugar: there are hills where x and y are a quarter of the land's length,
-    /// and where they are three quarters.
+    /// Returns each cell's capacity for sugar. There are two hills: where x and y are a quarter of
+    /// the land's length, and where they are three quarters.
     std::vector<std::uint8_t> capacities() const;
-    /// As the device's program has them.
+    /// Returns the build options that define them for the device's program.
     std::string defines() const;
 };
 
 enum class Who : std::uint8_t { nobody, male, female };
 
-/// What is in a cell. Without an agent, all but sugar is 0.
+/// The contents of a cell. Without an agent, all fields but sugar are 0.
 struct Cell {
     std::uint16_t sugar = 0; ///< on the ground
     Who who = Who::nobody;
@@ -42,14 +42,14 @@ struct Cell {
 };
 using Grid = std::vector<Cell>; ///< row by row from the north
 
-// Of a cell's word on the device (rules.cl).
+// Bits of a cell's word on the device (rules.cl).
 constexpr std::uint32_t sugar_bits = 0x1fff, female_bit = 0x4000, somebody_bit = 0x8000;
 
-/// A cell with an agent, whose genes are in one word as on the device.
+/// Returns a cell with an agent; `genes` are packed into one word as on the device.
 Cell inhabited(std::uint16_t sugar, Who who, std::uint8_t age, std::uint32_t wealth,
                std::uint32_t genes);
 
-/// How many there are of each.
+/// Returns the number of males and of females.
 samples::Numbers population_of(const Grid &grid);
 
 /// With objects (sugarscape.cl).
@@ -59,7 +59,7 @@ std::unique_ptr<samples::Game> play_objects(const kma::Device &device, const Rul
 std::unique_ptr<samples::Game> play_cells(const kma::Device &device, const Rules &rules,
                                           const samples::Setting &setting);
 
-/// After so many steps on the host, one agent after the other.
+/// Returns the grid after `steps` steps on the host, one agent after the other.
 Grid reference(const Rules &rules, std::uint32_t steps);
 
 } // namespace sugarscape

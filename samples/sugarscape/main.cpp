@@ -12,38 +12,39 @@ public:
     std::string name() const override { return "sugarscape"; }
     std::string about() const override
     {
-        return "The sugarscape of Epstein and Axtell: agents that look for sugar, eat it, mate and "
-               "die, as objects on the device; and the same\n"
-               "by hand. Compares every cell with the host's own simulation.";
+        return "The sugarscape of Epstein and Axtell: agents that look for sugar, eat it, mate\n"
+               "and die, as objects on the device; for comparison the same by hand. Compares\n"
+               "every cell with the host's own simulation.";
     }
     void describe(samples::OptionList &options) override
     {
         options.add("--width", rules_.width, 8, 32768, "Cells from west to east");
         options.add("--height", rules_.height, 8, 32768, "Cells from north to south");
-        options.add("--seed", rules_.seed, 0, ~0u, "Where chance begins");
+        options.add("--seed", rules_.seed, 0, ~0u, "Seed of the random draws");
         options.add("--male-share", rules_.male_share, 0, 256,
-                    "Cells with a male at the beginning, of 256");
+                    "Cells with a male at the start, of 256");
         options.add("--female-share", rules_.female_share, 0, 256, "Cells with a female, of 256");
         options.add("--capacity", rules_.capacity, 0, 255,
-                    "Sugar to which a cell grows on a hilltop; less beside");
+                    "Sugar that a cell on a hilltop can have; other cells have less");
         options.add("--regrowth", rules_.regrowth, 1, 255,
-                    "Steps in which an empty cell would be full again");
+                    "Steps in which an empty cell fills up");
         options.add("--vision", rules_.vision, 1, 8,
-                    "Cells that the most far-sighted see to each side");
+                    "Largest number of cells that an agent sees to each side");
         options.add("--metabolism", rules_.metabolism, 0, 127,
-                    "Sugar that the most frugal spend in a step");
+                    "Least sugar that an agent spends per step");
         options.add("--metabolism-more", rules_.metabolism_more, 0, 128,
-                    "What others spend beside, at most");
+                    "Range of metabolisms above the least");
         options.add("--endowment", rules_.endowment, 0, 127,
-                    "Sugar at the beginning of those who get the least");
+                    "Least sugar of an agent at the start");
         options.add("--endowment-more", rules_.endowment_more, 0, 128,
-                    "What others get beside, at most");
+                    "Range of endowments above the least");
         options.add("--life", rules_.life, 1, 127,
-                    "Steps that those live at most whose life is shortest");
-        options.add("--life-more", rules_.life_more, 0, 127, "What others live beside, at most");
+                    "Shortest lifetime of an agent, in steps");
+        options.add("--life-more", rules_.life_more, 0, 127, "Range of lifetimes above that");
         options.add("--fertile-from", rules_.fertile_from, 0, 255,
-                    "Age from which one may have children");
-        options.add("--fertile-until", rules_.fertile_until, 0, 255, "Age from which no more");
+                    "Age from which agents may have children");
+        options.add("--fertile-until", rules_.fertile_until, 0, 255,
+                    "Age from which agents have no more children");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
     {
@@ -58,7 +59,7 @@ public:
         return {{"objects", "with the object store"}, {"cells", "by hand, arrays of cells"}};
     }
     std::uint32_t default_steps() const override { return 100; }
-    // who is not born is missing, and that is all
+    // Without memory a child is not born; the simulation goes on.
     bool goes_on_when_full() const override { return true; }
     std::string size() const override
     {

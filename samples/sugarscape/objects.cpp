@@ -1,4 +1,4 @@
-// The sugarscape with the object store: its schema, and its steps.
+// The sugarscape with the object store: schema and steps.
 #include <algorithm>
 
 #include "land.hpp"

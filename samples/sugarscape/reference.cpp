@@ -1,4 +1,4 @@
-// The same on the host, one agent after the other.
+// The same simulation on the host, one agent after the other.
 #include <algorithm>
 #include <optional>
 
@@ -24,12 +24,12 @@ enum Purpose : std::uint32_t {
     whose_genes
 };
 
-// What somebody asks a cell for.
+// An agent's request for a cell.
 struct Request {
-    /// in the order of those among whom the cell draws: the nearer first, then by sides
+    /// order among the cell's requests: the nearer first, then by side
     std::uint32_t rank;
-    std::uint32_t from;        ///< the cell of who asks
-    std::optional<Cell> child; ///< if it is for one; others ask for themselves
+    std::uint32_t from;        ///< the requesting agent's cell
+    std::optional<Cell> child; ///< set if the request is for a child, not for the agent itself
 };
 
 class Reference {
@@ -64,7 +64,7 @@ private:
     Grid grid_;
     std::vector<std::uint8_t> capacity_;
     std::vector<std::vector<Request>> requests_; // for each cell
-    std::vector<bool> is_parent_, is_new_;       // who is there, in this step
+    std::vector<bool> is_parent_, is_new_;       // of the cell's agent, in this step
     std::uint32_t step_ = 0;
 };
 
@@ -91,7 +91,7 @@ void Reference::populate(std::uint32_t cell)
     here.wealth = here.endowment;
 }
 
-// Sides are 0 north, 1 east, 2 south, 3 west.
+// Returns a cell at a distance; sides are 0 north, 1 east, 2 south, 3 west.
 std::uint32_t Reference::at(std::uint32_t cell, std::uint32_t side, std::uint32_t distance) const
 {
     const std::uint32_t w = rules_.width, h = rules_.height;
@@ -108,7 +108,7 @@ bool Reference::is_fertile(std::uint32_t cell, Who sex) const
            one.wealth >= one.endowment;
 }
 
-// Those on which the neighbour is so.
+// Returns the sides on which `is` holds for the neighbouring cell.
 template <class Is> std::vector<std::uint32_t> Reference::sides(std::uint32_t cell, Is is) const
 {
     std::vector<std::uint32_t> those;
@@ -141,7 +141,7 @@ void Reference::grow()
         sugar[cell] += grid_[cell].sugar - 8 * given;
         for (std::uint32_t side = 0; side < 4; side++) {
             sugar[at(cell, side, 1)] += given;
-            sugar[at(at(cell, side, 1), (side + 1) % 4, 1)] += given; // round the corner
+            sugar[at(at(cell, side, 1), (side + 1) % 4, 1)] += given; // around the corner
         }
     }
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
@@ -152,11 +152,10 @@ void Reference::grow()
     }
 }
 
-// Males choose females, then females males. Whom somebody likes does not depend on what others have
-// paid meanwhile.
+// Males choose females, then females choose males. Payments of this step do not affect the choices.
 void Reference::mate()
 {
-    // of each female, on which sides they are
+    // for each female the sides of the males that court it
     std::vector<std::vector<std::uint32_t>> suitors(grid_.size());
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
         const auto females =
@@ -178,7 +177,7 @@ void Reference::mate()
     }
 }
 
-// If the cell on that side of the mother grants it.
+// Requests a cell for the pair's child, on that side of the mother.
 void Reference::have_child(std::uint32_t mothers, std::uint32_t fathers, std::uint32_t side)
 {
     Cell &mother = grid_[mothers], &father = grid_[fathers], child;
@@ -195,7 +194,7 @@ void Reference::have_child(std::uint32_t mothers, std::uint32_t fathers, std::ui
     requests_[there].push_back({(side + 2) % 4, mothers, child});
 }
 
-// Near cells before far ones, and sides from one on that a draw names.
+// Requests the best free cell: nearer cells first, and sides in an order that a draw rotates.
 void Reference::look_around(std::uint32_t cell)
 {
     const std::uint32_t lot = draw(where_to, cell);

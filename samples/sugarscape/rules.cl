@@ -1,37 +1,41 @@
-// The rules of the sugarscape (Epstein and Axtell, Growing Artificial Societies, 1996) that all
-// versions share: the torus of cells, chance, and what agents see and want. What everyone does
-// depends on what was there before anybody did it, and each draw is a hash of seed, step, cell and
-// purpose: so all versions agree in every cell after any number of steps.
+// The rules of the sugarscape (Epstein and Axtell, Growing Artificial Societies, 1996), which all
+// versions share: the torus of cells, random draws, and the agents' sight and wishes. All actions
+// depend on the state before them, and each draw is a hash of seed, step, cell and purpose. All
+// versions agree in every cell after any number of steps.
 //
-// Each cell has a capacity for sugar, by two hills (land.cpp). In a step
-// - a 64th of each cell's sugar goes to each of the eight cells around; and so much grows as fills
-//   an empty cell in REGROWTH steps, up to its capacity;
-// - each agent asks for a cell. A fertile male courts a fertile female beside him. A female with a
-//   free cell beside her accepts one of those who court her, and asks for such a cell for their
-//   child; he gives her half of his endowment for it. All others ask for the free cell with the
-//   most sugar, then the nearest, as far as they see along row and column, if it has more than
-//   their own;
-// - each cell that was asked for takes one of those who asked, who moves there, or has the child
-//   there. A child begins with half of the endowment of each of its parents, which the mother pays,
-//   and has each other gene from one of them;
-// - everyone else then eats what is in his cell, grows older, and spends what he needs. Who has
-//   nothing left dies, and who is too old.
-// Fertile is who has the age for it, and as much sugar as his endowment.
+// Each cell has a capacity for sugar, given by two hills (land.cpp). In a step
 //
-// It differs from the book in that all act at once, and that parents do not move. Its phases are
-// those of DynaSOAr's example (Springer and Masuhara, ECOOP 2019), which needs twelve do-alls for a
-// step; so are diffusion, the farthest sight, and 4 males to 5 females at the beginning.
+// 1. A 64th of each cell's sugar goes to each of its eight neighbours. Then sugar grows, by the
+//    amount that fills an empty cell in REGROWTH steps, up to the capacity.
+// 2. Each agent requests a cell.
+//    - A fertile male courts a fertile female in a cell next to its own.
+//    - A courted female with a free neighbouring cell accepts one of these males, and requests such
+//      a cell for their child. The male pays it half of its own endowment for the child.
+//    - Any other agent requests the free cell with the most sugar, of these the nearest, that it
+//      sees along its row and column, if that has more sugar than its own cell.
+// 3. Each requested cell grants one request: the agent moves there, or its child is born there. A
+//    child begins with half of the endowment of each parent, paid by the mother; it has each other
+//    gene from one of the parents.
+// 4. Each agent but the newborn ones eats the sugar in its cell, grows older, and spends its
+//    metabolism. It dies if no sugar is left, or if it is too old.
 //
-// The program defines WIDTH, HEIGHT, SEED; MALE_SHARE, FEMALE_SHARE of 256 cells; REGROWTH;
-// FERTILE_FROM, FERTILE_UNTIL, ages. Genes are drawn at first: from 1 to VISION; from METABOLISM to
-// METABOLISM + METABOLISM_MORE; so ENDOWMENT; and LIFE, in steps.
+// An agent is fertile from the age FERTILE_FROM until before FERTILE_UNTIL, if it has at least as
+// much sugar as its endowment.
+//
+// Differences from the book: all agents act at once, and parents do not move. As in DynaSOAr's
+// example (Springer and Masuhara, ECOOP 2019), which needs twelve do-alls per step, are the phases,
+// the diffusion, the farthest sight, and the 4 males to 5 females at the start.
+//
+// The program defines WIDTH, HEIGHT, SEED; MALE_SHARE, FEMALE_SHARE, of 256 cells; REGROWTH;
+// FERTILE_FROM, FERTILE_UNTIL, ages. Initial genes are drawn: vision from 1 to VISION; metabolism
+// from METABOLISM to METABOLISM + METABOLISM_MORE; endowment and life, in steps, in the same way.
 #ifndef SUGARSCAPE_RULES_CL
 #define SUGARSCAPE_RULES_CL
 
 #include "kma/platform/bits.cl"
 #include "kma/platform/memory.cl"
 
-#ifndef WIDTH // so that this file compiles by itself
+#ifndef WIDTH // lets this file compile alone
 #define WIDTH           256u
 #define HEIGHT          256u
 #define SEED            42u
@@ -68,13 +72,13 @@ enum purpose {
     whose_genes
 };
 
-// `step` 0 is the beginning.
+// `step` 0 is the start.
 static inline uint chance(uint step, uint cell, enum purpose purpose)
 {
     return kma_mix32(kma_mix32(SEED + step * 16u + purpose) ^ cell);
 }
 
-// One of the bits in `mask`, which is not 0, by a draw.
+// Chooses one of the bits in `mask`, which is not 0, by `draw`.
 static inline uint pick(uint mask, uint draw)
 {
     for (uint n = draw % popcount(mask); n != 0; n--)
@@ -99,7 +103,7 @@ static inline uint first_genes(uint cell)
            (LIFE + chance(0, cell, first_life) % (LIFE_MORE + 1)) << 24;
 }
 
-// Of a child: each gene is the mother's or the father's, and the endowment what both give.
+// Returns a child's genes: each is the mother's or the father's, but the endowment is half of both.
 static inline uint child_genes(uint mother, uint father, uint draw)
 {
     const uint from_her =
@@ -108,16 +112,16 @@ static inline uint child_genes(uint mother, uint father, uint draw)
     return (((mother & from_her) | (father & ~from_her)) & ~0xff0000u) | given << 16;
 }
 
-// ------ cells: of each a word, its sugar and who is there ----------------------------------------
+// ------ cells: a word for each, with its sugar and its agent -------------------------------------
 
-#define SUGAR    0x1fffu // of the word
+#define SUGAR    0x1fffu // bits of the word
 #define FERTILE  0x2000u
 #define FEMALE   0x4000u
 #define SOMEBODY 0x8000u
 #define COURTS   (SOMEBODY | FERTILE)          // a fertile male
 #define COURTED  (SOMEBODY | FERTILE | FEMALE) // a fertile female
 
-// The word of a cell with somebody in it.
+// Returns the word of a cell with an agent.
 static inline uint occupied(uint sugar, bool is_female, uint age, uint wealth, uint genes)
 {
     const bool is_fertile =
@@ -125,7 +129,8 @@ static inline uint occupied(uint sugar, bool is_female, uint age, uint wealth, u
     return sugar | SOMEBODY | (is_female ? FEMALE : 0) | (is_fertile ? FERTILE : 0);
 }
 
-// A side is north, east, south or west. WIDTH and HEIGHT are not less than any distance.
+// Returns the cell at a distance on a side: north, east, south or west. WIDTH and HEIGHT are at
+// least as large as any distance.
 static inline uint place(uint cell, uint side, uint distance)
 {
     const uint x = cell % WIDTH, y = cell / WIDTH;
@@ -147,13 +152,13 @@ static inline uint opposite(uint side)
     return side ^ 2u;
 }
 
-// What a cell gives to each of those around.
+// Returns the sugar that a cell gives to each of its neighbours.
 static inline uint share(uint word)
 {
     return (word & SUGAR) / 64;
 }
 
-// The cell's word after diffusion and growth.
+// Returns the cell's word after diffusion and growth.
 static inline uint grown(global const ushort *cells, uint capacity, uint cell)
 {
     const uint word = cells[cell], east = place(cell, 1, 1), west = place(cell, 3, 1);
@@ -167,8 +172,8 @@ static inline uint grown(global const ushort *cells, uint capacity, uint cell)
 
 // ------ wishes -----------------------------------------------------------------------------------
 
-// Nothing, or a cell at a side and a distance, to move to or for a child. `asker` is how that cell
-// sees who asks: a bit of its word of requests.
+// A wish is STAYS; or MOVES or BEARS, plus the side and the distance of the requested cell. asker()
+// is the requesting agent's bit in that cell's word of requests.
 #define STAYS 0u
 #define MOVES 32u
 #define BEARS 64u
@@ -194,16 +199,16 @@ static inline void ask(global kma_atomic_u32 *requests, uint cell, uint wish)
         kma_fetch_or_u32(&requests[wished_cell(cell, wish)], 1u << asker(wish), KMA_RELAXED);
 }
 
-// Whether `target` takes who asked for it by that wish: it takes one of those who asked, by a draw
-// that they all know.
+// True if `target` grants the request of that wish. It grants one of its requests, by a draw that
+// is the same for all agents.
 static inline bool grants(global kma_atomic_u32 *requests, uint target, uint wish, uint step)
 {
     return pick(kma_load_u32(&requests[target], KMA_RELAXED), chance(step, target, whom_to_take)) ==
            asker(wish);
 }
 
-// The best cell is the one with the largest key: its sugar, then how near it is, then the sides in
-// an order by lot. VISION is 8 at most.
+// Returns the wish for the best cell, which has the largest key: its sugar, then its nearness, then
+// the sides in a random order. VISION is at most 8.
 static inline uint wish_to_move(global const ushort *cells, uint cell, uint sight, uint step)
 {
     const uint lot = chance(step, cell, where_to), here = cells[cell] & SUGAR;
@@ -221,7 +226,7 @@ static inline uint wish_to_move(global const ushort *cells, uint cell, uint sigh
 
 #define NONE 4u // no side
 
-// Sides on which the words without their sugar are `what`.
+// Returns the sides on which the neighbouring cell's word without its sugar is `what`.
 static inline uint sides_with(global const ushort *cells, uint cell, uint what)
 {
     uint sides = 0;
@@ -230,15 +235,15 @@ static inline uint sides_with(global const ushort *cells, uint cell, uint what)
     return sides;
 }
 
-// The side on which the fertile male in `cell` courts a female, or NONE.
+// Returns the side of the female that the fertile male in `cell` courts, or NONE.
 static inline uint whom_he_courts(global const ushort *cells, uint cell, uint step)
 {
     const uint sides = sides_with(cells, cell, COURTED);
     return sides == 0 ? NONE : pick(sides, chance(step, cell, whom_to_court));
 }
 
-// The side on which the male is whom the fertile female in `cell` accepts, or NONE: if nobody
-// courts her, or no cell beside her is free.
+// Returns the side of the male that the fertile female in `cell` accepts. NONE if no male courts
+// it, or if no neighbouring cell is free.
 static inline uint whom_she_accepts(global const ushort *cells, uint cell, uint step)
 {
     const uint males = sides_with(cells, cell, COURTS);
@@ -252,7 +257,7 @@ static inline uint whom_she_accepts(global const ushort *cells, uint cell, uint 
                : pick(sides, chance(step, cell, whom_to_accept));
 }
 
-// The side on which the other one of a pair is, or NONE for whoever is in `cell`.
+// Returns the side of the partner of the agent in `cell`, or NONE.
 static inline uint partner(global const ushort *cells, uint cell, uint step)
 {
     const uint here = cells[cell] & ~SUGAR;
@@ -264,7 +269,7 @@ static inline uint partner(global const ushort *cells, uint cell, uint step)
                : NONE;
 }
 
-// Of a female who has a partner.
+// Returns the wish of a female that has a partner.
 static inline uint wish_to_bear(global const ushort *cells, uint cell, uint step)
 {
     return wish_for(BEARS, pick(sides_with(cells, cell, 0), chance(step, cell, where_born)), 1);

@@ -1,8 +1,8 @@
-// The sugarscape with objects: an agent is an object of the class Male or Female, and knows its
-// cell. The rules: rules.cl.
+// The sugarscape with objects: an agent is a Male or a Female, and has its cell's number. Rules:
+// rules.cl.
 #include "rules.cl"
 
-// Puts an agent of either class into a cell, where so much sugar is left on the ground.
+// Puts an agent of either class into a cell, with `sugar` left on the ground.
 static inline void settle(global kma_world *w, Agent self, uint cell, uint sugar, uint age,
                           uint wealth, uint genes, global ushort *cells)
 {
@@ -12,7 +12,7 @@ static inline void settle(global kma_world *w, Agent self, uint cell, uint sugar
     cells[cell] = (ushort)occupied(sugar, Female_is(w, self), age, wealth, genes);
 }
 
-// A new agent in a free cell. False without memory: then the cell stays free.
+// Creates an agent in a free cell. False if memory is exhausted: the cell stays free.
 static inline bool settle_new(global kma_world *w, bool is_female, uint cell, uint age, uint genes,
                               global ushort *cells)
 {
@@ -24,7 +24,7 @@ static inline bool settle_new(global kma_world *w, bool is_female, uint cell, ui
     return true;
 }
 
-// At the beginning: who is in each cell, by lot. Any number of work-items.
+// Fills the cells at random. Any number of work-items.
 kernel void populate(global kma_world *w, global const uchar *capacities, global ushort *cells)
 {
     for (uint cell = (uint)get_global_id(0); cell < CELLS; cell += (uint)get_global_size(0)) {
@@ -36,7 +36,7 @@ kernel void populate(global kma_world *w, global const uchar *capacities, global
     }
 }
 
-// One work-item for each cell.
+// One work-item per cell.
 kernel void grow(global kma_world *w, global const uchar *capacities, global const ushort *before,
                  global ushort *cells, global kma_atomic_u32 *requests)
 {
@@ -47,7 +47,7 @@ kernel void grow(global kma_world *w, global const uchar *capacities, global con
     kma_store_u32(&requests[cell], 0, KMA_RELAXED);
 }
 
-// A father leaves his genes where the mother is; there is one at most.
+// A father writes its genes to `fathers` at the mother's cell: a mother accepts at most one.
 static inline void agent_ask(global kma_world *w, Agent self, uint step, global const ushort *cells,
                              global kma_atomic_u32 *requests, global uint *fathers)
 {
@@ -66,7 +66,7 @@ static inline void agent_ask(global kma_world *w, Agent self, uint step, global 
     ask(requests, cell, wish);
 }
 
-// Nobody was in a target: so only who was granted it writes its word.
+// A target has no agent: only the agent with the granted request writes its word.
 static inline void agent_act(global kma_world *w, Agent self, uint step, global ushort *cells,
                              global kma_atomic_u32 *requests, global const uint *fathers)
 {

@@ -1,5 +1,5 @@
-// The symbolic sample: work-items differentiate expressions round after round, in a heap that has
-// room for a tenth of what they make. It runs because garbage is collected between kernels.
+// The symbolic sample: work-items differentiate expressions in rounds. The heap has space for a
+// tenth of all objects; a collector frees garbage between kernels.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cinttypes>
@@ -35,27 +35,28 @@ struct Options {
 
 std::optional<int> parse_options(int argc, char **argv, Options &options)
 {
-    CLI::App app("Differentiates symbolic expressions on the device, round after round, in a heap "
-                 "that has room for a\n"
-                 "tenth of what that makes, and compares the results with the host's own.");
+    CLI::App app("Differentiates symbolic expressions on the device, in rounds. The heap has\n"
+                 "space for a tenth of all objects; a collector frees garbage. Compares the\n"
+                 "results with the host's.");
     app.name("symbolic");
     samples::add_device_option(app, options.device);
-    app.add_option("--expressions", options.expressions, "So many, a work-item for each")
+    app.add_option("--expressions", options.expressions, "Number of expressions and work-items")
         ->check(CLI::Range(1u, 1u << 22))
         ->capture_default_str();
-    app.add_option("--rounds", options.rounds, "So often")
+    app.add_option("--rounds", options.rounds, "Number of rounds")
         ->check(CLI::Range(1u, 100000u))
         ->capture_default_str();
     samples::add_bytes_option(
         app, "--heap-bytes", options.heap_bytes,
-        "Size of the heap (default: room for a tenth of all objects that are made)");
-    app.add_flag("--no-collector", options.no_collector, "Without collections: the heap runs full");
+        "Size of the heap (default: space for a tenth of all objects)");
+    app.add_flag("--no-collector", options.no_collector, "Never collect: the heap becomes full");
     app.add_option(
         "--map", options.map,
-        "Compact the heap at the end, and write a picture of it before and after to this "
+        "Compact the heap at the end, and write a picture of it before and after to this\n"
         "PNG file");
     app.add_flag(
-        "--debug", [&](std::int64_t) { options.debug = 2; }, "Program and heap with KMA_DEBUG=2");
+        "--debug", [&](std::int64_t) { options.debug = 2; },
+        "Build program and heap with KMA_DEBUG=2");
     return samples::parse(app, argc, argv);
 }
 
@@ -69,7 +70,7 @@ kma::Types types()
     return types;
 }
 
-// The rounds on the device.
+// Runs the rounds on the device.
 class Rounds {
 public:
     Rounds(const kma::Device &device, const Options &options, kma::Heap &heap)
@@ -90,7 +91,7 @@ public:
         kernel_.setArg(5, cl_uint{options.rounds});
     }
 
-    // As many as there is memory for.
+    // Runs rounds until all are done or the heap is out of memory.
     void run()
     {
         heap_.set_arg(kernel_, 0);
@@ -132,8 +133,8 @@ private:
                      "give it more by --heap-bytes");
 }
 
-// Two pictures side by side, a pixel for each 64 bytes, a row for each 32 KiB: objects blue, other
-// blocks grey.
+// Writes two pictures side by side. A pixel stands for 64 bytes, a row for 32 KiB; objects are
+// blue, other blocks grey.
 void write_map(const std::filesystem::path &path,
                const std::vector<std::vector<kma::Collector::Piece>> &maps)
 {
@@ -175,7 +176,7 @@ bool run(const Options &options)
                 heap.bytes(), needed);
     std::fflush(stdout);
 
-    kma::CollectorOptions compaction; // for --map: all that can be emptied
+    kma::CollectorOptions compaction; // for --map: empty all regions that can be emptied
     compaction.region_bytes = 32 << 10;
     compaction.share = 1;
     kma::Collector collector(heap, types(), compaction);

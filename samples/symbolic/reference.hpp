@@ -1,4 +1,4 @@
-// The host's own symbolic differentiation, which tells what the device must find.
+// The host's own symbolic differentiation: the expected results.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@ namespace symbolic {
 
 struct Outcome {
     std::uint32_t check;   ///< hash of the expressions of all rounds
-    std::uint64_t objects; ///< that were made
+    std::uint64_t objects; ///< created in all rounds
 };
 
-/// What becomes of expression number `index` in so many rounds.
+/// Returns the outcome for expression `index` after `rounds` rounds.
 Outcome differentiate(std::uint32_t index, std::uint32_t rounds);
 
 } // namespace symbolic

@@ -1,15 +1,16 @@
-// Symbolic differentiation. Each work-item has an expression of numbers, x, sums and products, all
-// modulo 2^32, and replaces it by its derivative, simplified, round after round; each fifth round
-// by a new one. A derivative shares parts of what it was made from, and drops others: only a
-// collector knows what is garbage. Behind the types of main.cpp, whose numbers are in their order:
+// Symbolic differentiation. Each work-item has an expression of numbers, x, sums and products,
+// modulo 2^32. In each round it replaces the expression by its simplified derivative, in every
+// fifth round by a new expression. A derivative shares some parts of its original and drops others:
+// only a collector can tell which parts are garbage. The types are declared in main.cpp; their
+// numbers, in the same order, are:
 #define NUMBER 1u
 #define VARIABLE 2u
 #define SUM 3u
 #define PRODUCT 4u
 
 #define LEAVES 8u // of a new expression
-// Levels of the deepest expression, and more: a new one has 4, and each of four derivatives adds
-// two at most.
+// More than the levels of the deepest expression: a new one has 4, and each of four derivatives
+// adds at most two.
 #define DEPTH 16u
 
 static inline kma_ref number(global kma_heap *heap, uint value)
@@ -33,7 +34,7 @@ static inline bool is_number(global kma_heap *heap, kma_ref expression, uint *va
     return true;
 }
 
-// left + right, simplified; KMA_NULL if one of them is, or without memory.
+// Returns left + right, simplified; KMA_NULL if either is KMA_NULL, or if memory is exhausted.
 static inline kma_ref sum(global kma_heap *heap, kma_ref left, kma_ref right)
 {
     if (left == KMA_NULL || right == KMA_NULL)
@@ -52,7 +53,7 @@ static inline kma_ref sum(global kma_heap *heap, kma_ref left, kma_ref right)
     return kma_ref_of(heap, made);
 }
 
-// left * right, in the same way.
+// Returns left * right, simplified; KMA_NULL as sum() does.
 static inline kma_ref product(global kma_heap *heap, kma_ref left, kma_ref right)
 {
     if (left == KMA_NULL || right == KMA_NULL)
@@ -71,7 +72,7 @@ static inline kma_ref product(global kma_heap *heap, kma_ref left, kma_ref right
     return kma_ref_of(heap, made);
 }
 
-// A new expression; KMA_NULL without memory.
+// Returns a new expression; KMA_NULL if memory is exhausted.
 static inline kma_ref new_expression(global kma_heap *heap, uint seed)
 {
     kma_ref parts[LEAVES];
@@ -88,27 +89,27 @@ static inline kma_ref new_expression(global kma_heap *heap, uint seed)
     return parts[0];
 }
 
-// An expression that a walk is in: its left operand is done from state 1 on, both are in state 2.
+// A node on the path of a tree walk. `state` is the number of operands visited or being visited.
 typedef struct level {
     kma_ref expression;
     uint state;
-    uint left; // what the walk found for the left operand
+    uint left; // the walk's result for the left operand
 } level;
 
 static inline kma_ref operand(global kma_heap *heap, kma_ref expression, uint which)
 {
     global const kma_ref *operands = (global const kma_ref *)kma_deref(heap, expression);
-    return operands[which]; // of Sum and Product alike
+    return operands[which]; // Sum and Product have the same layout
 }
 
-// The derivative, simplified; KMA_NULL without memory.
+// Returns the simplified derivative; KMA_NULL if memory is exhausted.
 static inline kma_ref derivative(global kma_heap *heap, kma_ref expression)
 {
     level levels[DEPTH];
     uint depth = 1;
     kma_ref found = KMA_NULL;
     levels[0] = (level){expression, 0, KMA_NULL};
-    while (depth != 0) { // each time an operand, three times a node
+    while (depth != 0) { // ends: at most three iterations per node
         level *at = &levels[depth - 1];
         const uint type = type_of(heap, at->expression);
         if (type == NUMBER || type == VARIABLE) {
@@ -129,19 +130,19 @@ static inline kma_ref derivative(global kma_heap *heap, kma_ref expression)
             depth--;
         }
         if (found == KMA_NULL)
-            return KMA_NULL; // no memory
+            return KMA_NULL; // out of memory
     }
     return found;
 }
 
-// A hash of all of an expression.
+// Returns a hash of the whole expression.
 static inline uint fingerprint(global kma_heap *heap, kma_ref expression)
 {
     level levels[DEPTH];
     uint depth = 1;
     uint found = 0;
     levels[0] = (level){expression, 0, 0};
-    while (depth != 0) { // each time an operand, three times a node
+    while (depth != 0) { // ends: at most three iterations per node
         level *at = &levels[depth - 1];
         const uint type = type_of(heap, at->expression);
         if (type == NUMBER || type == VARIABLE) {
@@ -161,8 +162,7 @@ static inline uint fingerprint(global kma_heap *heap, kma_ref expression)
     return found;
 }
 
-// Rounds, until there are `rounds` of each expression, or no memory is left. Launched again it goes
-// on there.
+// Runs rounds until `rounds` are done or memory is exhausted. A further launch continues there.
 kernel void differentiate(global kma_heap *heap, global kma_ref *expressions, global uint *done,
                           global uint *checks, uint count, uint rounds)
 {

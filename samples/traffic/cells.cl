@@ -1,8 +1,8 @@
-// Traffic by hand, structure of arrays without objects: what a vehicle has is in the arrays of its
-// cell, and is copied when it moves. The rules: rules.cl. A cell's speed is 0 without a vehicle,
-// else 1 + the vehicle's. Three arrays of speeds take turns: `now` is read, `then` is written where
-// vehicles come to, and `after` is cleared to be written in the next step. So a step is one pass
-// over the cells.
+// Traffic by hand, as a structure of arrays without objects: a vehicle's fields are elements of
+// arrays at its cell, and are copied when it moves. Rules: rules.cl. A cell's element is 0 without
+// a vehicle, else 1 + the vehicle's speed. Three arrays of speeds rotate: a step reads `now`,
+// writes moved vehicles to `then`, and clears `after` for the next step. A step is one pass over
+// the cells.
 #include "rules.cl"
 
 kernel void make(uint step, uint count, global const uint *sources, global uchar *now,
@@ -22,7 +22,7 @@ static inline void drive_one(uint step, uint cell, global const street_plan *str
 {
     const uint luck = lucks[cell];
     global const street_plan *street = &streets[street_of[cell]];
-    // now[cell] is the speed and one more
+    // now[cell] is 1 + the speed: the speed after accelerating
     uint most = min(min((uint)now[cell], top_speed(luck)), (uint)street->limit), distance = 0;
     uint at = cell, before = cell;
     for (; distance < most; distance++) {
@@ -45,13 +45,14 @@ static inline void drive_one(uint step, uint cell, global const street_plan *str
         distance--;
         at = before;
     }
-    if (distance != 0 && is_sink[at]) // nobody halts at one
+    if (distance != 0 && is_sink[at]) // a vehicle that halts does not arrive
         return;
     then[at] = 1 + distance;
     lucks_then[at] = luck;
 }
 
-// One work-item for each cell: so those that are in a queue, neighbours mostly, brake together.
+// One work-item per cell. Vehicles in a queue are mostly neighbours, and their lanes diverge
+// little.
 kernel void drive(uint step, uint cells, global const street_plan *streets,
                   global const uint *street_of, global const uchar *is_sink,
                   global const uchar *now, global uchar *then, global uchar *after,

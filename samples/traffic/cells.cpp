@@ -1,4 +1,4 @@
-// Traffic by hand.
+// Traffic by hand, on the host's side.
 #include <algorithm>
 #include <utility>
 
@@ -56,8 +56,8 @@ private:
     }
 
     cl_uint cells_, source_count_;
-    cl::Buffer streets_, street_of_, is_sink_, sources_; // of the network
-    cl::Buffer now_, then_, after_, lucks_, lucks_then_; // of the vehicles
+    cl::Buffer streets_, street_of_, is_sink_, sources_; // the network
+    cl::Buffer now_, then_, after_, lucks_, lucks_then_; // the vehicles
 };
 
 } // namespace

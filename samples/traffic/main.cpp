@@ -1,5 +1,4 @@
-// The traffic sample: vehicles, and the cells of the streets they drive on, as objects on the
-// device.
+// The traffic sample: vehicles and the cells of streets as objects on the device.
 #include <optional>
 
 #include "network.hpp"
@@ -14,27 +13,27 @@ public:
     std::string name() const override { return "traffic"; }
     std::string about() const override
     {
-        return "Traffic on a network of streets (Nagel and Schreckenberg): vehicles, and the cells "
-               "of the streets, as objects on the device; and\n"
-               "the same by hand. Compares every cell with the host's own simulation.";
+        return "Traffic on a network of streets (Nagel and Schreckenberg): vehicles and the cells\n"
+               "of streets as objects on the device; for comparison the same by hand. Compares\n"
+               "every cell with the host's own simulation.";
     }
     void describe(samples::OptionList &options) override
     {
         options.add("--columns", rules_.columns, 2, 4096, "Intersections from west to east");
         options.add("--rows", rules_.rows, 1, 4096, "Intersections from north to south");
         options.add("--block", rules_.block, 1, 4096,
-                    "Cells from one intersection to the next, about");
-        options.add("--seed", rules_.seed, 0, ~0u, "Where chance begins");
+                    "Approximate number of cells between neighbouring intersections");
+        options.add("--seed", rules_.seed, 0, ~0u, "Seed of the random draws");
         options.add("--max-speed", rules_.max_speed, 1, 100,
-                    "Cells a step; streets' limits and vehicles' top speeds are between half of it "
-                    "and this");
+                    "Cells per step; the limits of streets and the top speeds of vehicles are at\n"
+                    "least half of it");
         options.add("--green", rules_.green, 1, 1000, "Steps for which a traffic light is green");
         options.add("--source-share", rules_.source_share, 0, 1024,
-                    "Cells that make vehicles, of 1024");
+                    "Cells that are sources of vehicles, of 1024");
         options.add("--sink-share", rules_.sink_share, 0, 1024,
-                    "Cells at which vehicles arrive, of 1024");
+                    "Cells at which vehicles leave, of 1024");
         options.add("--source-chance", rules_.source_chance, 0, 1024,
-                    "Steps in which such a cell makes a vehicle if empty, of 1024");
+                    "Steps in which an empty source creates a vehicle, of 1024");
         options.add("--dawdle-chance", rules_.dawdle_chance, 0, 1024,
                     "Steps in which a vehicle dawdles, of 1024");
     }
@@ -88,7 +87,7 @@ public:
 
 private:
     Rules rules_;
-    std::optional<Network> network_; // once it is played
+    std::optional<Network> network_; // set by play()
 };
 
 } // namespace

@@ -1,4 +1,4 @@
-// The network by lot, and numbers of a state.
+// A random network, and the numbers of a state.
 #include "network.hpp"
 
 #include <algorithm>
@@ -17,13 +17,13 @@ std::uint32_t draw(const Rules &rules, Lot lot, std::uint32_t number)
     return samples::mix32(samples::mix32(samples::mix32(rules.seed) + lot) ^ number);
 }
 
-// Up to 0.3 of a block off the middle.
+// Returns a coordinate up to 0.3 of a block off the block's middle.
 double shifted(const Rules &rules, std::uint32_t line, Lot lot, std::uint32_t intersection)
 {
     return rules.block * (line + 0.2 + 0.6 * (draw(rules, lot, intersection) % 1024) / 1024);
 }
 
-// Streets between two neighbours, by lot: one each way for half of the pairs, else one.
+// Joins two neighbours by streets, at random: one each way for half of the pairs, else one.
 void join(const Rules &rules, Network &network, std::uint32_t one, std::uint32_t other,
           std::uint32_t pair)
 {

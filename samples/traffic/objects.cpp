@@ -1,4 +1,4 @@
-// Traffic with the object store: its schema, and its steps.
+// Traffic with the object store: schema and steps.
 #include <algorithm>
 
 #include "network.hpp"
@@ -68,7 +68,7 @@ private:
                               "uchar turn", "uchar turns"});
         schema.add("Source", {"Cell cell", "Street street", "uint number"});
         schema.add("Vehicle", {"Cell cell", "Street street", "uint luck", "uchar speed"});
-        // so that a block has 64 cells or vehicles, as it has 64 sources
+        // a block has 64 cells or vehicles, and 64 sources
         schema.block_bytes(64 * 13);
         schema.parallel_new("Cell", "cell_init", "global const uchar *is_sink, global Cell *cells",
                             quiet());
@@ -82,8 +82,8 @@ private:
         schema.do_all("Vehicle", "vehicle_drive", "uint step", changing({"Vehicle"}));
         return schema;
     }
-    // A vehicle for each cell: mostly they are far fewer, and blocks that stay half empty have
-    // room.
+    // Provides space for a vehicle in each cell. Usually vehicles are far fewer; this leaves space
+    // for half-empty blocks.
     static std::uint64_t enough(const kma::Device &device, const Network &network,
                                 const samples::Setting &setting)
     {
@@ -96,7 +96,7 @@ private:
                                      setting.build_options);
     }
 
-    std::vector<cl_uint> cells_; // references by number
+    std::vector<cl_uint> cells_; // references to cells, by cell number
 };
 
 } // namespace

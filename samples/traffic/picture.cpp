@@ -8,9 +8,9 @@
 namespace traffic {
 namespace {
 
-constexpr double longest_side = 960, largest_scale = 5; // pixels; of a cell
+constexpr double longest_side = 960, largest_scale = 5; // in pixels; pixels per cell
 
-// From red over yellow to green.
+// Maps 0 … 1 to red, yellow, green.
 samples::Colour colour_of(double share)
 {
     const auto mix = [](double from, double to, double part) {
@@ -21,7 +21,7 @@ samples::Colour colour_of(double share)
             mix(mix(48, 80, low), 120, high)};
 }
 
-// What covers each pixel: streets, and the mean speed of vehicles.
+// The pixels: streets, and the mean speed of vehicles.
 class Canvas {
 public:
     Canvas(const Rules &rules)
@@ -32,7 +32,7 @@ public:
         height_ = side(rules.block * rules.rows);
         pixels_.resize(std::size_t{width_} * height_);
     }
-    // A disc of `size` cells around a place.
+    // Draws a disc of `size` cells in diameter.
     void dot(Place at, double size, const samples::Colour &colour)
     {
         const double radius = std::max(0.5, 0.5 * size * scale_), x = at.x * scale_,
@@ -45,7 +45,7 @@ public:
                             static_cast<std::size_t>(column)]
                         .add(colour);
     }
-    // What follows lies above what was drawn.
+    // Starts a new layer above everything drawn so far.
     void above()
     {
         for (Pixel &pixel : pixels_)
@@ -62,7 +62,7 @@ public:
 private:
     struct Pixel {
         std::uint32_t red = 16, green = 20, blue = 32, count = 1;
-        bool is_covered = true; // by what comes next
+        bool is_covered = true; // by the next drawing
         void add(const samples::Colour &colour)
         {
             if (is_covered)
@@ -84,12 +84,12 @@ private:
         return std::max(1u, static_cast<std::uint32_t>(std::ceil(cells * scale_)));
     }
 
-    double scale_; // pixels a cell
+    double scale_; // pixels per cell
     std::uint32_t width_ = 0, height_ = 0;
     std::vector<Pixel> pixels_;
 };
 
-// Traffic keeps to the right, so that both directions are seen.
+// Shifts a cell's position to the right of its direction, which keeps both directions apart.
 Place to_the_right(const Network &network, std::uint32_t cell)
 {
     const auto [begin, end] = network.ends[network.street_of[cell]];

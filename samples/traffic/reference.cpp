@@ -1,6 +1,5 @@
-// The same traffic on the host, written from the rules and not from the kernels: streets as rows of
-// vehicles, and for each vehicle first the whole way that lights and limits allow, then how far of
-// it is free.
+// The same traffic on the host, written from the rules, not from the kernels: streets are rows of
+// vehicles. For each vehicle: first the whole way that lights and limits allow, then its free part.
 #include <algorithm>
 #include <optional>
 
@@ -18,7 +17,7 @@ struct Vehicle {
 using Lane = std::vector<std::optional<Vehicle>>;
 
 struct Position {
-    std::uint32_t street, cell; ///< of the street, from 0 on
+    std::uint32_t street, cell; ///< cell within the street, from 0
 };
 
 class Reference {
@@ -71,7 +70,7 @@ private:
         return lanes[position.street][position.cell];
     }
 
-    // The positions ahead, up to as many as the vehicle may pass in this step if nobody is there.
+    // Returns the positions ahead that the vehicle may pass in this step if they are all free.
     std::vector<Position> way_of(const Vehicle &vehicle, Position position) const
     {
         std::vector<Position> way;
@@ -116,7 +115,7 @@ private:
     const Rules &rules_;
     const Network &network_;
     std::vector<Lane> lanes_;
-    std::uint32_t number_ = 0; // of the step
+    std::uint32_t number_ = 0; // of the current step
     std::uint64_t collisions_ = 0;
 };
 

@@ -1,11 +1,14 @@
-// Traffic with objects. The rules: rules.cl. A Cell knows the next one of its street, 0 at the end,
-// and when a vehicle was there; a Vehicle its cell and street; a Street its first cell, and its
-// exits; a Source its cell. All but vehicles are made at the beginning, and stay.
+// Traffic with objects. Rules: rules.cl. Only vehicles are created and deleted after the start.
+//
+//   Cell     the next cell of its street, 0 at the end; the steps at which it was taken
+//   Vehicle  its cell, its street
+//   Street   its first cell, its exits
+//   Source   its cell, its street
 #include "rules.cl"
 
-// A cell is taken at a step if its word for even or odd steps is that step's number. So whoever
-// looks sees what was before anybody moved, nobody writes what others read, and what was left
-// behind need not be cleared.
+// A cell is taken at a step if its word for even or odd steps has that step's number. Vehicles that
+// drive read the words of this step, and write those of the next step: no lane writes what another
+// lane reads, and old marks need not be cleared.
 #define NEVER 0xffffffffu
 
 static inline bool is_taken(global kma_world *w, Cell cell, uint step)
@@ -48,8 +51,8 @@ static inline void source_init(global kma_world *w, Source self, uint i, global 
     Source_street(w, self) = streets[places[i].y];
 }
 
-// What refers to others that must be there first. One work-item for each street. References are 0
-// where memory did not suffice.
+// Sets the references that need all objects. One work-item per street. A reference is 0 if its
+// object could not be created.
 kernel void connect(global kma_world *w, uint count, global const street_plan *plans,
                     global const Cell *cells, global const Street *streets)
 {
@@ -81,8 +84,8 @@ static inline void source_make(global kma_world *w, Source self, uint step)
     take(w, Source_cell(w, self), step);
 }
 
-// The street behind the end of `street` for a vehicle that came there after `distance` cells, or 0
-// if it may not go on.
+// Returns the street after the end of `street`, for a vehicle that arrives there after `distance`
+// cells; 0 if it must stop.
 static inline Street way_on(global kma_world *w, Street street, uint step, uint luck, uint distance)
 {
     const uint exits = Street_exit_count(w, street);
@@ -95,7 +98,7 @@ static inline Street way_on(global kma_world *w, Street street, uint step, uint 
 static inline void vehicle_drive(global kma_world *w, Vehicle self, uint step)
 {
     const uint luck = Vehicle_luck(w, self);
-    Cell cell = Vehicle_cell(w, self), cell_before = cell; // a cell before, for who dawdles
+    Cell cell = Vehicle_cell(w, self), cell_before = cell; // one cell back, if it dawdles
     Street street = Vehicle_street(w, self), street_before = street;
     uint most =
              min(min(Vehicle_speed(w, self) + 1u, top_speed(luck)), (uint)Street_limit(w, street)),
@@ -122,7 +125,7 @@ static inline void vehicle_drive(global kma_world *w, Vehicle self, uint step)
         cell = cell_before;
         street = street_before;
     }
-    if (distance != 0 && Cell_is_sink(w, cell)) { // nobody halts at one
+    if (distance != 0 && Cell_is_sink(w, cell)) { // a vehicle that halts does not arrive
         Vehicle_delete(w, self);
         return;
     }

@@ -1,10 +1,10 @@
-// Wa-Tor by hand, structure of arrays without objects: whatever an agent has is in the arrays of
-// its cell, and is copied when it moves. Cells without one have the room all the same. The rules:
-// rules.cl. One work-item for each cell.
+// Wa-Tor by hand, as a structure of arrays without objects: an agent's fields are elements of
+// arrays at its cell, and are copied when it moves. Cells without an agent have the same elements.
+// Rules: rules.cl. One work-item per cell.
 #include "rules.cl"
 
 enum { nobody, a_fish, a_shark };
-enum { nowhere = 0, dies = 5 }; // or 1 + a direction
+enum { nowhere = 0, dies = 5 }; // values of `going`; others are 1 + a direction
 
 kernel void populate(global uchar *who, global uchar *age, global uchar *energy,
                      global uchar *going, global uint *requests)
@@ -43,8 +43,8 @@ kernel void choose(uint phase, global uchar *going, global uint *requests)
     going[neighbour(cell, direction)] = 1 + opposite(direction);
 }
 
-// Nobody is in a target, or a fish that is eaten: so only who goes there writes it. (A work-item of
-// the target may see the newcomer as its own, who goes nowhere.)
+// The target is empty or has a fish that gets eaten. Only the agent that moves there writes to it:
+// the target's own work-item returns, because its `going` is nowhere.
 kernel void fish_move(global uchar *who, global uchar *age, global uchar *going)
 {
     const uint cell = (uint)get_global_id(0);

@@ -1,4 +1,4 @@
-// Wa-Tor by hand.
+// Wa-Tor by hand, on the host's side.
 #include "ocean.hpp"
 #include "simulation/plain_game.hpp"
 

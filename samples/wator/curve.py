@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the numbers of `wator --curve FILE.csv`: fish, sharks, and how much of the slots in blocks is empty.
+"""Plots the numbers of `wator --curve FILE.csv`: fish, sharks, and the share of empty slots.
 
 usage: curve.py FILE.csv PICTURE.svg      (needs matplotlib: python3-matplotlib)
 """
@@ -11,7 +11,8 @@ import matplotlib
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kma", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3})
+plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kma", "font.size": 9,
+                     "axes.grid": True, "grid.alpha": 0.3})
 
 
 def main():
@@ -22,7 +23,8 @@ def main():
     if not rows:
         sys.exit(f"curve.py: {sys.argv[1]} has no steps")
     steps = [row["step"] for row in rows]
-    figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(6.4, 4.4), height_ratios=(3, 2))
+    figure, (above, below) = plt.subplots(
+        2, 1, sharex=True, figsize=(6.4, 4.4), height_ratios=(3, 2))
     above.plot(steps, [row["fish"] / 1e6 for row in rows], color="#009e73", label="fish")
     above.plot(steps, [row["sharks"] / 1e6 for row in rows], color="#d55e00", label="sharks")
     above.set_ylabel("millions")

@@ -10,23 +10,23 @@ public:
     std::string name() const override { return "wator"; }
     std::string about() const override
     {
-        return "Wa-Tor: fish and sharks on a torus of cells, as objects on the device; and the "
-               "same by hand, and with structures in a\n"
-               "heap. Compares every cell with the host's own simulation.";
+        return "Wa-Tor: fish and sharks on a torus of cells, as objects on the device; for\n"
+               "comparison the same by hand, and with structures in a heap. Compares every cell\n"
+               "with the host's own simulation.";
     }
     void describe(samples::OptionList &options) override
     {
         options.add("--width", rules_.width, 3, 32768, "Cells from west to east");
         options.add("--height", rules_.height, 3, 32768, "Cells from north to south");
-        options.add("--seed", rules_.seed, 0, ~0u, "Where chance begins");
+        options.add("--seed", rules_.seed, 0, ~0u, "Seed of the random draws");
         options.add("--fish-spawn", rules_.fish_spawn, 1, 255,
-                    "Steps until a fish that moves leaves a child");
-        options.add("--shark-spawn", rules_.shark_spawn, 1, 255, "The same of a shark");
+                    "Age in steps from which a fish that moves leaves a child");
+        options.add("--shark-spawn", rules_.shark_spawn, 1, 255, "The same for a shark");
         options.add("--energy-start", rules_.energy_start, 1, 255,
-                    "Steps that a new shark lives without food, and one");
-        options.add("--energy-boost", rules_.energy_boost, 0, 255, "Steps more for a fish");
+                    "Energy of a new shark; a shark spends 1 per step, and dies at 0");
+        options.add("--energy-boost", rules_.energy_boost, 0, 255, "Energy gained from a fish");
         options.add("--fish-share", rules_.fish_share, 0, 256,
-                    "Cells with a fish at the beginning, of 256");
+                    "Cells with a fish at the start, of 256");
         options.add("--shark-share", rules_.shark_share, 0, 256, "Cells with a shark, of 256");
     }
     std::vector<std::pair<std::string, std::string>> paper() const override
@@ -44,7 +44,7 @@ public:
                 {"pointers", "structures in a slab heap"}};
     }
     std::uint32_t default_steps() const override { return 100; }
-    // who is not born is missing, and that is all
+    // Without memory a child is not born; the simulation goes on.
     bool goes_on_when_full() const override { return true; }
     std::string size() const override
     {

@@ -1,4 +1,4 @@
-// Wa-Tor with the object store: its schema, and its steps.
+// Wa-Tor with the object store: schema and steps.
 #include <algorithm>
 
 #include "ocean.hpp"
@@ -58,7 +58,7 @@ private:
         kma::Schema schema;
         schema.add_abstract("Agent", {"uint cell", "uint target", "uchar age"});
         schema.add("Fish", {}, "Agent").add("Shark", {"uchar energy"}, "Agent");
-        schema.block_bytes(64 * 10); // so that a block has 64 sharks, as it has 64 fish
+        schema.block_bytes(64 * 10); // a block has 64 sharks, and 64 fish
         schema.do_all("Fish", "fish_ask",
                       "uint phase, global const Agent *agents, global uint *requests", quiet());
         schema.do_all("Fish", "fish_move", "global Agent *agents", changing({"Fish"}));

@@ -1,4 +1,4 @@
-// The rules as the device's program has them, and numbers of a grid.
+// The rules' constants as build options, and a grid's numbers.
 #include "ocean.hpp"
 
 #include "common/defines.hpp"

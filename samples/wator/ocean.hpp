@@ -1,4 +1,4 @@
-// The torus, its rules' numbers, and what may be in a cell.
+// The torus, the rules' constants, and the contents of a cell.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace wator {
 
-/// The rules' numbers (rules.cl).
+/// The rules' constants (rules.cl).
 struct Rules {
     std::uint32_t width = 256, height = 256;
     std::uint32_t seed = 42;
-    std::uint32_t fish_spawn = 4, shark_spawn = 4; ///< ages from which who moves leaves a child
+    std::uint32_t fish_spawn = 4, shark_spawn = 4; ///< ages from which a move leaves a child
     std::uint32_t energy_start = 2, energy_boost = 4;
-    std::uint32_t fish_share = 64, shark_share = 64; ///< of 256 cells at the beginning
+    std::uint32_t fish_share = 64, shark_share = 64; ///< of 256 cells, at the start
 
     std::uint32_t cells() const { return width * height; }
-    /// As the device's program has them.
+    /// Returns the build options that define them for the device's program.
     std::string defines() const;
 };
 
 enum class Who : std::uint8_t { nobody, fish, shark };
 
-/// What is in a cell. Of a fish, energy is 0 here.
+/// The contents of a cell. The energy of a fish is 0 here.
 struct Cell {
     Who who = Who::nobody;
     std::uint8_t age = 0, energy = 0;
@@ -33,7 +33,7 @@ struct Cell {
 };
 using Grid = std::vector<Cell>; ///< row by row from the north
 
-/// How many there are of each.
+/// Returns the number of fish and of sharks.
 samples::Numbers population_of(const Grid &grid);
 
 /// With objects (wator.cl).

@@ -1,16 +1,17 @@
-// Wa-Tor with structures in a heap: an agent is a block, and an array of references has all that
-// there are. An agent that was born is appended, by one atomic of a counter; those that died are
-// taken out of the array after each phase. The rules: rules.cl.
+// Wa-Tor with structures in a heap. An agent is a block, and an array holds references to all
+// agents. A newborn agent is appended by one atomic add to a counter. Dead agents are removed from
+// the array after each phase. Rules: rules.cl.
 #include "kma/kma.cl"
 #include "rules.cl"
 
 typedef struct agent {
     uint cell, target;
     uint is_shark;
-    uchar age, energy; // 0: it is dead
+    uchar age, energy; // energy 0: it is dead
 } agent;
 
-// Counters: agents in the array, then those that were born.
+// Counters: agents in the array, including newborn ones; agents that `bury` keeps; failed
+// allocations.
 typedef struct population {
     kma_atomic_u32 agents, alive, failed;
 } population;
@@ -58,8 +59,8 @@ kernel void populate(global kma_heap *heap, global kma_ref *cells, global uint *
     cells[cell] = kma_ref_of(heap, self);
 }
 
-// The k-th agent of the list as it was before the phase, for work-item k; NULL if there are not so
-// many, or it is of the other sort.
+// Returns agent k of the array as it was before the phase; NULL if there is none, or if it is dead
+// or of the other class.
 static inline global agent *mine(global kma_heap *heap, uint is_shark, uint agents,
                                  global const kma_ref *list, uint k)
 {
@@ -69,7 +70,7 @@ static inline global agent *mine(global kma_heap *heap, uint is_shark, uint agen
     return self->is_shark == is_shark && self->energy != 0 ? self : (global agent *)0;
 }
 
-// Copies the number of agents, since those who move append more. One work-item.
+// Saves the number of agents before the moves append newborn ones. One work-item.
 kernel void note(global population *people, global uint *before)
 {
     *before = kma_load_u32(&people->agents, KMA_RELAXED);
@@ -141,7 +142,7 @@ kernel void move_all(global kma_heap *heap, uint is_shark, global const uint *be
     }
 }
 
-// Frees the dead, and copies the others to the next list.
+// Frees the dead agents, and copies the others to the next list.
 kernel void bury(global kma_heap *heap, global const kma_ref *list, global kma_ref *next,
                  global population *people)
 {
@@ -162,7 +163,7 @@ kernel void bury(global kma_heap *heap, global const kma_ref *list, global kma_r
     }
 }
 
-// Those that live are the list from now on. One work-item.
+// Makes the survivors the current list. One work-item.
 kernel void go_on(global population *people)
 {
     kma_store_u32(&people->agents, kma_load_u32(&people->alive, KMA_RELAXED), KMA_RELAXED);

@@ -1,4 +1,4 @@
-// Wa-Tor with structures in a slab heap.
+// Wa-Tor with structures in a slab heap, on the host's side.
 #include "ocean.hpp"
 #include "simulation/plain_game.hpp"
 

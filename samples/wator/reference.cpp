@@ -1,5 +1,5 @@
-// Wa-Tor on a grid, written from the rules and not from the kernels: wishes by coordinates, and
-// then the moves.
+// Wa-Tor on a grid, written from the rules, not from the kernels: first all requests, then all
+// moves.
 #include "reference.hpp"
 
 #include <algorithm>

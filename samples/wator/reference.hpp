@@ -1,4 +1,4 @@
-// The same on the host, one cell after the other, to compare with.
+// The same simulation on the host, one cell after the other, for comparison.
 #pragma once
 
 #include "ocean.hpp"

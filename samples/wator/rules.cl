@@ -1,20 +1,24 @@
-// The rules of Wa-Tor (Dewdney 1984) that all versions share: the torus of cells, and chance. Who
-// is where decides what happens, not the order in which work-items come: each draw is a hash of
-// seed, step, cell and purpose, so that all versions agree in every cell after any number of steps.
+// The rules of Wa-Tor (Dewdney 1984), which all versions share: the torus of cells, and random
+// draws. The state of the cells decides what happens, not the order of work-items: each draw is a
+// hash of seed, phase, cell and purpose. All versions agree in every cell after any number of
+// steps.
 //
-// In a step first all fish, then all sharks: everyone grows older and asks for a neighbouring cell;
-// each cell chooses one of those who asked for it; everyone who was chosen moves there. Fish ask
-// for a free cell. Sharks ask for one with a fish, which they eat, or else for a free one, lose
-// energy each step and die without. Who moves when old enough leaves a child where he was.
+// A step is a phase of all fish, then a phase of all sharks. In a phase
+//
+// 1. each agent grows older and requests a neighbouring cell. A fish requests a free one. A shark
+//    requests one with a fish, else a free one; it loses energy, and dies at 0;
+// 2. each requested cell chooses one of the agents that requested it;
+// 3. each chosen agent moves to the cell. A shark eats the fish there. An agent that is old enough
+//    leaves a child in its old cell.
 //
 // The program defines WIDTH, HEIGHT, SEED; FISH_SPAWN and SHARK_SPAWN, ages; ENERGY_START,
-// ENERGY_BOOST; FISH_SHARE, SHARK_SHARE of 256 cells.
+// ENERGY_BOOST; FISH_SHARE and SHARK_SHARE, of 256 cells.
 #ifndef WATOR_RULES_CL
 #define WATOR_RULES_CL
 
 #include "kma/platform/bits.cl"
 
-#ifndef WIDTH // so that this file compiles by itself
+#ifndef WIDTH // lets this file compile alone
 #define WIDTH        256u
 #define HEIGHT       256u
 #define SEED         42u
@@ -29,13 +33,13 @@
 
 enum purpose { who_is_there, first_age, where_to, whom_to_take };
 
-// `phase` 0 is the beginning, 1 and 2 are fish and sharks of the first step, and so on.
+// `phase` 0 is the start; 1 and 2 are the fish and the sharks of the first step, and so on.
 static inline uint chance(uint phase, uint cell, enum purpose purpose)
 {
     return kma_mix32(kma_mix32(SEED + phase * 4u + purpose) ^ cell);
 }
 
-// North, east, south, west.
+// Returns the neighbour in a direction: 0 north, 1 east, 2 south, 3 west.
 static inline uint neighbour(uint cell, uint direction)
 {
     const uint x = cell % WIDTH, y = cell / WIDTH;
@@ -56,7 +60,7 @@ static inline uint opposite(uint direction)
     return direction ^ 2u;
 }
 
-// One of the directions in `mask`, which is not 0, by a draw.
+// Chooses one of the directions in `mask`, which is not 0, by `draw`.
 static inline uint pick(uint mask, uint draw)
 {
     for (uint n = draw % popcount(mask); n != 0; n--)
@@ -64,13 +68,14 @@ static inline uint pick(uint mask, uint draw)
     return kma_lowest_bit(mask);
 }
 
-// A cell's word has a byte for each direction from which somebody asks for it; each has one writer.
+// Requests the neighbouring cell in `direction`. A cell's word has one byte per direction from
+// which a request can come; each byte has one writer.
 static inline void ask(global uint *requests, uint cell, uint direction)
 {
     ((global uchar *)requests)[4 * neighbour(cell, direction) + opposite(direction)] = 1;
 }
 
-// The directions of those who asked for a cell.
+// Returns the directions from which the cell is requested.
 static inline uint asking(uint request)
 {
     return (request & 1u) | (request >> 7 & 2u) | (request >> 14 & 4u) | (request >> 21 & 8u);

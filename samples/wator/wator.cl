@@ -1,5 +1,5 @@
-// Wa-Tor with objects: a fish or shark is an object of its class, a cell knows who is in it. The
-// rules: rules.cl.
+// Wa-Tor with objects: a fish or shark is an object of its class; a cell refers to its agent.
+// Rules: rules.cl.
 #include "rules.cl"
 
 static inline void settle(global kma_world *w, Agent self, uint cell, global Agent *agents)
@@ -8,7 +8,7 @@ static inline void settle(global kma_world *w, Agent self, uint cell, global Age
     agents[cell] = self;
 }
 
-// At the beginning: who is in each cell, by lot. Any number of work-items.
+// Fills the cells at random. Any number of work-items.
 kernel void populate(global kma_world *w, global Agent *agents, global uint *requests)
 {
     for (uint cell = (uint)get_global_id(0); cell < CELLS; cell += (uint)get_global_size(0)) {
@@ -32,7 +32,7 @@ kernel void populate(global kma_world *w, global Agent *agents, global uint *req
     }
 }
 
-// Each cell chooses one of those who asked for it. One work-item for each.
+// Each requested cell chooses one of the agents that requested it. One work-item per cell.
 kernel void choose(global kma_world *w, uint phase, global const Agent *agents,
                    global uint *requests)
 {

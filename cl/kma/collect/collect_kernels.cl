@@ -1,12 +1,12 @@
-// The kernels of a collector (kma::Collector). While nothing else runs on the heap; one dimension.
+// Kernels of a collector (kma::Collector). No other kernel uses the heap meanwhile; one dimension.
 #ifndef KMA_COLLECT_COLLECT_KERNELS_CL
 #define KMA_COLLECT_COLLECT_KERNELS_CL
 
 #include "kma/collect/lists.cl"
 #include "kma/collect/sweep.cl"
 
-// Takes a block for the collector's tables of `units` units. *ref becomes its ref, 0 if the heap
-// has no memory for it. One work-item.
+// Takes a block for the collector's tables of `units` units. *ref becomes its ref, 0 without
+// memory. One work-item.
 kernel void kma_collector_new_kernel(global kma_heap *heap, uint types, uint units, ulong bytes,
                                      global uint *ref)
 {
@@ -20,13 +20,13 @@ kernel void kma_collector_new_kernel(global kma_heap *heap, uint types, uint uni
     collector->marks = collector->table + units / KMA_UNIT;
 }
 
-// Makes it the heap's, when its tables are clear. One work-item.
+// Makes the collector at `ref` the heap's, after its tables were cleared. One work-item.
 kernel void kma_collector_begin_kernel(global kma_heap *heap, uint ref)
 {
     ((global kma_heap_header *)heap)->collector = ref;
 }
 
-// *has becomes whether the heap has a block of so many bytes. One work-item.
+// *has becomes 1 if the heap can serve a block of `bytes`, else 0. One work-item.
 kernel void kma_collector_try_kernel(global kma_heap *heap, ulong bytes, global uint *has)
 {
     global void *const block = kma_malloc(heap, (size_t)bytes);
@@ -42,7 +42,8 @@ kernel void kma_collector_clear_kernel(global kma_heap *heap, uint ref, uint uni
         first[i] = (uint4)(0u);
 }
 
-// Marks what `count` references lead to, from number `first` of a buffer on, and queues for round
+// Marks the objects that `count` roots lead to, from number `first` of a buffer on, and queues for
+// round
 // 0. `which` is the buffer's number, for reports.
 kernel void kma_mark_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *roots, ulong first,
                                   ulong count, uint which)
@@ -60,7 +61,7 @@ kernel void kma_mark_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *roo
     }
 }
 
-// A round: visits the items of queue `from`, and queues what it reaches for the next one.
+// A round: visits the items of queue `from`, and queues objects for the next one.
 kernel void kma_mark_round_kernel(KMA_MARKING_PARAMETERS, global const kma_mark_item *from,
                                   uint round)
 {
@@ -97,7 +98,7 @@ kernel void kma_mark_again_kernel(KMA_MARKING_PARAMETERS)
     }
 }
 
-// Step 1 of a pass over lists (lists.cl): chooses the splitters of all tiles. None is reached yet.
+// Step 1 of a pass over lists (lists.cl): chooses the splitters of all tiles, none reached yet.
 kernel void kma_list_choose_kernel(KMA_MARKING_PARAMETERS, global uint *splitters,
                                    global uint *reached, uint tiles, uint field)
 {
@@ -108,8 +109,8 @@ kernel void kma_list_choose_kernel(KMA_MARKING_PARAMETERS, global uint *splitter
     }
 }
 
-// Step 2: next[t] becomes the tile that tile t's splitter leads to. What the first `items` items of
-// the queue lead to is reached.
+// Step 2: next[t] becomes the tile that tile t's splitter leads to. The splitters that the first
+// `items` items of the queue lead to become reached.
 kernel void kma_list_walk_kernel(KMA_MARKING_PARAMETERS, global const uint *splitters,
                                  global uint *reached, uint tiles, uint field, global uint *next,
                                  uint items)
@@ -131,7 +132,7 @@ kernel void kma_list_walk_kernel(KMA_MARKING_PARAMETERS, global const uint *spli
     }
 }
 
-// Step 3, as often as log2 of the tiles and once more: `beyond` is the `next` of the next time.
+// Step 3, launched log2(tiles) + 1 times: `beyond` is `next` of the next launch.
 kernel void kma_list_double_kernel(global kma_atomic_u32 *reached, uint tiles,
                                    global const uint *next, global uint *beyond)
 {
@@ -143,7 +144,7 @@ kernel void kma_list_double_kernel(global kma_atomic_u32 *reached, uint tiles,
     }
 }
 
-// Step 4: marks and queues what is reached, for round 0, behind what is there.
+// Step 4: marks the reached splitters and appends them to the queue of round 0.
 kernel void kma_list_queue_kernel(KMA_MARKING_PARAMETERS, global const uint *splitters,
                                   global const uint *reached, uint tiles)
 {
@@ -158,8 +159,8 @@ kernel void kma_list_queue_kernel(KMA_MARKING_PARAMETERS, global const uint *spl
     }
 }
 
-// Frees all typed objects without a mark, and leaves those alone whose type cannot be. Each
-// work-item has 32 units at a time.
+// Frees all unmarked typed objects; records impossible types and leaves those objects. Each
+// work-item takes 32 units at a time.
 kernel void kma_sweep_kernel(KMA_MARKING_PARAMETERS)
 {
     const kma_marking m = KMA_MARKING_OF(0, 0, 0); // which queues nothing

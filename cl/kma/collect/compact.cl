@@ -1,30 +1,29 @@
-// Compaction: moves the objects of some thinned-out regions, the sources, into free slots of
-// others, the targets, so that memory side by side becomes free. Behind a collection, so that the
-// mark bits are those of the living objects. The steps (collect/compact_kernels.cl):
+// Compaction: moves the objects of sparse regions, the sources, into free slots of others, the
+// targets, which leaves free memory side by side. It follows a collection: the mark bits are those
+// of the living objects. No other kernel uses the heap meanwhile. The steps
+// (collect/compact_kernels.cl):
 //
-// 1. census   Counts what is in each region. The host decides which are sources and targets
-//             (host/src/collect/compaction_plan.cpp).
+// 1. census   Counts what is in each region. The host selects sources and targets
+//    (host/src/collect/compaction_plan.cpp).
 // 2. count    Counts the objects of sources by the size class of their slots.
-// 3. list     Lists free slots of targets, for each class as many as are wanted. If they are too
-//             few, free frames outside of sources become pages, from the heap's bottom on.
-// 4. move     An object takes a slot of the list. Its copy has its type and its mark; the mark of
-//             the original goes, and its first word becomes the copy's ref. An object for which
-//             there is no slot stays.
-// 5. rewrite  Looks at all references of the regions that have any into the sources' zones, and of
-//             roots. A reference to an object without a mark, in a region from which objects have
-//             moved, becomes what stands there. The parts of large arrays of references are looked
-//             at by a group each.
+// 3. list     Lists free slots of targets, as many of each class as are wanted. If they are too
+//    few, free frames outside of sources become pages, from the heap's bottom on.
+// 4. move     An object takes a slot of the list. Its copy gets its type and its mark. The original
+//    loses its mark; its first word becomes the copy's ref. An object without a slot stays.
+// 5. rewrite  Looks at all references of roots, and of the regions that have any into the sources'
+//    zones. A reference to an unmarked object, in a region from which objects have moved, becomes
+//    the ref there. A work-group takes a part of a large array of references at a time.
 // 6. free     Sweeps the regions from which objects have moved, and ends the sources' pages without
-//             blocks.
+//    blocks.
 //
-// A slab is its first line's region's, also where it ends in the next: so objects move from regions
-// that are no sources, too, and nothing here asks an object's region but `moved_from`.
+// A slab belongs to the region of its first line, also where it ends in the next one. Objects
+// therefore also move from regions that are no sources; only `moved_from` says from which.
 //
-// A free of the last block of lines makes them free lines, and the trees tell of them at once:
-// there is nothing left to merge.
+// The free of the last block of lines makes them free lines, listed in the trees: nothing is left
+// to merge.
 //
-// Nothing else runs on the heap. Slots of targets are claimed by the move alone, so no slot is
-// claimed that is not needed. In a list entry a slot is a line and a bit of its word.
+// Only the move claims slots of targets: no slot is claimed in vain. A list entry is a line and a
+// bit of its word.
 #ifndef KMA_COLLECT_COMPACT_CL
 #define KMA_COLLECT_COMPACT_CL
 
@@ -32,12 +31,12 @@
 
 #define KMA_COMPACT_PART_SHIFT 12u // log2 of the elements of an array's part
 
-// The slots that a line word has.
+// The slots of a line word.
 typedef struct kma_compact_line {
     uint slots; // a bit each
     uint taken; // of these
-    uint first; // unit of slot 0, from frame 0's begin on
-    uint units; // of each; 0: of a mixed slab
+    uint first; // unit of slot 0, counted from frame 0's begin
+    uint units; // of each slot; 0: a mixed slab
     uint step;  // units from one slot to the next
     kma_slab_planes planes;
 } kma_compact_line;
@@ -73,14 +72,14 @@ static inline uint kma_compact_slot_units(const kma_compact_line *line, uint slo
     return line->units != 0 ? line->units : kma_slab_mixed_units(&line->planes, slot);
 }
 
-// The slot's first unit, from frame 0's begin on.
+// The slot's first unit, counted from frame 0's begin.
 static inline uint kma_compact_slot_at(const kma_compact_line *line, uint slot)
 {
     return line->first +
            (line->units != 0 ? slot * line->step : kma_slab_mixed_offset(&line->planes, slot));
 }
 
-// How many of the slots that are taken have more than `largest` units.
+// Returns how many of the taken slots have more than `largest` units.
 static inline uint kma_compact_larger(const kma_compact_line *line, uint largest)
 {
     if (line->units != 0)
@@ -91,7 +90,7 @@ static inline uint kma_compact_larger(const kma_compact_line *line, uint largest
     return larger;
 }
 
-// Units of some of the slots together.
+// Returns the units of some of the slots together.
 static inline uint kma_compact_units_of(const kma_compact_line *line, uint slots)
 {
     if (line->units != 0)
@@ -102,8 +101,8 @@ static inline uint kma_compact_units_of(const kma_compact_line *line, uint slots
     return units;
 }
 
-// The first unit of a living object in the block at `ref`, of so many units; KMA_NULL if there is
-// none. In front of an array's elements is one unit.
+// Returns the first unit of the living object in the block of `units` units at `ref`; KMA_NULL if
+// there is none. An array's elements begin one unit behind the block.
 static inline kma_ref kma_compact_object(const kma_marking *m, kma_ref ref, uint units)
 {
     const uint type = m->table[ref];
@@ -115,14 +114,14 @@ static inline kma_ref kma_compact_object(const kma_marking *m, kma_ref ref, uint
     return (kma_load_u32(&m->marks[ref / 32], KMA_RELAXED) >> ref % 32 & 1) != 0 ? ref : KMA_NULL;
 }
 
-// Makes a page of a frame that is free and in no source, and returns it; KMA_SLAB_NONE if there is
-// none. The page is listed as one that may have no blocks, which it has not yet.
+// Makes a page of a free frame outside of sources, and returns it; KMA_SLAB_NONE if there is none.
+// Lists the page in the empty tree: it has no blocks yet.
 static inline uint kma_compact_new_page(const kma_marking *m, global const uint *is_source,
                                         global kma_compaction *compaction, uint size_class)
 {
     global kma_slab *const heap = (global kma_slab *)m->heap;
     const uint slotted = 1u << kma_slab_page_shift(kma_slab_units(size_class)); // words with slots
-    for (;;) { // each time another frame
+    for (;;) { // another frame each round
         const uint frame = kma_fetch_add_u32(&compaction->next_frame, 1, KMA_RELAXED);
         if (frame >= heap->plan.frames)
             return KMA_SLAB_NONE;
@@ -142,8 +141,7 @@ static inline uint kma_compact_new_page(const kma_marking *m, global const uint 
     }
 }
 
-// Moves the block at `from`, of so many units, which has the object at `object`, into a listed
-// slot.
+// Moves the block of `units` units at `from`, with its object at `object`, into a listed slot.
 static inline void kma_compact_move(const kma_marking *m, kma_ref from, kma_ref object, uint units,
                                     uint entry, global uint *moved_from)
 {
@@ -163,14 +161,14 @@ static inline void kma_compact_move(const kma_marking *m, kma_ref from, kma_ref 
                         kma_load_u32(&m->zones[kma_mark_region(m, object)], KMA_RELAXED));
 }
 
-// Whether a reference leads into a region from which objects have moved.
+// 1 if a reference leads into a region from which objects have moved, else 0.
 static inline uint kma_compact_may_have_moved(const kma_marking *m, global const uint *moved_from,
                                               kma_ref reference)
 {
     return reference != KMA_NULL ? moved_from[kma_mark_region(m, reference)] : 0;
 }
 
-// Where that object is now.
+// Returns where that object is now.
 static inline kma_ref kma_compact_follow(const kma_marking *m, kma_ref reference)
 {
     const uint marks = kma_load_u32(&m->marks[reference / 32], KMA_RELAXED);
@@ -181,7 +179,7 @@ static inline kma_ref kma_compact_follow(const kma_marking *m, kma_ref reference
 
 #define KMA_COMPACT_AT_ONCE 4u // references in flight
 
-// Rewrites the references in elements begin, begin + step, … of an object, those below `end`.
+// Rewrites the references in elements begin, begin + step, … below `end` of an object.
 static inline void kma_compact_rewrite(const kma_marking *m, global const uint *moved_from,
                                        kma_ref ref, const kma_type *type, uint begin, uint end,
                                        uint step)
@@ -197,7 +195,7 @@ static inline void kma_compact_rewrite(const kma_marking *m, global const uint *
                 offsets[k] = m->references[number].offset;
                 values[k] = *(global const kma_ref *)(element + offsets[k]);
             }
-            uint left = 0; // references that may be old, a bit each
+            uint left = 0; // references that may be stale, a bit each
             KMA_UNROLL(4)
             for (uint k = 0; k < KMA_COMPACT_AT_ONCE; k++)
                 left |= kma_compact_may_have_moved(m, moved_from, values[k]) << k;
@@ -209,8 +207,8 @@ static inline void kma_compact_rewrite(const kma_marking *m, global const uint *
     }
 }
 
-// Rewrites the references of an object, or of a large array lists the parts for groups: as items of
-// the queue.
+// Rewrites the references of an object. Of a large array, queues the parts for work-groups instead,
+// if the queue has space.
 static inline void kma_compact_rewrite_object(const kma_marking *m, global const uint *moved_from,
                                               kma_ref ref)
 {

@@ -1,17 +1,17 @@
-// The kernels of a compaction (collect/compact.cl). While nothing else runs on the heap; one
-// dimension. A work-group takes a region at a time, but where the kernel says otherwise.
+// Kernels of a compaction (collect/compact.cl). No other kernel uses the heap meanwhile; one
+// dimension. Unless said otherwise, a work-group takes a region at a time.
 #ifndef KMA_COLLECT_COMPACT_KERNELS_CL
 #define KMA_COLLECT_COMPACT_KERNELS_CL
 
 #include "kma/collect/compact.cl"
 
-// In a kernel, of its work-item; in one that looks at line words, SLABS behind it.
+// A kernel's state; KMA_COMPACTING_SLABS also in kernels that read line words.
 #define KMA_COMPACTING                                                                             \
     const kma_marking m = KMA_MARKING_OF(0, 0, 0);                                                 \
     const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0)
 #define KMA_COMPACTING_SLABS global kma_slab *const slab = (global kma_slab *)heap
 
-// Lines of a region, from *first on; fewer in the last one.
+// Returns the lines of a region, from *first on; the last one may have fewer.
 static inline uint kma_compact_lines(const kma_marking *m, uint region, uint *first)
 {
     const uint shift = m->region_shift - KMA_SLAB_LINE_SHIFT;
@@ -20,7 +20,7 @@ static inline uint kma_compact_lines(const kma_marking *m, uint region, uint *fi
     return min(lines - *first, 1u << shift);
 }
 
-// Mark words of a region, from *first on.
+// Returns the mark words of a region, from *first on.
 static inline uint kma_compact_mark_words(const kma_marking *m, uint region, uint *first)
 {
     uint line;
@@ -29,8 +29,8 @@ static inline uint kma_compact_mark_words(const kma_marking *m, uint region, uin
     return (lines << KMA_SLAB_LINE_SHIFT) / 32;
 }
 
-// Of a slab that begins in a region and ends in another: how many objects it has elsewhere. Their
-// marks are counted there, so they are added to `fixed` there.
+// Of a slab that begins in a region and ends in another: returns how many objects it has elsewhere.
+// Their marks are counted in the other region: adds them to `fixed` there.
 static inline uint kma_compact_beyond(const kma_marking *m, const kma_compact_line *line,
                                       uint region, global kma_region *regions)
 {
@@ -47,7 +47,7 @@ static inline uint kma_compact_beyond(const kma_marking *m, const kma_compact_li
     return beyond;
 }
 
-// Step 1: what is in each region. Blocks of more than `largest` units cannot move.
+// Step 1: counts what is in each region. Blocks of more than `largest` units cannot move.
 kernel void kma_compact_census_kernel(KMA_MARKING_PARAMETERS, global kma_region *regions,
                                       uint region_count, uint largest)
 {
@@ -76,10 +76,10 @@ kernel void kma_compact_census_kernel(KMA_MARKING_PARAMETERS, global kma_region 
                 kma_load_u32(kma_slab_used(slab, at >> KMA_SLAB_FRAME_SHIFT), KMA_RELAXED) == 0)
                 open += KMA_SLAB_FRAME_UNITS;
             const uint word = kma_load_u32(kma_slab_word(slab, at), KMA_RELAXED);
-            uint last = region; // that it lies in
+            uint last = region; // the last region that the run or slab lies in
             if ((word & (KMA_SLAB_FORM | KMA_SLAB_RUN)) == KMA_SLAB_RUN) {
                 last = (at + (word & KMA_SLAB_RUN_LINES) - 1) >> shift;
-                fixed += 2; // itself, for which there may be a mark, and 1 for all of its regions
+                fixed += 2; // itself, which may have a mark, and 1 for its regions
                 for (uint r = region + 1; r <= last && r < region_count; r++)
                     kma_fetch_add_u32(&regions[r].fixed, 1, KMA_RELAXED);
             } else if (line.slots != 0 && (word & KMA_SLAB_FORM) == KMA_SLAB_SLAB) {
@@ -106,8 +106,8 @@ kernel void kma_compact_census_kernel(KMA_MARKING_PARAMETERS, global kma_region 
     }
 }
 
-// What each 64 bytes of the blocks' memory have: KMA_PIECE_… in a byte, which is 0 before. Objects
-// of 32 bytes share one, so the last of several that are written stays.
+// Writes what each 64 bytes of the blocks' memory hold: KMA_PIECE_… in a byte, 0 before. Two
+// objects of 32 bytes share one; the last one written stays.
 kernel void kma_compact_map_kernel(KMA_MARKING_PARAMETERS, global uchar *pieces)
 {
     KMA_COMPACTING;
@@ -137,8 +137,9 @@ kernel void kma_compact_map_kernel(KMA_MARKING_PARAMETERS, global uchar *pieces)
     }
 }
 
-// Adds to a local count of each size class the slots of a line that `slots` has. Those of a mixed
-// slab that have no class's exact size, or more than `largest` units, count as none if `is_exact`.
+// Adds the slots of a line in the mask `slots` to local counts of each size class. Leaves out slots
+// of more than `largest` units and, if `is_exact`, those of a mixed slab without a class's exact
+// size.
 static inline void kma_compact_count(local uint *counts, const kma_compact_line *line, uint slots,
                                      bool is_exact, uint largest)
 {
@@ -180,7 +181,7 @@ kernel void kma_compact_count_kernel(KMA_MARKING_PARAMETERS, global const uint *
             kma_fetch_add_u32(&compaction->wanted[i], counts[i], KMA_RELAXED);
 }
 
-// The places of the classes in the list of `places`, side by side. One work-item.
+// Step 3: assigns each class its part of a list of `places` entries, side by side. One work-item.
 kernel void kma_compact_place_kernel(global kma_compaction *compaction, uint places)
 {
     uint next = 0;
@@ -192,8 +193,8 @@ kernel void kma_compact_place_kernel(global kma_compaction *compaction, uint pla
     }
 }
 
-// By the whole work-group: reserves so many places of each class by adding to `totals`. Leaves in
-// `next` the first of them, in `counts` 0.
+// Reserves counts[i] list entries of each class i by adding to `totals`. Leaves the first one in
+// `next`, 0 in `counts`. Called by the whole work-group.
 static inline void kma_compact_reserve(local uint *counts, local uint *next,
                                        global kma_atomic_u32 *totals, uint me, uint items)
 {
@@ -246,8 +247,8 @@ kernel void kma_compact_list_kernel(KMA_MARKING_PARAMETERS, global const uint *i
     }
 }
 
-// Lists the slots of new pages of the classes for which there are too few. A work-item makes a page
-// at a time.
+// Step 3: lists the slots of new pages, of classes with too few free slots. A work-item makes a
+// page at a time.
 kernel void kma_compact_pages_kernel(KMA_MARKING_PARAMETERS, global const uint *is_source,
                                      global kma_compaction *compaction, global uint *list)
 {
@@ -256,7 +257,7 @@ kernel void kma_compact_pages_kernel(KMA_MARKING_PARAMETERS, global const uint *
         const uint wanted = kma_load_u32(&compaction->wanted[size_class], KMA_RELAXED);
         const uint slots = KMA_SLAB_FRAME_UNITS / kma_slab_units(size_class);
         const uint shift = kma_slab_page_shift(kma_slab_units(size_class));
-        // Until there are enough, each time a page more.
+        // Until there are enough: a page more each round.
         while (kma_load_u32(&compaction->listed[size_class], KMA_RELAXED) < wanted) {
             const uint first =
                 kma_fetch_add_u32(&compaction->listed[size_class], slots, KMA_RELAXED);
@@ -323,8 +324,8 @@ kernel void kma_compact_move_kernel(KMA_MARKING_PARAMETERS, global const uint *s
     }
 }
 
-// Lists the regions with references into `zones_of_sources`: the next kernel's loop has barriers,
-// and must not skip a region (docs/porting.md). A work-item looks at one region at a time.
+// Step 5: lists the regions with references into `zones_of_sources`. The next kernel's loop has
+// barriers and must not skip a region (docs/porting.md). A work-item looks at one region at a time.
 kernel void kma_compact_choose_kernel(global kma_atomic_u32 *zones, uint region_count,
                                       uint zones_of_sources, global kma_compaction *compaction,
                                       global uint *chosen)
@@ -336,9 +337,9 @@ kernel void kma_compact_choose_kernel(global kma_atomic_u32 *zones, uint region_
 
 #define KMA_COMPACT_ITEMS 256u // of a group at most
 
-// Step 5: rewrites references in objects of these regions. Lists the parts of large arrays in the
-// queue. A group gathers the objects of a mark word for each of its work-items, so that those side
-// by side in memory are rewritten side by side.
+// Step 5: rewrites references in the objects of these regions; queues the parts of large arrays. A
+// group gathers the objects of one mark word for each work-item, then rewrites them: neighbouring
+// work-items take objects side by side in memory.
 kernel void kma_compact_rewrite_kernel(KMA_MARKING_PARAMETERS, global const uint *moved_from,
                                        global kma_compaction *compaction, global const uint *chosen)
 {
@@ -366,7 +367,7 @@ kernel void kma_compact_rewrite_kernel(KMA_MARKING_PARAMETERS, global const uint
     }
 }
 
-// The parts that are listed, a group each.
+// Step 5: rewrites the queued parts of arrays, a work-group each.
 kernel void kma_compact_rewrite_parts_kernel(KMA_MARKING_PARAMETERS, global const uint *moved_from)
 {
     KMA_COMPACTING;
@@ -383,7 +384,8 @@ kernel void kma_compact_rewrite_parts_kernel(KMA_MARKING_PARAMETERS, global cons
     }
 }
 
-// Those of `count` roots, from number `first` of a buffer on. A work-item takes one at a time.
+// Step 5: rewrites `count` roots, from number `first` of a buffer on. A work-item takes one at a
+// time.
 kernel void kma_compact_rewrite_roots_kernel(KMA_MARKING_PARAMETERS, global const uint *moved_from,
                                              global uint *roots, ulong first, ulong count)
 {
@@ -411,7 +413,7 @@ kernel void kma_compact_free_kernel(KMA_MARKING_PARAMETERS, global const uint *m
     }
 }
 
-// Ends the sources' pages that have no blocks. A work-item takes a frame at a time.
+// Step 6: ends the sources' pages without blocks. A work-item takes a frame at a time.
 kernel void kma_compact_end_pages_kernel(KMA_MARKING_PARAMETERS, global const uint *sources,
                                          uint source_count)
 {

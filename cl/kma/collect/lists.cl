@@ -1,28 +1,27 @@
-// Long lists: one work-item that follows one takes about a microsecond for each element on a GPU.
-// When few work-items are left with something to visit, a pass of these steps finds where the rest
-// of the work-items can begin, as list ranking does by splitters (Reid-Miller, List ranking and
-// list scan on the Cray C-90, SPAA 1994):
+// Long lists. One work-item takes about a microsecond for each element of a list on a GPU. When a
+// round has few items left, a pass of these steps finds where more work-items can begin, as list
+// ranking does by splitters (Reid-Miller, List ranking and list scan on the Cray C-90, SPAA 1994):
 //
-// 1. choose   One splitter in each tile of 256 units, by chance: an object without a mark that has
-//             reference number `field`.
-// 2. walk     From each splitter along `field`, to the next splitter. From each object in the queue
-//             too: what is met is reached.
-// 3. double   Each reached splitter tells the one that it leads to, and each splitter learns where
-//             its next one leads: after k such kernels all within 2^k splitters are reached.
+// 1. choose   One random splitter in each tile of 256 units: an object without a mark that has
+//    reference number `field`.
+// 2. walk     From each splitter along `field` to the next splitter. Also from each object in the
+//    queue: the first splitter found there is reached.
+// 3. double   Each reached splitter marks its next one as reached, and each splitter learns the
+//    next one of its next one. After k such kernels all within 2^k splitters are reached.
 // 4. queue    Marks and queues all reached splitters.
 //
-// Splitters are on lists that are garbage, too, and what they lead to may be gone: each step looks
-// at the type table first, and nothing is written but the tables here. What is reached, references
-// lead to from a root.
+// Splitters may be on lists that are garbage, and references there may dangle: each step looks at
+// the type table first, and writes only the tables here. A reached splitter is reachable from a
+// root.
 #ifndef KMA_COLLECT_LISTS_CL
 #define KMA_COLLECT_LISTS_CL
 
 #include "kma/collect/mark.cl"
 
-#define KMA_LIST_STEPS 8192u // of a walk at most
+#define KMA_LIST_STEPS 8192u // of a walk, at most
 #define KMA_LIST_NONE 0xffffffffu
 
-// Whether reference number `field` of an object leads on: it is one, and has no mark.
+// True if `ref` is an unmarked object with reference number `field`.
 static inline bool kma_list_has_field(const kma_marking *m, uint ref, uint field)
 {
     const uint type = kma_mark_type(m, ref);
@@ -30,7 +29,7 @@ static inline bool kma_list_has_field(const kma_marking *m, uint ref, uint field
            (kma_load_u32(&m->marks[ref / 32], KMA_RELAXED) >> ref % 32 & 1) == 0;
 }
 
-// What reference number `field` of an object leads to.
+// Returns reference number `field` of an object.
 static inline uint kma_list_follow(const kma_marking *m, uint ref, uint field)
 {
     const uint first = m->types[m->table[ref] - 1].first;
@@ -38,7 +37,7 @@ static inline uint kma_list_follow(const kma_marking *m, uint ref, uint field)
                                   m->references[first + field].offset);
 }
 
-// The splitter of a tile, KMA_NULL if it has no object that can be one.
+// Returns the splitter of a tile; KMA_NULL if no object there can be one.
 static inline uint kma_list_choose(const kma_marking *m, uint tile, uint field)
 {
     uint chosen = KMA_NULL, least = 0xffffffffu;
@@ -58,7 +57,8 @@ static inline uint kma_list_choose(const kma_marking *m, uint tile, uint field)
     return chosen;
 }
 
-// The tile of the first splitter that is met from an object on; KMA_LIST_NONE if none is met.
+// Returns the tile of the first splitter behind an object along `field`; KMA_LIST_NONE if there is
+// none within KMA_LIST_STEPS.
 static inline uint kma_list_walk(const kma_marking *m, global const uint *splitters, uint ref,
                                  uint field)
 {

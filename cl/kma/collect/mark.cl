@@ -1,28 +1,27 @@
-// Mark: from the roots on, sets the mark bits of all typed objects that references lead to.
+// Mark: sets the mark bits of all typed objects that are reachable from the roots.
 //
-// 1. A round visits the items of one queue: objects, and parts of arrays. The work-item whose
-//    fetch_or sets an object's mark bit sees to it that the object is visited.
-// 2. A work-item keeps some objects that it reached on a stack of its own, and visits those next,
-//    KMA_MARK_STEPS at most, so that a list costs no round for each element. It queues what is left
-//    then, and what the stack has no place for, for the next round. While a round has few items it
-//    queues sooner, so that other work-items get something to do.
-// 3. A work-group gathers what it queues in local memory, and reserves places in the queue for all
-//    of that by one atomic. What local memory has no place for is queued one by one.
-// 4. A part of more than 64 elements is split into 32 smaller ones. (Elements with many references
-//    each are not.) The splitting work-item visits the parts that a full queue has no place for.
-// 5. A full queue drops objects. They have their mark bits, so no round would visit them again.
-//    When the queues are empty, and objects were dropped, kma_mark_again_kernel visits all marked
-//    objects, whose references reach what is missing. Each repetition marks objects, or is the
-//    last.
+// 1. A round visits the items of one queue: objects, and parts of arrays. The work-item that sets
+//    an object's mark bit, by fetch_or, visits the object or queues it.
+// 2. A work-item keeps some objects that it reached on its own stack and visits those next,
+//    KMA_MARK_STEPS at most: a list does not take a round for each element. It queues the rest for
+//    the next round. While a round has few items it queues earlier, which gives other work-items
+//    something to do.
+// 3. A work-group gathers what it queues in local memory, and reserves space in the queue for it by
+//    one atomic. Items that do not fit into local memory are queued one by one.
+// 4. A part of more than 64 elements is split into 32 smaller ones. The splitting work-item visits
+//    the parts that a full queue does not take.
+// 5. A full queue drops objects, which have their mark bits: no round visits them again. When the
+//    queues are empty and objects were dropped, kma_mark_again_kernel visits all marked objects. It
+//    is repeated until it marks no object.
 //
-// A reference that leads to no typed object within the heap is noted and not followed.
+// A reference that leads to no typed object in the heap is recorded and not followed.
 //
-// The heap is 32 zones of a power of two of regions each. For each region is noted to which zones
-// its objects have references, for compaction (compact.cl).
+// The heap is 32 zones of a power of two of regions each. For each region the zones to which its
+// objects have references are recorded, for compaction (compact.cl).
 //
-// All atomics are relaxed: a round reads what kernels before it wrote, and a mark bit that another
-// work-item set only tells that there is nothing left to do. While nothing else runs on the heap.
-// Work-items wait for those of their own group alone, at barriers.
+// All atomics are relaxed: a round reads what earlier kernels wrote, and a mark bit set by another
+// work-item means only that nothing is left to do. No other kernel uses the heap meanwhile.
+// Work-items wait only for their own work-group, at barriers.
 #ifndef KMA_COLLECT_MARK_CL
 #define KMA_COLLECT_MARK_CL
 
@@ -37,13 +36,13 @@
 #define KMA_MARK_GATHERED 512u                   // items that a work-group gathers
 #define KMA_MARK_UNSPLIT 0xffffffffu
 
-// What the kernels of a collection have in common.
+// Parameters of all kernels of a collection.
 #define KMA_MARKING_PARAMETERS                                                                     \
     global kma_heap *heap, global const kma_type *types, uint type_count,                          \
         global const kma_reference *references, global kma_collection *collection,                 \
         global kma_atomic_u32 *zones, global kma_mark_item *queue, uint capacity
 
-// What a kernel gives to the functions here.
+// The state of marking in a kernel.
 typedef struct kma_marking {
     global kma_heap *heap;
     global const uchar *table;
@@ -64,8 +63,7 @@ typedef struct kma_marking {
     local uint *gathered_count;
 } kma_marking;
 
-// Stores an item at a place of the queue; notes that it was dropped if the queue ends in front of
-// that.
+// Stores an item at position `place` of the queue, or records that it was dropped.
 static inline void kma_mark_store(const kma_marking *m, uint place, kma_mark_item item)
 {
     if (place < m->capacity)
@@ -85,7 +83,7 @@ static inline void kma_mark_push(const kma_marking *m, uint ref)
         kma_mark_store(m, kma_fetch_add_u32(m->count, 1, KMA_RELAXED), item);
 }
 
-// Notes damage: where it is, and what is there.
+// Records damage: where it is, and the value there.
 static inline void kma_mark_damaged(const kma_marking *m, uint object, uint offset, uint value,
                                     uint written)
 {
@@ -99,7 +97,8 @@ static inline void kma_mark_damaged(const kma_marking *m, uint object, uint offs
     record->written = written;
 }
 
-// The type table's byte of a unit if a typed object may begin there that ends in the heap, else 0.
+// Returns the type table's byte of a unit if a typed object that ends in the heap may begin there,
+// else 0.
 static inline uint kma_mark_type(const kma_marking *m, uint ref)
 {
     const uint type = ref >= m->begin && ref < m->limit ? m->table[ref] : 0;
@@ -111,9 +110,9 @@ static inline uint kma_mark_type(const kma_marking *m, uint ref)
     return m->limit - ref >= units ? type : 0;
 }
 
-// Sets the mark bit of what a reference leads to. Returns the reference if the caller set the bit
-// and must visit the object; KMA_NULL else. `object` and `offset` tell where the reference is,
-// `written` of a root in which buffer.
+// Marks the object that a reference leads to. Returns the reference if the caller set the mark bit
+// and must visit the object, else KMA_NULL. `object` and `offset` say where the reference is,
+// `written` the buffer of a root.
 static inline uint kma_mark_reach(const kma_marking *m, uint object, uint offset, uint reference,
                                   uint target, uint written)
 {
@@ -162,7 +161,7 @@ static inline void kma_mark_elements(const kma_marking *m, kma_mark_stack *stack
             const kma_reference reference = m->references[type->first + r];
             const size_t offset = (size_t)i * type->bytes + reference.offset;
             const uint value = *(global const uint *)(object + offset);
-            if (value != KMA_NULL) // of damage some zone, which is never asked for
+            if (value != KMA_NULL) // a damaged reference sets a zone that is never read
                 zones |= 1u << (kma_mark_region(m, value) >> m->zone_shift) % 32;
             const uint reached = kma_mark_reach(m, ref, (uint)offset, value, reference.target, 1);
             if (reached == KMA_NULL)
@@ -176,8 +175,8 @@ static inline void kma_mark_elements(const kma_marking *m, kma_mark_stack *stack
     kma_mark_note_zones(m, ref, zones);
 }
 
-// Queues the smaller parts of a part above level 0, of an array of `length` elements, and visits
-// those that the queue has no place for.
+// Queues the smaller parts of a part above level 0, of an array of `length` elements; visits those
+// that the queue does not take.
 static inline void kma_mark_split(const kma_marking *m, kma_mark_stack *stack, uint ref,
                                   const kma_type *type, uint part, uint length)
 {
@@ -197,7 +196,7 @@ static inline void kma_mark_split(const kma_marking *m, kma_mark_stack *stack, u
         kma_mark_elements(m, stack, ref, type, (begin + stored) << shift, (uint)end);
 }
 
-// Elements of a typed object: 1, or of an array as many as it says. Notes damage and returns 0 if
+// Returns the elements of a typed object: 1, or an array's length. Records damage and returns 0 if
 // the array's block is shorter than that.
 static inline uint kma_mark_length(const kma_marking *m, uint ref, uint type, uint bytes)
 {
@@ -212,8 +211,7 @@ static inline uint kma_mark_length(const kma_marking *m, uint ref, uint type, ui
     return 0;
 }
 
-// Visits an object or a part of an array, which has its mark bit and references, and what it leads
-// to.
+// Visits a marked object or part of an array, and objects that it leads to; queues the rest.
 static inline void kma_mark_visit(const kma_marking *m, kma_mark_item item)
 {
     kma_mark_stack stack;
@@ -245,7 +243,7 @@ static inline void kma_mark_visit(const kma_marking *m, kma_mark_item item)
 
 // ------ in kernels -------------------------------------------------------------------------------
 
-// Of a kernel that queues for round number `round`.
+// The state in a kernel that queues for round number `round`.
 #define KMA_MARKING_OF(round, gathered, gathered_count)                                            \
     kma_marking_of(heap, types, type_count, references, collection, zones, queue, capacity, round, \
                    gathered, gathered_count)
@@ -276,7 +274,7 @@ static inline kma_marking kma_marking_of(KMA_MARKING_PARAMETERS, uint round,
     return m;
 }
 
-// By the whole work-group: moves what it gathered to the queue.
+// Moves the gathered items to the queue. Called by the whole work-group.
 static inline void kma_mark_flush(const kma_marking *m, local uint *first)
 {
     barrier(CLK_LOCAL_MEM_FENCE);

@@ -5,7 +5,7 @@
 #include "kma/collect/mark.cl"
 #include "kma/collect/typed.cl"
 
-// A bit for each of 32 units, those that have a type.
+// Returns which of 32 units have a type, a bit each.
 static inline uint kma_units_with_types(global const uchar *table)
 {
     uint units = 0;
@@ -17,7 +17,8 @@ static inline uint kma_units_with_types(global const uchar *table)
     return units;
 }
 
-// Units that a typed object takes, one more in front of an array; no more than its block has.
+// Returns the units of a typed object, an array's with the one in front; no more than its block
+// has.
 static inline uint kma_typed_units(const kma_marking *m, uint ref, uint type)
 {
     const uint bytes = m->types[(type & ~KMA_TYPE_ARRAY) - 1].bytes;
@@ -28,8 +29,8 @@ static inline uint kma_typed_units(const kma_marking *m, uint ref, uint type)
     return (uint)kma_whole_units(min(there, KMA_UNIT + (ulong)kma_array_length(elements) * bytes));
 }
 
-// Frees the typed objects of mark word number `word`, and leaves those alone whose type cannot be.
-// Adds to `sums`: marked objects, their units; freed objects, their units.
+// Frees the unmarked typed objects of mark word number `word`. Records an impossible type and
+// leaves that object. Adds to `sums`: marked objects, their units; freed objects, their units.
 static inline void kma_sweep_word(const kma_marking *m, uint word, uint *sums)
 {
     const uint marked = kma_load_u32(&m->marks[word], KMA_RELAXED);

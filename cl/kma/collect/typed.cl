@@ -1,24 +1,23 @@
 // Typed objects: memory that a collector frees when nothing leads to it any more (kma::Collector).
 //
-// The types come from kma::Types, which generates for each type T
+// kma::Types generates for each type T
 //
 //   T_new      (heap)      a new object, all zero
 //   T_new_array(heap, n)   a new array of n objects, all zero
 //   T_at       (heap, ref) the object at a ref, NULL for KMA_NULL
 //
-// and by type of any pointer to an object, or to the first element of an array:
+// These take a pointer to an object, or to the first element of an array:
 //
-//   kma_type_of(heap, ptr) the type's number, KMA_TYPE_ARRAY beside it for an array; 0: no such
-//   kma_length (heap, ptr) the number of elements; 1 for an object, 0 for what is not typed
-//   kma_delete (heap, ptr) frees it at once; memory without a type as kma_free
+//   kma_type_of(heap, ptr) the type's number, KMA_TYPE_ARRAY beside it for an array; 0: untyped
+//   kma_length (heap, ptr) the number of elements; 1 for an object, 0 if untyped
+//   kma_delete (heap, ptr) frees it at once; untyped memory as kma_free does
 //
-// Neither kma_free nor kma_realloc may have a typed object: the type table would go on to tell of
-// it, and a collection would free what begins there later.
+// Never give a typed object to kma_free or kma_realloc: the type table keeps its entry, and a
+// collection would free what begins there later.
 //
-// An object's fields that are references are kma_refs: of an object, or of an array's first
-// element. A collection reads them all, and kernels of one heap and a collection of it never
-// overlap. So a field that leads nowhere yet must be KMA_NULL when the kernel ends: new objects are
-// all zero.
+// An object's reference fields are kma_refs: of an object, or of an array's first element. A
+// collection reads them all. It never overlaps with kernels that use the heap. A field that leads
+// nowhere yet must be KMA_NULL when the kernel ends: new objects are all zero.
 #ifndef KMA_COLLECT_TYPED_CL
 #define KMA_COLLECT_TYPED_CL
 
@@ -68,15 +67,15 @@ static inline global void *kma_typed_block(global void *ptr, uint type)
 static inline void kma_delete(global kma_heap *heap, global void *ptr)
 {
     const uint type = kma_type_of(heap, ptr);
-    // Before the free, which releases: pairs with the malloc of the memory's next owner, which may
-    // store its own type there.
+    // Before the free, which releases: the memory's next owner, after its malloc, may store
+    // its own type there.
     if (type != 0)
         *kma_type_at(heap, kma_collector_of(heap), kma_ref_of(heap, ptr)) = 0;
     kma_free(heap, kma_typed_block(ptr, type));
 }
 
-// Memory for T_new and T_new_array: `bytes`, all zero, behind `front` bytes. NULL if there is none,
-// or the heap has no collector: the error log tells.
+// Allocates memory for T_new and T_new_array: `bytes`, all zero, behind `front` bytes. NULL, with a
+// record, if there is none, or the heap has no collector.
 static inline global uchar *kma_typed_alloc(global kma_heap *heap, uint type, uint front,
                                             ulong bytes)
 {
@@ -102,7 +101,7 @@ static inline global void *kma_typed_new_array(global kma_heap *heap, uint type,
     return elements;
 }
 
-// What kma::Types generates behind a type's struct.
+// What kma::Types generates after a type's struct.
 #define KMA_TYPED(T, number, bytes)                                                                \
     typedef char kma_check_##T[sizeof(T) == bytes ? 1 : -1];                                       \
     static inline global T *T##_new(global kma_heap *heap)                                         \

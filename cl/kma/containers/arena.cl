@@ -1,7 +1,6 @@
-// An arena: memory of many small blocks that are all freed at once, in memory of any heap. For
-// whole data structures, which end as a whole (Spliet, thesis 3.3): a tree that is built anew each
-// step, a graph, what a round of work needs. A heap has as many arenas as one likes, of the host's
-// and of work-items'.
+// Arena: a region allocator over chunks of a heap of any kind. Blocks are not freed one by one;
+// clearing the arena frees all of them. Made for data structures that end as a whole, such as a
+// tree that is rebuilt each step (Spliet, thesis 3.3). A heap may have any number of arenas.
 //
 //   #include "kma/containers/arena.cl"
 //
@@ -12,48 +11,57 @@
 //       …
 //   }
 //
-//   void *kma_arena_alloc        (heap, arena, bytes)         memory until the arena is cleared; NULL, and a record, without
+//   void *kma_arena_alloc        (heap, arena, bytes)         memory until the arena is cleared
 //   void *kma_arena_aligned_alloc(heap, arena, align, bytes)  the same, at a multiple of `align`
-//   ulong kma_arena_bytes        (heap, arena)                what it has of the heap
-//   bool  kma_arena_room         (heap, arena, bytes)         memory for so much in one piece
+//   ulong kma_arena_bytes        (heap, arena)                bytes of its chunks in the heap
+//   bool  kma_arena_room         (heap, arena, bytes)         reserves memory in one piece
 //   void  kma_arena_clear        (heap, arena)                frees all its memory
-//   void  kma_arena_delete       (heap, arena)                and the arena
-//   kma_ref kma_arena_new        (heap, least, most)          an empty arena, which is in the heap, too
+//   void  kma_arena_delete       (heap, arena)                frees its memory and the arena
+//   kma_ref kma_arena_new        (heap, least, most)          makes an empty arena in the heap
 //
-// In memory:
+// In memory, with chunks in two lists (list.cl), newest first, each chunk one block of the heap:
 //
-//   arena: chunks -> chunk -> chunk -> …    two lists (list.cl), the newest first, of blocks of the heap
-//          large  -> chunk -> chunk -> …
+//   arena: chunks -> chunk -> chunk -> …
+//          large  -> chunk -> chunk -> …    one block each
 //
-//   chunk: block | block | … | not used yet | header      its list's ref leads to the header
+//   chunk: block | block | … | free units | header      the list's ref leads to the header
 //
-// The newest of `chunks` is filled: who adds n units to `taken` owns them if the sum is not beyond
-// KMA_ARENA_FULL, the same number in each chunk. With the header at the end he knows where they are
-// without a look at how long the chunk is. If it is beyond, the chunk is full for ever: `taken` is
-// set to that number, so that it never wraps, however many come. Nothing is taken back there, since
-// what is behind may be another's by then. The chunk that follows is twice as long until it is long
-// enough, so that a small arena takes little memory and a crowd does not wait for hundreds of
-// chunks, or as long as what a crowd wants; as short as the first if the heap has no such, and in
-// the end as long as what is wanted. A request of more than a quarter of `most`, or 64 KiB, has a
-// chunk of its own, in `large`. What is lost at the end of a full chunk is less than was wanted
-// there: less than a quarter of `most`, of the first ones perhaps most; and what is left of one
-// that `room` covers.
+// Allocation. Blocks are cut from the newest of `chunks` by one add of n units to `taken`. `taken`
+// starts at KMA_ARENA_FULL minus the units for blocks, and the header is at the chunk's end: the
+// sum alone tells where the block is, without a load of the chunk's length.
+//  1. Sum at most KMA_ARENA_FULL: the caller owns the n units.
+//  2. Sum above: the chunk is full for ever, and the caller sets `taken` to KMA_ARENA_FULL, which
+//     keeps it from wrapping. The add is not undone: after another lane's store of KMA_ARENA_FULL a
+//     subtraction would give out units that have an owner.
+//  3. A lane that got nothing needs the next chunk. One lane at a time has the turn to allocate it
+//     (`bringing`, lockfree/turn.cl). The others poll for it, and allocate their own chunk when
+//     their patience ends: no lane depends on the progress of another.
 //
-// Who finds the chunk full brings the next one. One of a crowd does so at a time (`bringing`,
-// lockfree/turn.cl), and nobody waits for him: one who is stopped for ever costs a chunk that he
-// has not put into the list yet, and counts for ever among those for whom chunks are made long.
-// `lacking` is what all want who look for the next chunk: it is long enough for them, so that it is
-// not full again at once. Who brings one because he has looked for too long brings it for himself
-// alone, as others may at the same time. Where several bring chunks, who comes later frees his own
-// if the other's will do, which he sees by the compare-and-swap that puts his own on top of the
-// chunk that he has looked into. (Of a bump heap it is lost.)
+// Chunk lengths. The next chunk is twice as long as the last, or long enough for `lacking`, the
+// units that all waiting lanes request, whichever is more; at most `most`. If the heap has no such
+// block: twice the last, then the shortest that fits, then the request alone. A lane without the
+// turn counts its own request only, since others may allocate at the same time. Requests above a
+// quarter of `most`, or 64 KiB, have a chunk of their own in `large`.
 //
-// Orders: a chunk is put into the list by a release, and found by an acquire, so who cuts a block
-// out of it has its header, and the heap's memory after all that was done to it before. The first
-// look may find an older chunk, which will do or is full, and then one looks again; and on NVIDIA
-// it does not acquire (settled.cl says why that suffices for `taken` and for what the caller
-// writes): so who must know how long a chunk is acquires. `taken` orders nothing. Who gets the turn
-// to bring sees the chunk that the one before brought, and looks into it first.
+// Waste. The end of a full chunk is lost. It is shorter than the request that did not fit: less
+// than a quarter of `most`. The free units of a chunk that kma_arena_room replaces are lost, too.
+//
+// Two lanes with new chunks: the compare-and-swap that pushes a chunk on top of the one the lane
+// has looked into fails for the later lane. If the other's chunk suffices, the later lane frees its
+// own. (A bump heap loses it.)
+//
+// A lane that is stopped for ever costs the chunk that it has not pushed yet. Its request stays in
+// `lacking`, and later chunks are longer by that.
+//
+// Memory orders.
+//  - A release pushes a chunk, an acquire finds it: the lane that cuts a block sees the header, and
+//    the heap's memory after all earlier uses of it.
+//  - The first look (kma_load_older_u32) may find an older chunk, which suffices or is full; if it
+//    is full, the lane looks again with an acquire. On NVIDIA the first look does not acquire:
+//    settled.cl says why that suffices for `taken` and for the caller's stores. Reading a chunk's
+//    length needs the acquire.
+//  - `taken` orders nothing.
+//  - Taking the turn acquires the chunk of the lane that had it before; it is looked into first.
 #ifndef KMA_CONTAINERS_ARENA_CL
 #define KMA_CONTAINERS_ARENA_CL
 
@@ -65,56 +73,55 @@
 #include "kma/lockfree/turn.cl"
 #include "kma/platform/settled.cl"
 
-// The most units that are taken at a time: so many by each of all work-items that run together, up
-// to 786,432, do not make `taken` or `lacking` wrap.
+// Most units of one add. 786,432 work-items may add this number at the same time before `taken` or
+// `lacking` wraps.
 #ifndef KMA_ARENA_MOST_TAKEN
 #define KMA_ARENA_MOST_TAKEN 4096u
 #endif
-// `taken` of a full chunk, so the most units of one; three times as much may be added
+// `taken` of a full chunk, and the most units of a chunk. 3 * KMA_ARENA_FULL may be added on top.
 #define KMA_ARENA_FULL (1u << 30)
 
-// Memory as a T. (The tests' host shim makes a C++ object of it.)
+// Memory as a T. The tests' host shim constructs a C++ object there instead.
 #ifndef KMA_OBJECT_AT
 #define KMA_OBJECT_AT(T, memory) ((global T *)(memory))
 #endif
 
 typedef struct kma_arena {
-    kma_list chunks; // the newest is filled
-    kma_list large;  // of one block each
-    kma_atomic_u32 bringing; // turns to put a chunk into `chunks`
-    kma_atomic_u32 lacking;  // units that those want who look for a chunk
+    kma_list chunks; // blocks are cut from the newest
+    kma_list large;  // chunks of one block each
+    kma_atomic_u32 bringing; // turns to allocate a chunk (lockfree/turn.cl)
+    kma_atomic_u32 lacking;  // units that all waiting lanes request
     KMA_PLAIN(uint) least;   // units of the shortest chunk
-    KMA_PLAIN(uint) most;    // and of the longest, but for those of kma_arena_room
+    KMA_PLAIN(uint) most;    // units of the longest, except from kma_arena_room
 } kma_arena;
 
 typedef struct kma_arena_chunk {
     kma_list_node node;     // first
-    // KMA_ARENA_FULL less the units that are left; more for moments when it is full
+    // KMA_ARENA_FULL minus the free units; for moments more than KMA_ARENA_FULL
     kma_atomic_u32 taken;
-    KMA_PLAIN(uint) units;  // of the whole chunk, of which the header has the last
-    KMA_PLAIN(uint) unused; // 16 bytes all in all
+    KMA_PLAIN(uint) units;  // of the whole chunk, header included
+    KMA_PLAIN(uint) unused; // pads to 16 bytes
 } kma_arena_chunk;
 
 #define KMA_ARENA_HEADER (((uint)sizeof(kma_arena_chunk) + KMA_UNIT - 1) / KMA_UNIT) // units
 
-// The arena that a ref of kma_arena_new leads to.
+// Returns the arena of a ref from kma_arena_new.
 static inline global kma_arena *kma_arena_at(global kma_heap *heap, kma_ref ref)
 {
     return (global kma_arena *)kma_deref(heap, ref);
 }
 
-// Nobody is about to bring a chunk, nor any more who was stopped for ever.
+// Resets the counts of lanes that wait for a chunk, also of lanes that were stopped for ever.
 static inline void kma_arena_forget(global kma_arena *arena)
 {
     kma_store_u32(&arena->bringing, 0, KMA_RELAXED);
     kma_store_u32(&arena->lacking, 0, KMA_RELAXED);
 }
 
-// An empty arena. Its first chunk has `least` bytes, each further one twice as many until they have
-// `most`, or as many as a crowd wants, up to `most` (both rounded up to a power of two from 256
-// bytes to 16 MiB; `most` not above `least`: all have as many); the heap must have room for such.
-// KMA_NULL, and a record, if there is no room for the arena; it has no chunk yet. To be passed on
-// by a release.
+// Makes an empty arena without a chunk, and returns its ref. Returns KMA_NULL, with an error
+// record, if there is no memory. The first chunk has `least` bytes, the longest max(least, most),
+// both rounded up to a power of two from 256 bytes to 16 MiB. Any lane. The caller publishes the
+// ref by a release.
 static inline kma_ref kma_arena_new(global kma_heap *heap, uint least, uint most)
 {
     global kma_arena *arena = KMA_NEW(heap, kma_arena);
@@ -128,13 +135,13 @@ static inline kma_ref kma_arena_new(global kma_heap *heap, uint least, uint most
     return kma_ref_of(heap, arena);
 }
 
-// The most units that are taken of a chunk at a time.
+// Most units that one add takes of a chunk.
 static inline uint kma_arena_limit(global kma_arena *arena)
 {
     return min(arena->most / 4, KMA_ARENA_MOST_TAKEN);
 }
 
-// Makes a chunk of `units` of memory, of which the caller has the first `taken`.
+// Makes `units` of memory a chunk. The first `taken` units of it belong to the caller.
 static inline global kma_arena_chunk *kma_arena_open(global void *memory, uint units, uint taken)
 {
     const uint blocks = units - KMA_ARENA_HEADER;
@@ -145,15 +152,15 @@ static inline global kma_arena_chunk *kma_arena_open(global void *memory, uint u
     return chunk;
 }
 
-// The memory of which kma_arena_open made it.
+// Returns the start of a chunk's memory, which kma_arena_open got.
 static inline global void *kma_arena_start(global kma_arena_chunk *chunk)
 {
     return (global uchar *)chunk - (size_t)(chunk->units - KMA_ARENA_HEADER) * KMA_UNIT;
 }
 
-// `n` units, at least 1, of a chunk that may be NULL; KMA_NULL if it has not so many. One that
-// never had so many is left as it is, for others. (No need to look at the length for what fits into
-// the first ones: shorter ones are full from the start.)
+// Takes `n` units, at least 1, of a chunk; `chunk` may be NULL. Returns KMA_NULL if too few are
+// free. A chunk that is too short is left as it is. Requests that fit into the shortest regular
+// chunk need not read the length: shorter chunks, made for one request, are full from the start.
 static inline kma_ref kma_arena_cut(global kma_heap *heap, global kma_arena *arena,
                                     global kma_arena_chunk *chunk, uint n)
 {
@@ -172,8 +179,8 @@ static inline global kma_arena_chunk *kma_arena_newest(global kma_heap *heap,
     return (global kma_arena_chunk *)kma_list_first(heap, &arena->chunks);
 }
 
-// That, or an older one: for who wants `n` units, of whom alone kma_arena_cut asks more than
-// `taken`, for which the first look would not do.
+// Returns the newest chunk or an older one, for a request of `n` units. The cheap load suffices if
+// kma_arena_cut reads `taken` alone. Longer requests read the chunk's length and need the acquire.
 static inline global kma_arena_chunk *kma_arena_newest_so_far(global kma_heap *heap,
                                                               global kma_arena *arena, uint n)
 {
@@ -182,20 +189,21 @@ static inline global kma_arena_chunk *kma_arena_newest_so_far(global kma_heap *h
     return (global kma_arena_chunk *)kma_deref(heap, kma_load_older_u32(&arena->chunks.first));
 }
 
-// Units of the shortest chunk that has `n` behind its header, no longer than the longest.
+// Returns the units of the shortest regular chunk with `n` units besides its header, at most
+// `most`.
 static inline uint kma_arena_length(global kma_arena *arena, uint n)
 {
     const uint most = arena->most;
     uint units = arena->least;
-    while (units < most && units - KMA_ARENA_HEADER < n) // up to the longest
+    while (units < most && units - KMA_ARENA_HEADER < n) // at most 16 times
         units *= 2;
     return units;
 }
 
-// Memory for the next chunk, behind `before`, where the caller wants `n` units, and with others
-// `wanted`. If the heap has none so long, one twice as long as that before, or as short as the
-// first ones, or for `n` alone. *units: its length. Four lengths at most; one call of malloc, since
-// some compilers copy them into the caller.
+// Allocates the chunk that follows `before` (NULL: the first), for the caller's `n` units and
+// `wanted` of all waiting lanes. Returns NULL if there is no memory; *units is the length. Tries at
+// most four lengths: for `wanted`, twice the last, the shortest that fits, `n` alone. One call of
+// malloc in a loop, since some compilers inline each call.
 static inline global void *kma_arena_reserve(global kma_heap *heap, global kma_arena *arena,
                                              global kma_arena_chunk *before, uint n, uint wanted,
                                              uint *units)
@@ -204,7 +212,7 @@ static inline global void *kma_arena_reserve(global kma_heap *heap, global kma_a
     const uint doubled = max(before ? min(before->units * 2, (uint)arena->most) : 0, least);
     *units = max(doubled, kma_arena_length(arena, wanted));
     global void *memory = (global void *)0;
-    for (bool again = true; again;) { // each time shorter
+    for (bool again = true; again;) { // shorter each time
         memory = kma_malloc(heap, (size_t)*units * KMA_UNIT);
         const uint shorter = *units > doubled ? doubled
                              : *units > least ? least
@@ -215,9 +223,9 @@ static inline global void *kma_arena_reserve(global kma_heap *heap, global kma_a
     return memory;
 }
 
-// `n` units of the next chunk, which he puts into the list on top of `full`, the one that he has
-// looked into; or of one that is there by then: so none is hidden behind another that has so much.
-// KMA_NULL if there is no memory.
+// Takes `n` units of a new chunk, which it pushes on top of `full`, the chunk that the caller
+// looked into, or of a chunk that another lane has pushed since. A chunk pushed on another one than
+// `full` would hide free units. Returns KMA_NULL if there is no memory.
 static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma_arena *arena,
                                                global kma_arena_chunk *full, uint n, uint wanted)
 {
@@ -226,7 +234,7 @@ static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma
     global kma_arena_chunk *mine =
         memory ? kma_arena_open(memory, units, n) : (global kma_arena_chunk *)0;
     kma_ref theirs = KMA_NULL;
-    // Ends: once, or again for each chunk that others put there and that has not so much.
+    // Ends: repeated only for each chunk of another lane that has too few free units.
     for (bool again = true; again;) {
         if (mine &&
             kma_list_push_on(heap, &arena->chunks, (global kma_list_node *)full, &mine->node))
@@ -239,8 +247,9 @@ static inline KMA_COLD kma_ref kma_arena_bring(global kma_heap *heap, global kma
     return theirs;
 }
 
-// `n` units for one who found too few in the newest chunk, `full` or NULL: of another's chunk, for
-// which he looks so often since the last one came, or of his own.
+// Takes `n` units after `full`, the newest chunk or NULL, had too few: of another lane's chunk, or
+// of a new one. `patience`: looks since the last new chunk before the caller allocates without the
+// turn. Returns KMA_NULL if there is no memory.
 static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global kma_arena *arena,
                                                    global kma_arena_chunk *full, uint n,
                                                    uint patience)
@@ -248,7 +257,7 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
     bool is_my_turn = false;
     kma_ref ref = KMA_NULL;
     kma_fetch_add_u32(&arena->lacking, n, KMA_RELAXED);
-    // Ends: looks begin anew only with a chunk more, of which there is a number.
+    // Ends: the count restarts only after another lane's push, and the number of chunks is bounded.
     for (uint looks = 0; looks < patience && !is_my_turn && ref == KMA_NULL; looks++) {
         kma_turn_pause(looks);
         is_my_turn = kma_turn_take(&arena->bringing);
@@ -260,8 +269,8 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
         }
     }
     if (ref == KMA_NULL) {
-        // Who joins brings for himself: he may be one of many, whose patience ends at the same
-        // time.
+        // Without the turn it allocates for itself alone: the patience of many lanes may end at
+        // once.
         const uint wanted = is_my_turn ? kma_load_u32(&arena->lacking, KMA_RELAXED) : n;
         if (!is_my_turn)
             kma_turn_join(&arena->bringing);
@@ -274,7 +283,7 @@ static inline KMA_COLD kma_ref kma_arena_take_more(global kma_heap *heap, global
     return ref;
 }
 
-// `n` units, at least 1 and at most kma_arena_limit; KMA_NULL if there is no memory.
+// Takes `n` units, at least 1 and at most kma_arena_limit. Returns KMA_NULL if there is no memory.
 static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *arena, uint n)
 {
     global kma_arena_chunk *newest = kma_arena_newest_so_far(heap, arena, n);
@@ -282,17 +291,17 @@ static inline kma_ref kma_arena_take(global kma_heap *heap, global kma_arena *ar
     return ref != KMA_NULL ? ref : kma_arena_take_more(heap, arena, newest, n, KMA_TURN_PATIENCE);
 }
 
-// How often each of some lanes looks that do so one after the other: long enough for a chunk, some
-// 60 µs on GPUs, and less than who is alone. It counts only where one is stopped: else the first
-// one's chunk is there for the next.
+// Returns the looks of each of `lanes` lanes that look one after the other: enough for one chunk to
+// arrive (60 µs on GPUs), fewer than for a lone lane. They are spent only if a lane was stopped:
+// otherwise the first lane's chunk serves the others.
 static inline uint kma_arena_part_of_patience(uint lanes)
 {
     return 1 + KMA_TURN_PATIENCE / min(lanes, 4u);
 }
 
-// The same for lanes of a group who each want their own: together they want too much at a time, or
-// they are of several arenas. Who finds the chunk full brings the next one alone, and then the next
-// lane looks: where lanes run in lockstep, he could not while they look for it.
+// kma_arena_take for each lane of a group alone: together they request too much, or use several
+// arenas. The lanes that found the chunk full go on one after the other: in lockstep, a lane could
+// not allocate while its neighbours poll.
 static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_arena *arena,
                                           kma_lanes group, uint n)
 {
@@ -305,34 +314,35 @@ static inline kma_ref kma_arena_take_each(global kma_heap *heap, global kma_aren
     return ref;
 }
 
-// The same for lanes that come together, whose `n` differ, and may be 0, for any ref: all at once
-// if a chunk may have so many, and if there is no room each alone.
+// kma_arena_take for converged lanes of any arenas, with different `n`, which may be 0 (any ref is
+// returned then). One add for all lanes of the leader's arena if the sum is within kma_arena_limit;
+// if that fails, each lane alone.
 static inline kma_ref kma_arena_take_together(global kma_heap *heap, global kma_arena *arena,
                                               uint n)
 {
     const kma_lanes active = kma_lanes_active();
     const kma_lanes group = kma_lanes_alike(active, (ulong)arena);
     kma_ref ref = KMA_NULL;
-    bool is_served = n == 0; // or cannot be
-    if (kma_lane_in(group)) { // the others are of another arena than the leader's
+    bool is_served = n == 0; // true, too, if nothing more can be tried
+    if (kma_lane_in(group)) { // the other lanes use another arena
         const kma_scan sums = kma_lanes_scan(group, n);
         const bool fits = sums.total != 0 && sums.total <= kma_arena_limit(arena);
-        is_served = is_served || sums.total == n; // the only one who wants something
+        is_served = is_served || sums.total == n; // no other lane requests anything
         if (fits && kma_lane_leads(group))
             ref = kma_arena_take(heap, arena, sums.total);
         ref = kma_lanes_first(group, ref);
-        kma_lanes_sync(group); // what the leader acquired, all need
+        kma_lanes_sync(group); // the group acquires what the leader acquired
         ref += ref != KMA_NULL ? sums.before : 0;
     }
     return ref != KMA_NULL || is_served ? ref : kma_arena_take_each(heap, arena, active, n);
 }
 
-// A block with a chunk of its own; `align` is the heap's to check.
+// Allocates a block with a chunk of its own. The heap checks `align`.
 static inline KMA_COLD global void *
 kma_arena_alloc_large(global kma_heap *heap, global kma_arena *arena, size_t align, size_t bytes)
 {
     const size_t more = (size_t)KMA_ARENA_HEADER * KMA_UNIT + KMA_UNIT - 1;
-    // the latter no heap can serve
+    // on overflow a size that no heap can serve
     const size_t both =
         bytes <= ~(size_t)0 - more ? (bytes + more) / KMA_UNIT * KMA_UNIT : ~(size_t)0;
     global void *memory = kma_aligned_alloc(heap, align, both);
@@ -344,10 +354,10 @@ kma_arena_alloc_large(global kma_heap *heap, global kma_arena *arena, size_t ali
     return memory;
 }
 
-// `bytes` of memory at a multiple of `align`, a power of two (below 16: of 16), until the arena is
-// cleared; contents undefined. Takes up to align - 16 bytes more. NULL for 0 bytes; NULL, and the
-// heap's record, if there is no memory. Any work-item, converged or not; lanes that come together
-// are served together. A load and an add that waits for it.
+// Allocates `bytes` at a multiple of `align`, a power of two (below 16: of 16), until the arena is
+// cleared; contents undefined. Uses up to align - 16 bytes more. Returns NULL for 0 bytes; NULL,
+// with an error record, if there is no memory. Any lane; converged lanes share one load and one
+// add.
 static inline global void *kma_arena_aligned_alloc(global kma_heap *heap, global kma_arena *arena,
                                                    size_t align, size_t bytes)
 {
@@ -362,21 +372,20 @@ static inline global void *kma_arena_aligned_alloc(global kma_heap *heap, global
     if (!is_small)
         return kma_arena_alloc_large(heap, arena, align, bytes);
     const uint align_units = (uint)around / KMA_UNIT + 1;
-    // NULL, if there was no memory
+    // KMA_NULL stays KMA_NULL
     return kma_deref(heap, (ref + align_units - 1) & ~(align_units - 1));
 }
 
-// kma_arena_aligned_alloc to 16 bytes.
+// kma_arena_aligned_alloc at a multiple of 16.
 static inline global void *kma_arena_alloc(global kma_heap *heap, global kma_arena *arena,
                                            size_t bytes)
 {
     return kma_arena_aligned_alloc(heap, arena, KMA_UNIT, bytes);
 }
 
-// Sees to it that the newest chunk has `bytes` for blocks, by one more if it has not: whether it
-// has. What others take meanwhile is taken off it. So a crowd that begins need not wait for chunks
-// that become longer one by one. At most 16 GiB at a time. Any work-item; what the chunk before has
-// left is not used any more.
+// Makes sure that the newest chunk has `bytes` free, with a new chunk if necessary, which replaces
+// it. Returns false if there is no memory or `bytes` exceeds 16 GiB, with an error record.
+// Concurrent allocations use up the same memory. Any lane.
 static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena, ulong bytes)
 {
     if (bytes > (ulong)KMA_ARENA_FULL * KMA_UNIT) {
@@ -387,12 +396,12 @@ static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena
     const uint units = max(wanted + KMA_ARENA_HEADER, (uint)arena->least);
     global void *memory = (global void *)0;
     global kma_arena_chunk *mine = (global kma_arena_chunk *)0;
-    // again with memory, and for each chunk that others put there meanwhile
+    // Ends: repeated once with memory, and for each chunk that another lane pushed meanwhile.
     for (bool is_there = false; !is_there;) {
         global kma_arena_chunk *newest = kma_arena_newest(heap, arena);
         const uint taken = newest ? kma_load_u32(&newest->taken, KMA_RELAXED) : KMA_ARENA_FULL + 1;
         if (taken <= KMA_ARENA_FULL && KMA_ARENA_FULL - taken >= wanted) {
-            kma_free(heap, memory); // NULL, or what is not needed after all
+            kma_free(heap, memory); // NULL, or no longer needed
             is_there = true;
         } else if (mine) {
             is_there =
@@ -407,19 +416,19 @@ static inline bool kma_arena_room(global kma_heap *heap, global kma_arena *arena
     return true;
 }
 
-// ------ all at once ------------------------------------------------------------------------------
+// ------ the whole arena --------------------------------------------------------------------------
 
 static inline ulong kma_arena_list_bytes(global kma_heap *heap, global kma_list *list)
 {
     ulong units = 0;
-    // the list's end
+    // ends at the list's end
     for (global kma_list_node *at = kma_list_first(heap, list); at; at = kma_list_next(heap, at))
         units += ((global kma_arena_chunk *)at)->units;
     return units * KMA_UNIT;
 }
 
-// How many bytes of the heap the arena's chunks have: more than was asked for. Any work-item; a
-// step for each chunk.
+// Returns the bytes that the arena's chunks occupy in the heap, more than was requested. Any lane.
+// One step for each chunk.
 static inline ulong kma_arena_bytes(global kma_heap *heap, global kma_arena *arena)
 {
     return kma_arena_list_bytes(heap, &arena->chunks) + kma_arena_list_bytes(heap, &arena->large);
@@ -428,15 +437,15 @@ static inline ulong kma_arena_bytes(global kma_heap *heap, global kma_arena *are
 static inline void kma_arena_free_list(global kma_heap *heap, global kma_list *list)
 {
     global kma_list_node *at = kma_list_take_all(heap, list);
-    while (at) { // a chunk less each time
+    while (at) { // one chunk less each time
         global kma_list_node *next = kma_list_next(heap, at);
         kma_free(heap, kma_arena_start((global kma_arena_chunk *)at));
         at = next;
     }
 }
 
-// Frees all that was taken of the arena; it begins anew. One work-item, while nobody else uses it:
-// between two kernels, or behind the barrier of the work-group whose arena it is.
+// Frees all chunks and leaves the arena empty. One work-item, while no other uses the arena:
+// between two kernels, or behind a barrier if one work-group owns it.
 static inline void kma_arena_clear(global kma_heap *heap, global kma_arena *arena)
 {
     kma_arena_free_list(heap, &arena->chunks);
@@ -444,7 +453,7 @@ static inline void kma_arena_clear(global kma_heap *heap, global kma_arena *aren
     kma_arena_forget(arena);
 }
 
-// kma_arena_clear, and the arena itself.
+// Frees all chunks and the arena. One work-item, while no other uses the arena.
 static inline void kma_arena_delete(global kma_heap *heap, global kma_arena *arena)
 {
     kma_arena_clear(heap, arena);

@@ -1,12 +1,12 @@
-// The kernels that make arenas and end them, in a heap of the program's kind. The host library
-// launches them; so can any other program. Each is for one work-item.
+// Kernels that make, clear and measure arenas in a heap of the program's kind, launched by the host
+// library or by any other program. In each of them one work-item does the work.
 #ifndef KMA_CONTAINERS_ARENA_KERNELS_CL
 #define KMA_CONTAINERS_ARENA_KERNELS_CL
 
 #include "kma/containers/arena.cl"
 
-// *made is the ref of an arena with memory for `room` bytes, 0 for no chunk yet; KMA_NULL if there
-// is no memory for both.
+// Makes an arena with memory for `room` bytes (0: no chunk yet). *made: its ref, or KMA_NULL if
+// there is no memory for both.
 kernel void kma_arena_new_kernel(global kma_heap *heap, uint least, uint most, ulong room,
                                  global kma_ref *made)
 {
@@ -20,7 +20,7 @@ kernel void kma_arena_new_kernel(global kma_heap *heap, uint least, uint most, u
     *made = KMA_NULL;
 }
 
-// Frees all that was taken of the arena, and the arena itself unless `keep`.
+// Frees all of the arena's memory, and the arena itself unless `keep`.
 kernel void kma_arena_clear_kernel(global kma_heap *heap, kma_ref arena, uint keep)
 {
     if (get_global_id(0) != 0)
@@ -31,7 +31,7 @@ kernel void kma_arena_clear_kernel(global kma_heap *heap, kma_ref arena, uint ke
         kma_arena_delete(heap, kma_arena_at(heap, arena));
 }
 
-// Tells how many bytes of the heap its chunks have.
+// *bytes: the bytes that the arena's chunks occupy in the heap.
 kernel void kma_arena_bytes_kernel(global kma_heap *heap, kma_ref arena, global ulong *bytes)
 {
     if (get_global_id(0) == 0)

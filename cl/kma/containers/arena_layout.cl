@@ -1,11 +1,11 @@
-// How long an arena's chunks may be. Shared with the host library like heap/common/header.cl.
+// Bounds of an arena's chunk lengths. Shared with the host library, as heap/common/header.cl is.
 #ifndef KMA_CONTAINERS_ARENA_LAYOUT_CL
 #define KMA_CONTAINERS_ARENA_LAYOUT_CL
 
 #define KMA_ARENA_LEAST_SHIFT 8u  // log2 of the bytes of the shortest chunk
-#define KMA_ARENA_MOST_SHIFT  24u // and of the longest
+#define KMA_ARENA_MOST_SHIFT  24u // log2 of the bytes of the longest
 
-// Bytes of a chunk that shall have `bytes`: rounded up to a power of two within these bounds.
+// Returns the bytes of a chunk: `bytes` rounded up to a power of two within these bounds.
 static inline uint kma_arena_chunk_bytes(uint bytes)
 {
     const uint least = 1u << KMA_ARENA_LEAST_SHIFT;

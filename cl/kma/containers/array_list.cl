@@ -1,69 +1,67 @@
-// A list of objects of one size that grows while kernels run, in memory of any heap: Spliet's
-// ArrayList (thesis 4.2.2, 5.3) with indices. An object has a number, and is found by it in two
-// steps, three in a long list.
+// Array list: objects of one size, each with an index, in a heap of any kind; it grows while
+// kernels run (Spliet's ArrayList, thesis 4.2.2 and 5.3). Finding an object takes two dependent
+// loads, three from block 256 on.
 //
 //   #include "kma/containers/array_list.cl"
 //
 //   kernel void fill(global kma_heap *heap, kma_ref points)
 //   {
-//       local kma_group_words words; global kma_array_list *list = kma_array_list_at(heap, points);
-//       const uint first = kma_array_list_grow_local(heap, list, 3, &words); // each work-item gets
-//       three if (first != KMA_ARRAY_LIST_NONE)
+//       local kma_group_words words;
+//       global kma_array_list *list = kma_array_list_at(heap, points);
+//       const uint first = kma_array_list_grow_local(heap, list, 3, &words); // 3 each
+//       if (first != KMA_ARRAY_LIST_NONE)
 //           ((global float4 *)kma_array_list_get(heap, list, first))->x = 1;
 //   }
 //
-//   uint   kma_array_list_grow      (heap, list, n)         n more objects for this work-item: the first one's index
-//   uint   kma_array_list_grow_local(heap, list, n, words)  the same, collective by work-group, n of each work-item
-//   uint   kma_array_list_grow_max  (heap, list, n, words)  the same, the largest n for each, interleaved
+//   uint   kma_array_list_grow      (heap, list, n)         adds n objects: index of the first
+//   uint   kma_array_list_grow_local(heap, list, n, words)  by work-group, n of each work-item
+//   uint   kma_array_list_grow_max  (heap, list, n, words)  by work-group, largest n, interleaved
 //   void  *kma_array_list_get       (heap, list, i)         object i
-//   uint   kma_array_list_size      (list)                  how many there are
-//   bool   kma_array_list_room      (heap, list, n)         memory for n more
-//   void   kma_array_list_clear     (heap, list)            frees them all
-//   void   kma_array_list_rewind    (list)                  begins anew in the memory that there is
-//   void   kma_array_list_delete    (heap, list)            and the list
-//   kma_ref kma_array_list_new      (heap, bytes, align, objects, most)  an empty list, which is in the heap, too
+//   uint   kma_array_list_size      (list)                  number of objects
+//   bool   kma_array_list_room      (heap, list, n)         reserves memory for n more
+//   void   kma_array_list_clear     (heap, list)            frees all objects
+//   void   kma_array_list_rewind    (list)                  restarts at index 0, keeps the memory
+//   void   kma_array_list_delete    (heap, list)            frees all objects and the list
+//   kma_ref kma_array_list_new      (heap, bytes, align, objects, most)  makes an empty list
 //
-// In memory:
+// In memory (array_list_layout.cl):
 //
-//   list: own[256]   ->                       block: objects, one behind the other    (array_list_layout.cl)
+//   list: own[256]   ->                       block: objects, one behind the other
 //         pages[256] -> page: entries[256] -> block
 //
-// The first block is short, and each has twice as many objects as the one before until it is long
-// enough; so few objects take little memory, and a crowd does not wait for hundreds of blocks.
-// Blocks are put into the list in order, each by a compare-and-swap on the first entry that is 0,
-// and stay there until it is cleared. So where object i is tells arithmetic (kma_array_list_find),
-// and who has seen an entry has seen those before. How it grows, who brings blocks, and what orders
-// all that: array_list_memory.cl.
+// Each block has twice as many objects as the one before, up to `most`. Blocks are appended in
+// order, each by a compare-and-swap on the first entry that is KMA_NULL, and stay until the list is
+// cleared: an index alone gives block and offset (kma_array_list_find), and an acquired entry
+// implies all entries before it. Growth and its memory orders: array_list_memory.cl.
 #ifndef KMA_CONTAINERS_ARRAY_LIST_CL
 #define KMA_CONTAINERS_ARRAY_LIST_CL
 
 #include "kma/containers/array_list_memory.cl"
 #include "kma/platform/group.cl"
 
-// The list that a ref of kma_array_list_new leads to.
+// Returns the list of a ref from kma_array_list_new.
 static inline global kma_array_list *kma_array_list_at(global kma_heap *heap, kma_ref ref)
 {
     return (global kma_array_list *)kma_deref(heap, ref);
 }
 
-// log2 of a number of objects, rounded up to a power of two; no more than a list may have.
+// Returns log2 of `objects`, rounded up to a power of two, at most KMA_ARRAY_LIST_MOST_SHIFT.
 static inline uint kma_array_list_log2(uint objects)
 {
     return objects > 1 ? min(kma_highest_bit(objects - 1) + 1, KMA_ARRAY_LIST_MOST_SHIFT) : 0;
 }
 
-// Nobody is about to bring blocks, nor any more who was stopped for ever while they grew the list.
+// Resets the counts of lanes that wait for blocks, also of lanes that were stopped for ever.
 static inline void kma_array_list_forget(global kma_array_list *list)
 {
     kma_store_u32(&list->growing, 0, KMA_RELAXED);
     kma_store_u32(&list->bringing, 0, KMA_RELAXED);
 }
 
-// An empty list for objects of `object_bytes`, 1 or more, object 0 of each block at a multiple of
-// `align`, a power of two up to 4,096. The first block has `objects`, each further one twice as
-// many until they have `most` (both rounded up to a power of two; `most` not above `objects`: all
-// have as many); the heap must have room for such. KMA_NULL, and a record, if there is no room for
-// the list; it has no blocks yet. To be passed on by a release.
+// Makes an empty list without blocks for objects of `object_bytes`, at least 1. Object 0 of each
+// block is at a multiple of `align`, a power of two up to 4,096. The first block has `objects`, the
+// longest max(objects, most), both rounded up to a power of two. Returns KMA_NULL, with an error
+// record, if there is no memory. Any lane. The caller publishes the ref by a release.
 static inline kma_ref kma_array_list_new(global kma_heap *heap, uint object_bytes, uint align,
                                          uint objects, uint most)
 {
@@ -86,14 +84,14 @@ static inline kma_ref kma_array_list_new(global kma_heap *heap, uint object_byte
     return kma_ref_of(heap, list);
 }
 
-// How many objects there are: so many indices were given out.
+// Returns the number of objects, which is the number of indices that were given out. Relaxed.
 static inline uint kma_array_list_size(global kma_array_list *list)
 {
     return kma_load_u32(&list->size, KMA_RELAXED);
 }
 
-// Object `index`, which is below the size, of a list that nobody clears meanwhile. With KMA_DEBUG
-// NULL if it is not.
+// Returns object `index`, which must be below the size; with KMA_DEBUG NULL if it is not. Any lane,
+// while no work-item clears the list.
 static inline global void *kma_array_list_get(global kma_heap *heap, global kma_array_list *list,
                                               uint index)
 {
@@ -108,7 +106,7 @@ static inline global void *kma_array_list_get(global kma_heap *heap, global kma_
 
 // ------ growing ----------------------------------------------------------------------------------
 
-// Whether a work-item may have `n` objects at a time; leaves a record if they are too many.
+// True if a work-item may request `n` objects at a time; leaves an error record if not.
 static inline bool kma_array_list_may(global kma_heap *heap, global kma_array_list *list, uint n)
 {
     if (n > KMA_ARRAY_LIST_MOST)
@@ -116,24 +114,25 @@ static inline bool kma_array_list_may(global kma_heap *heap, global kma_array_li
     return n <= KMA_ARRAY_LIST_MOST;
 }
 
-// `n` more objects, side by side in number and, within a block, in memory: the first one's index;
-// contents undefined. KMA_ARRAY_LIST_NONE for 0. That, and a record, for more than
-// KMA_ARRAY_LIST_MOST, or if there is no memory; then the size is as before. Any work-item,
-// converged or not; lanes that come together are served together.
+// Adds `n` objects with consecutive indices, contents undefined, and returns the first index.
+// Returns KMA_ARRAY_LIST_NONE for n == 0; the same, with an error record and the size unchanged,
+// for n > KMA_ARRAY_LIST_MOST or if there is no memory. Any lane; converged lanes are served
+// together.
 static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_list *list, uint n)
 {
     if (n == 0 || !kma_array_list_may(heap, list, n))
         return KMA_ARRAY_LIST_NONE;
     const kma_lanes active = kma_lanes_active();
     const kma_lanes group = kma_lanes_alike(active, (ulong)list);
-    const bool together = kma_lane_in(group); // else it is of another list than the leader's
+    const bool together = kma_lane_in(group); // false: it uses another list than the leader
     kma_scan sums;
     sums.before = 0;
     sums.total = n;
     if (together)
         sums = kma_lanes_scan(group, n);
-    // All together, and if there is no room each alone, one after the other: where lanes run in
-    // lockstep, who brings blocks could not go on while the others look for them.
+    // First the leader for all lanes of its list; if that fails, each lane alone, one after the
+    // other: in lockstep, a lane that allocates blocks could not go on while its neighbours poll
+    // for them.
     const uint rounds = together && kma_lanes_count(group) == 1 ? 1 : 1 + kma_lanes_count(active);
     const uint mine = 1 + kma_lane_rank(active);
     uint first = KMA_ARRAY_LIST_NONE;
@@ -143,16 +142,17 @@ static inline uint kma_array_list_grow(global kma_heap *heap, global kma_array_l
             first = kma_array_list_take(heap, list, for_all ? sums.total : n);
         if (for_all) {
             first = kma_lanes_first(group, first);
-            kma_lanes_sync(group); // what the leader acquired, all need
+            kma_lanes_sync(group); // the group acquires what the leader acquired
             first += first != KMA_ARRAY_LIST_NONE ? sums.before : 0;
         }
     }
     return first;
 }
 
-// The same for each work-item of a work-group, collective: `n` may differ, and be 0, which has the
-// index that it would have. A work-item that asks for too many gets KMA_ARRAY_LIST_NONE, the others
-// are served. All get it, and the size is as before, if there is no memory for all.
+// kma_array_list_grow for a work-group; collective. `n` may differ; for 0, unless all are 0, it
+// returns the index that the next object would have. A work-item with too large an n gets
+// KMA_ARRAY_LIST_NONE. All get it, with the size unchanged, if the memory does not suffice for the
+// sum.
 static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_array_list *list,
                                              uint n, local kma_group_words *words)
 {
@@ -169,10 +169,10 @@ static inline uint kma_array_list_grow_local(global kma_heap *heap, global kma_a
                                                : KMA_ARRAY_LIST_NONE;
 }
 
-// The same, with as many objects for each work-item as that one gets who wants most, and those
-// interleaved: the caller's k-th object is number first + k * work-items, so that what neighbours
-// use together is side by side (max distribution, thesis 5.3.2). If one asks for too many, all get
-// KMA_ARRAY_LIST_NONE, with one record.
+// kma_array_list_grow_local with the group's largest `n` for each work-item, interleaved: the
+// caller's k-th object has index first + k * work-items, and neighbours' k-th objects are adjacent
+// (max distribution, thesis 5.3.2). If one n is too large, all get KMA_ARRAY_LIST_NONE, with one
+// record.
 static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_array_list *list,
                                            uint n, local kma_group_words *words)
 {
@@ -187,8 +187,8 @@ static inline uint kma_array_list_grow_max(global kma_heap *heap, global kma_arr
     return first != KMA_ARRAY_LIST_NONE ? first + kma_group_me() : first;
 }
 
-// Sees to it that there is memory for `n` objects more: whether there is. What others take
-// meanwhile is taken off it.
+// Makes sure that there is memory for `n` more objects; returns false, with an error record, if it
+// cannot. Concurrent growth uses up the same memory. Any lane.
 static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_list *list, uint n)
 {
     const uint there = (uint)max((int)kma_load_u32(&list->credit, KMA_RELAXED), 0);
@@ -205,9 +205,9 @@ static inline bool kma_array_list_room(global kma_heap *heap, global kma_array_l
     return true;
 }
 
-// Frees all blocks and pages, and begins anew at index 0; what the objects lead to is the caller's.
-// One work-item, while nobody else uses the list. (One loop, and no function of its own for a page:
-// NVIDIA's assembler got that wrong; docs/porting.md, "Quirks".)
+// Frees all blocks and pages and restarts at index 0. One work-item, while no other uses the list.
+// One loop without a function for a page: NVIDIA's assembler miscompiled that (docs/porting.md,
+// "Quirks").
 static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_list *list)
 {
     for (uint i = 0; i < KMA_ARRAY_LIST_ENTRIES; i++) {
@@ -220,7 +220,7 @@ static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_
             kma_free(heap, kma_deref(heap, kma_ref_load_acquire(&entries[k])));
             kma_ref_init(&entries[k], KMA_NULL);
         }
-        kma_free(heap, page); // NULL for those of the list itself
+        kma_free(heap, page); // NULL for `own`, which is part of the list
         kma_ref_init(&list->pages[i], KMA_NULL);
     }
     kma_store_u32(&list->known, 0, KMA_RELAXED);
@@ -229,8 +229,7 @@ static inline void kma_array_list_clear(global kma_heap *heap, global kma_array_
     kma_array_list_forget(list);
 }
 
-// Begins anew at index 0, and keeps the memory: what was there is overwritten by what comes. One
-// work-item, while nobody else uses the list.
+// Restarts at index 0 and keeps the memory. One work-item, while no other uses the list.
 static inline void kma_array_list_rewind(global kma_array_list *list)
 {
     kma_fetch_add_u32(&list->credit, kma_array_list_size(list), KMA_RELAXED);
@@ -238,7 +237,7 @@ static inline void kma_array_list_rewind(global kma_array_list *list)
     kma_array_list_forget(list);
 }
 
-// kma_array_list_clear, and the list itself.
+// Frees all blocks and the list. One work-item, while no other uses the list.
 static inline void kma_array_list_delete(global kma_heap *heap, global kma_array_list *list)
 {
     kma_array_list_clear(heap, list);

@@ -1,12 +1,12 @@
-// The kernels that make and clear an array list in a heap of the program's kind. The host library
-// launches them; so can any other program.
+// Kernels that make, clear, measure and copy array lists in a heap of the program's kind, launched
+// by the host library or by any other program.
 #ifndef KMA_CONTAINERS_ARRAY_LIST_KERNELS_CL
 #define KMA_CONTAINERS_ARRAY_LIST_KERNELS_CL
 
 #include "kma/containers/array_list.cl"
 
-// Makes a list, and memory for `room` objects in it, both by one work-item; *made is its ref,
-// KMA_NULL if there is no memory for it, nor for one object.
+// Makes a list with memory for `room` objects. *made: its ref, or KMA_NULL if there is no memory
+// for both. One work-item does the work.
 kernel void kma_array_list_new_kernel(global kma_heap *heap, uint object_bytes, uint align,
                                       uint objects, uint most, uint room, global kma_ref *made)
 {
@@ -20,7 +20,7 @@ kernel void kma_array_list_new_kernel(global kma_heap *heap, uint object_bytes, 
     *made = KMA_NULL;
 }
 
-// Frees all objects, and the list itself unless `keep`. One work-item.
+// Frees all objects, and the list itself unless `keep`. One work-item does the work.
 kernel void kma_array_list_clear_kernel(global kma_heap *heap, kma_ref list, uint keep)
 {
     if (get_global_id(0) != 0)
@@ -31,8 +31,8 @@ kernel void kma_array_list_clear_kernel(global kma_heap *heap, kma_ref list, uin
         kma_array_list_delete(heap, kma_array_list_at(heap, list));
 }
 
-// Tells the host how many objects there are, and for how many there is memory in all. One
-// work-item.
+// size_and_room: the number of objects, and the number for which there is memory in all. One
+// work-item does the work.
 kernel void kma_array_list_size_kernel(global kma_heap *heap, kma_ref ref,
                                        global uint *size_and_room)
 {
@@ -43,8 +43,8 @@ kernel void kma_array_list_size_kernel(global kma_heap *heap, kma_ref ref,
     size_and_room[1] = kma_array_list_size(list) + kma_load_u32(&list->credit, KMA_RELAXED);
 }
 
-// Copies objects first … first + count - 1, in their order, one behind the other. Any number of
-// work-items, one dimension.
+// Copies objects first … first + count - 1 to `to`, in order of their indices, without gaps. Any
+// number of work-items, one dimension.
 kernel void kma_array_list_copy_kernel(global kma_heap *heap, kma_ref ref, uint first, uint count,
                                        global uchar *to)
 {

@@ -1,27 +1,30 @@
-// An array list's memory and numbers: what array_list.cl's functions that grow are made of.
+// An array list's blocks and indices: what the growing functions of array_list.cl are made of.
 //
-// Growing takes memory first and numbers afterwards, so that who gets none has no number, and there
-// are no holes: `credit` counts objects for which there is memory in the list and which are
-// nobody's; who takes n of them by one add owns n, whichever they will be; then n numbers, by an
-// add to `size`, cannot fail:
+// Memory is reserved before indices: a failed request leaves no hole. `credit` counts objects that
+// have memory in the list and no owner. Growing by n has two steps:
+//  1. One add takes n off `credit`. If it found less, the add is undone, and the caller needs more
+//     blocks. (Between the two, another lane may find too little credit and append blocks early.)
+//  2. One add to `size` gives n consecutive indices. It cannot fail.
 //
-//   size + credit + in hand == objects of all blocks
-//      in hand   taken off credit, and not numbered yet; of blocks that were put there, and not credit yet
+// Invariant:   size + credit + in hand == objects of all blocks
+//    in hand   objects taken off credit that have no index yet; objects of appended blocks that are
+//              not credit yet
 //
-// (An add to `credit` that finds too little is taken back. Between the two others may find too
-// little, where there was enough: they bring blocks early, nothing else.) Who finds too little
-// credit puts blocks there: as many as he needs, and a few for those who wait meanwhile; keeps n of
-// their objects, and gives the others as credit. One of a crowd does so at a time (`bringing`,
-// lockfree/turn.cl), and nobody waits for him: one who is stopped for ever costs what he has in
-// hand, a block, or n objects without an owner.
+// More blocks. A lane that found too little credit appends blocks for its request and a few for
+// other waiting lanes, keeps n objects and adds the others to `credit`. One lane at a time has the
+// turn (`bringing`, lockfree/turn.cl). The others poll, and append blocks themselves when their
+// patience ends: no lane depends on another's progress. A lane that is stopped for ever costs what
+// it has in hand: a block, or n objects without an owner.
 //
-// Orders: an entry is set by a release and seen by an acquire, before the next one is set; so who
-// sees one sees those before it. Numbers come in the order of the adds to `size`, not in that of
-// the blocks whose credit was taken for them: so one may have the number of an object of a block
-// that another brought, who told others only. Therefore who has a number acquires the entry of its
-// block, unless `known` has told him of it: a count of entries, set by a release behind each, not
-// always the latest. The other counters order nothing; but credit is given by a release, so that
-// its entries are in memory before.
+// Memory orders.
+//  - An entry is written by a release and read by an acquire before the next entry is written: an
+//    acquired entry implies all entries before it.
+//  - Indices follow the adds to `size`, not the blocks that gave the credit. A lane may get the
+//    index of an object in a block that another lane appended, with no order between the two lanes.
+//  - Therefore a lane with an index acquires the entry of its block, unless `known` covers it: a
+//    count of entries, stored by a release after each append and not always the latest.
+//  - Credit is added by a release, after the entries it stands for. The other counters order
+//    nothing.
 #ifndef KMA_CONTAINERS_ARRAY_LIST_MEMORY_CL
 #define KMA_CONTAINERS_ARRAY_LIST_MEMORY_CL
 
@@ -33,27 +36,28 @@
 
 #define KMA_ARRAY_LIST_NONE 0xffffffffu // no index
 
-// objects that a work-item may ask for at a time; lanes and groups have their sum
+// Most objects of one request of a work-item; converged lanes and groups request their sum.
 #define KMA_ARRAY_LIST_MOST 65536u
 
-// Who wants more does not take it off `credit` before he knows that it is there: so many of each of
-// half a million work-items, all of which find too little, do not make it wrap.
+// Larger requests check `credit` before they subtract. Smaller ones subtract first: half a million
+// work-items may do so at the same time before it wraps.
 #ifndef KMA_ARRAY_LIST_MOST_ADDED
 #define KMA_ARRAY_LIST_MOST_ADDED 2048u
 #endif
-#define KMA_ARRAY_LIST_TRIES 64u // of one who wants more, while others take credit
+#define KMA_ARRAY_LIST_TRIES 64u // compare-and-swaps of a larger request
 
-// How many blocks one brings at most, beyond what he needs, for those who wait meanwhile.
+// Most blocks that a lane appends for other waiting lanes, beyond its own request.
 #ifndef KMA_ARRAY_LIST_EXTRA
 #define KMA_ARRAY_LIST_EXTRA 8u
 #endif
 
-// Memory as a T. (The tests' host shim makes a C++ object of it.)
+// Memory as a T. The tests' host shim constructs a C++ object there instead.
 #ifndef KMA_OBJECT_AT
 #define KMA_OBJECT_AT(T, memory) ((global T *)(memory))
 #endif
 
-// The entry of a block; NULL if its page is not there. `is_settled`: somebody has an index there.
+// Returns the entry of a block, or NULL if its page is missing. `is_settled`: an index in the block
+// was given out.
 static inline global kma_atomic_ref *kma_array_list_entry(global kma_heap *heap,
                                                           global kma_array_list *list, uint block,
                                                           bool is_settled)
@@ -66,7 +70,7 @@ static inline global kma_atomic_ref *kma_array_list_entry(global kma_heap *heap,
     return its ? &its->entries[block & (KMA_ARRAY_LIST_ENTRIES - 1)] : (global kma_atomic_ref *)0;
 }
 
-// How many blocks a list may have.
+// Returns the most blocks that the list may have.
 static inline uint kma_array_list_most_blocks(global kma_array_list *list)
 {
     const uint longest = list->shift + list->doublings; // log2
@@ -76,23 +80,23 @@ static inline uint kma_array_list_most_blocks(global kma_array_list *list)
     return min(blocks, 1u << 2 * KMA_ARRAY_LIST_PAGE_SHIFT);
 }
 
-// Leaves the record of a request for `n` objects that no memory would serve.
+// Leaves an error record for a request of `n` objects that no memory could serve.
 static inline KMA_COLD void kma_array_list_refuse(global kma_heap *heap,
                                                   global kma_array_list *list, uint n)
 {
     kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, (ulong)n * list->object_bytes);
 }
 
-// Gives credit for `objects` of the list's blocks. A release: their entries are in memory before
-// anybody can count on them.
+// Adds `objects` to `credit`. Release: their entries are in memory before another lane counts on
+// them.
 static inline void kma_array_list_credit(global kma_array_list *list, uint objects)
 {
     if (objects != 0)
         kma_fetch_add_u32(&list->credit, objects, KMA_RELEASE);
 }
 
-// Takes credit for many objects, if there is so much. False as well if others took credit each time
-// that one tried: a lone caller tries once.
+// Takes `n` off `credit` if it is at least n. Returns false as well if other lanes changed it in
+// each of KMA_ARRAY_LIST_TRIES tries; without contention the first try decides.
 static inline bool kma_array_list_take_much_credit(global kma_array_list *list, uint n)
 {
     uint seen = kma_load_u32(&list->credit, KMA_RELAXED);
@@ -105,7 +109,7 @@ static inline bool kma_array_list_take_much_credit(global kma_array_list *list, 
     return taken;
 }
 
-// Takes credit for `n` objects, no more than a list may have, if there is so much.
+// Takes `n` off `credit` if it is at least n; n is at most 2^KMA_ARRAY_LIST_MOST_SHIFT. Relaxed.
 static inline bool kma_array_list_take_credit(global kma_array_list *list, uint n)
 {
     if (n > KMA_ARRAY_LIST_MOST_ADDED)
@@ -117,14 +121,13 @@ static inline bool kma_array_list_take_credit(global kma_array_list *list, uint 
     return false;
 }
 
-// Whether one who found too little credit gets it from what others bring. False: he has a turn to
-// bring blocks himself, as nobody does, or nobody has brought one for so long that he may be
-// stopped.
+// Polls for credit that other lanes add. Returns true if the caller got `n`. False: the caller has
+// a turn and must append blocks, since no lane has the turn or its lane seems to be stopped.
 static inline bool kma_array_list_take_soon(global kma_array_list *list, uint n)
 {
     bool is_my_turn = false;
     uint known = kma_load_u32(&list->known, KMA_RELAXED);
-    // Ends: looks begin anew with a block more only, of which there is a number.
+    // Ends: the count restarts only after an append, and the number of blocks is bounded.
     for (uint looks = 0; looks != KMA_TURN_PATIENCE && !is_my_turn; looks++) {
         kma_turn_pause(looks);
         is_my_turn = kma_turn_take(&list->bringing);
@@ -143,7 +146,7 @@ static inline bool kma_array_list_take_soon(global kma_array_list *list, uint n)
     return false;
 }
 
-// Makes a page of memory, for the entry of a block, if there is none yet: whether that was so.
+// Makes `memory` the page of a block's entry. Returns false if the page exists already.
 static inline bool kma_array_list_put_page(global kma_heap *heap, global kma_array_list *list,
                                            uint block, global void *memory)
 {
@@ -154,10 +157,10 @@ static inline bool kma_array_list_put_page(global kma_heap *heap, global kma_arr
                        kma_ref_of(heap, memory)) == KMA_NULL;
 }
 
-// Where the next block may be missing: the first entry from `at` on, as far as its page is there.
+// Where to append: the first empty entry from `at` on, or the first entry with a missing page.
 typedef struct kma_array_list_end {
     uint at;
-    global kma_atomic_ref *entry; // NULL: it lacks its page
+    global kma_atomic_ref *entry; // NULL: its page is missing
 } kma_array_list_end;
 
 static inline kma_array_list_end kma_array_list_look(global kma_heap *heap,
@@ -165,7 +168,7 @@ static inline kma_array_list_end kma_array_list_look(global kma_heap *heap,
 {
     kma_array_list_end end;
     end.entry = (global kma_atomic_ref *)0;
-    // on by one for each that others put there
+    // advances by one for each block that other lanes appended
     for (end.at = at; end.at < kma_array_list_most_blocks(list); end.at++) {
         end.entry = kma_array_list_entry(heap, list, end.at, false);
         if (!end.entry || kma_ref_load_acquire(end.entry) == KMA_NULL)
@@ -174,7 +177,7 @@ static inline kma_array_list_end kma_array_list_look(global kma_heap *heap,
     return end;
 }
 
-// Makes memory for a block, or for a page, the one that was missing: whether it still was.
+// Puts `memory` in place of the missing block or page. Returns false if another lane did so first.
 static inline bool kma_array_list_put(global kma_heap *heap, global kma_array_list *list,
                                       kma_array_list_end end, global void *memory)
 {
@@ -186,25 +189,25 @@ static inline bool kma_array_list_put(global kma_heap *heap, global kma_array_li
     return true;
 }
 
-// Whether who has what he needs puts one more block there, as others wait for credit.
+// True if other lanes still wait for credit, and the caller should append one more block.
 static inline bool kma_array_list_others_lack(global kma_array_list *list, uint n)
 {
     return kma_load_u32(&list->growing, KMA_RELAXED) > 1 &&
            (int)kma_load_u32(&list->credit, KMA_RELAXED) < (int)n;
 }
 
-// Puts blocks for `n` objects, the caller's, into the list, and if there is memory some more for
-// others: credit. `takes`: what others bring meanwhile will do as well. False, and a record, if
-// there is no memory for n, or the list may have no more blocks; what of it is in the list is
-// credit, too. One call of malloc and one of free, since some compilers copy them into the caller.
+// Appends blocks for the caller's `n` objects, and a few for other waiting lanes as credit.
+// `takes`: credit that others add meanwhile will do as well. Returns false, with an error record,
+// if there is no memory or the list may have no more blocks; blocks appended until then become
+// credit. One call of malloc and one of free, since some compilers inline each call.
 static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global kma_array_list *list,
                                                  uint n, bool takes)
 {
-    uint got = 0; // of n
+    uint got = 0; // objects of n
     uint extra = KMA_ARRAY_LIST_EXTRA;
     uint at = kma_load_u32(&list->known, KMA_ACQUIRE);
-    // Ends: each turn there is one block or page more, its own or another's, whose progress that
-    // is; of both there is a number.
+    // Ends: each round one block or page is added, by the caller or by the lane that was faster;
+    // the number of both is bounded.
     while (got < n || (extra-- != 0 && kma_array_list_others_lack(list, n))) {
         const kma_array_list_end end = kma_array_list_look(heap, list, at);
         at = end.at;
@@ -226,7 +229,7 @@ static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global k
         if (is_put)
             continue;
         kma_free(heap, memory);
-        // of what the other brought; maybe none
+        // of the other lane's block, perhaps none
         if (takes && kma_array_list_take_credit(list, n - got))
             got = n;
     }
@@ -237,15 +240,15 @@ static inline KMA_COLD bool kma_array_list_bring(global kma_heap *heap, global k
     return got >= n;
 }
 
-// Memory for `n` objects, for one who found too little credit: what others bring, or his own
-// blocks.
+// Gets memory for `n` objects after credit was too low: from other lanes' blocks, or from new ones.
+// Returns false if there is no memory.
 static inline bool kma_array_list_get_more(global kma_heap *heap, global kma_array_list *list,
                                            uint n)
 {
     kma_fetch_add_u32(&list->growing, 1, KMA_RELAXED);
     bool served = kma_array_list_take_soon(list, n);
     if (!served) {
-        // what was there and what came
+        // credit that was there, or was added since, may suffice
         served = kma_array_list_bring(heap, list, n, true) || kma_array_list_take_credit(list, n);
         kma_turn_end(&list->bringing);
     }
@@ -253,19 +256,19 @@ static inline bool kma_array_list_get_more(global kma_heap *heap, global kma_arr
     return served;
 }
 
-// Acquires a word of a block in which the caller has an object, though he has not seen yet that it
-// is set. Who set it did so before he gave credit or took numbers for the block's objects, without
-// which nobody has any of them; so he may stop for ever after that. A load may miss it all the
-// same, as no order leads from him to the caller; a read-modify-write reads what is last.
+// Acquires the ref to a block, or to its page, in which the caller has an object. The ref was
+// written before credit or indices for the block were given out: its lane may be stopped since
+// then. With no order from that lane to the caller a load may still miss the write; a
+// read-modify-write reads the latest value.
 static inline void kma_array_list_await(global kma_atomic_ref *at)
 {
     if (kma_ref_load_acquire(at) != KMA_NULL)
         return;
-    // Ends: once, or where a store is still on its way, when it is there
+    // Ends at the first round, or when a store that is still on its way arrives.
     while (kma_fetch_or_u32(at, 0, KMA_ACQUIRE) == KMA_NULL) {}
 }
 
-// Acquires the entry of a block below which others have numbers, and so all entries before it.
+// Acquires the entry of a block in which the caller has an object, and with it all entries before.
 static inline void kma_array_list_see(global kma_heap *heap, global kma_array_list *list,
                                       uint block)
 {
@@ -274,10 +277,11 @@ static inline void kma_array_list_see(global kma_heap *heap, global kma_array_li
     kma_array_list_await(kma_array_list_entry(heap, list, block, true));
 }
 
-// `n` objects, at least 1: the first one's index.
+// Takes `n` objects, at least 1, and returns the first index; KMA_ARRAY_LIST_NONE if there is no
+// memory. The caller has acquired the entries of their blocks.
 static inline uint kma_array_list_take(global kma_heap *heap, global kma_array_list *list, uint n)
 {
-    // Both at once, as neither waits for the other.
+    // The add and the load of `known` overlap: neither depends on the other.
     const bool few = n <= KMA_ARRAY_LIST_MOST_ADDED;
     const int credit = few ? (int)kma_fetch_add_u32(&list->credit, 0u - n, KMA_RELAXED) : 0;
     const uint known = kma_load_u32(&list->known, KMA_ACQUIRE);

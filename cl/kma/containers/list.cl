@@ -1,7 +1,7 @@
-// A singly linked list, in memory of any heap: any number of work-items push at once, and go along
-// it meanwhile. Intrusive: a node is the user's struct, whose first member is a kma_list_node. For
-// what is collected and taken all together, and for what hangs on something else: a vertex's edges,
-// a cell's particles.
+// Lock-free singly linked list in a heap of any kind: any number of work-items push and traverse at
+// the same time. Intrusive: a node is the user's struct with a kma_list_node as its first member.
+// Made for what is collected and then taken all together, and for what belongs to another object: a
+// vertex's edges, a cell's particles.
 //
 //   #include "kma/containers/list.cl"
 //
@@ -17,42 +17,44 @@
 //   }
 //
 //   void kma_list_init    (list)                       an empty list; zeroes are one, too
-//   void kma_list_push    (heap, list, node)           a node in front of all others
-//   bool kma_list_push_on (heap, list, first, node)    the same, if `first` is in front of all others still
+//   void kma_list_push    (heap, list, node)           puts a node in front
+//   bool kma_list_push_on (heap, list, first, node)    the same if `first` is the newest node
 //   node kma_list_first   (heap, list)                 the newest node, or NULL
-//   node kma_list_next    (heap, node)                 the one behind it, or NULL
-//   node kma_list_take_all(heap, list)                 takes all nodes out: the first of a chain that is the caller's
+//   node kma_list_next    (heap, node)                 the next older node, or NULL
+//   node kma_list_take_all(heap, list)                 detaches all nodes: the newest, or NULL
 //   node kma_list_remove  (heap, list, before, node)   takes one node out
 //
-// A kma_list is a ref, wherever the user puts it: in a block of the heap, in a buffer, in another
-// container's node. Its nodes are in one heap, each at a multiple of 16 bytes: a block of its own,
-// or an element of one.
+// A kma_list is one ref in any global memory: a block of the heap, a buffer, another container's
+// node. Its nodes are in one heap, each at a multiple of 16 bytes: a block, or an element of a
+// block.
 //
-// Who may do what at the same time:
+// Concurrency:
 //
-//   push, push_on, first, next   any work-items, while anything else goes on
-//   take_all            any work-items, but while nobody removes
-//   remove              one work-item at a time
+//   push, push_on, first, next   any work-items, concurrent with all functions
+//   take_all                     any work-items, not concurrent with remove
+//   remove                       one work-item at a time, not concurrent with take_all
 //
-// Why no node is lost, and ABA does no harm. Who pushes writes the first ref that he saw into his
-// node, and puts it in front if that ref is the first still; or again, though everything else may
-// be another than before: his node leads to what is first, all the same, and he looks at no other
-// node. Who removes the first node swaps it for the one behind it. In between the node cannot have
-// left and come again with another behind it: only he takes nodes out, and nobody else changes a
-// `next` of the list.
+// Why no node is lost, and why ABA does no harm.
+//  - push reads `first`, stores it in the new node's `next`, and installs the new node by a
+//    compare-and-swap. If `first` has the same ref again after other changes, the new node still
+//    leads to the node that is first now. push reads no other node.
+//  - remove of the first node swaps that node's ref for its `next`. The node cannot have left and
+//    come back in between: only the caller takes nodes out, and no other lane changes a `next` in
+//    the list.
 //
-// Orders: a push releases the node; who looks at the first ref acquires. All writes to it are
-// read-modify-writes, so that who sees one of them has acquired all pushes before it, and so every
-// node that is behind: a `next` orders nothing, and a removal, which publishes nothing new,
-// neither. Nobody waits: a push is tried again only because another's push succeeded, or a removal
-// or a take. A work-item that is stopped for ever anywhere costs the node that it was about to
-// push, the chain that it took, or the node that it was about to remove, and its turn to remove.
+// Memory orders. A push releases its node; first and take_all acquire. All writes to `first` are
+// read-modify-writes: a lane that reads one of them has acquired all pushes before it, and with
+// them all older nodes. Loads and stores of `next` are relaxed, and a removal publishes nothing
+// new.
 //
-// When a node may be freed, or pushed again: a node that was taken out, alone or with all, when
-// nobody can be on it any more who goes along the list. If others go along at the time, that is in
-// a later kernel: until then nodes that were taken stay as they are, and who is on one goes on to
-// those that were behind. While others only push, at once, since they look at no node but their
-// own.
+// Progress. A push is retried only after another lane's push, removal or take succeeded. A
+// work-item that is stopped for ever costs the node that it was about to push, the chain that it
+// took, or the node that it was about to remove and the turn to remove.
+//
+// When a node that was taken out may be freed or pushed again: when no other lane can be at it. If
+// others traverse the list at the time, that is in a later kernel; until then the node stays as it
+// is and still leads to the older nodes. If others only push: at once, as they read no node but
+// their own.
 #ifndef KMA_CONTAINERS_LIST_CL
 #define KMA_CONTAINERS_LIST_CL
 
@@ -66,22 +68,21 @@ typedef struct kma_list {
     kma_atomic_ref first; // newest first
 } kma_list;
 
-// An empty list, before others know it.
+// Makes an empty list that no other lane knows yet.
 static inline void kma_list_init(global kma_list *list)
 {
     kma_ref_init(&list->first, KMA_NULL);
 }
 
-// Puts a node, which need not be initialised and which no one else knows, in front of all others;
-// what was written before may then be read by who finds it. Any work-item. A load and a
-// compare-and-swap, one more for each other change in between: it is for lists on which not all
-// work-items push at once.
+// Puts `node`, which no other lane knows and which needs no initialisation, in front of all others.
+// Release: earlier writes are visible to lanes that find the node. Any lane. A load and a
+// compare-and-swap, one more for each concurrent change: slow if all work-items push on one list.
 static inline void kma_list_push(global kma_heap *heap, global kma_list *list,
                                  global kma_list_node *node)
 {
     const kma_ref ref = kma_ref_of(heap, node);
     kma_ref first = kma_load_u32(&list->first, KMA_RELAXED);
-    for (;;) { // again if another has pushed meanwhile, or taken
+    for (;;) { // repeated only after another lane's change of `first`
         kma_ref_init(&node->next, first);
         const kma_ref before = kma_cas_u32(&list->first, first, ref, KMA_RELEASE);
         if (before == first)
@@ -90,9 +91,9 @@ static inline void kma_list_push(global kma_heap *heap, global kma_list *list,
     }
 }
 
-// kma_list_push, if `first` is the newest node still, or again (NULL: if the list is empty):
-// whether it was. What the caller knows of `first` holds then only if nobody takes nodes out
-// meanwhile. Any work-item. A compare-and-swap.
+// kma_list_push if `first` (NULL: no node) is the newest node; returns whether it was. A node that
+// was taken out and pushed again counts as the same `first`. Any lane. Release. One
+// compare-and-swap.
 static inline bool kma_list_push_on(global kma_heap *heap, global kma_list *list,
                                     global kma_list_node *first, global kma_list_node *node)
 {
@@ -101,34 +102,32 @@ static inline bool kma_list_push_on(global kma_heap *heap, global kma_list *list
     return kma_cas_u32(&list->first, before, kma_ref_of(heap, node), KMA_RELEASE) == before;
 }
 
-// The newest node; NULL of an empty list. From here kma_list_next leads to all that were in the
-// list at this moment, while others push. Any work-item. A load, acquiring.
+// Returns the newest node, or NULL. From here kma_list_next leads to all nodes that were in the
+// list at this moment, whatever others push. Any lane. Acquire. One load.
 static inline global kma_list_node *kma_list_first(global kma_heap *heap, global kma_list *list)
 {
     return (global kma_list_node *)kma_deref(heap, kma_ref_load_acquire(&list->first));
 }
 
-// The node behind one that the caller got from these functions; NULL behind the last. A load, which
-// orders nothing: see the head.
+// Returns the next older node, or NULL. `node` comes from these functions. Any lane. Relaxed, see
+// the head. One load.
 static inline global kma_list_node *kma_list_next(global kma_heap *heap, global kma_list_node *node)
 {
     return (global kma_list_node *)kma_deref(heap, kma_load_u32(&node->next, KMA_RELAXED));
 }
 
-// Takes all nodes out: the newest, from which kma_list_next leads to the others, NULL of an empty
-// list. Each node is taken by one work-item. They are the caller's, with what the head says of
-// freeing them: who frees along the chain asks for the next one first. Any work-item, while nobody
-// removes. One exchange.
+// Detaches all nodes and returns the newest, from which kma_list_next leads to the others, or NULL.
+// The caller alone gets them; the head says when they may be freed. A caller that frees a node
+// reads its next before. Any lane, not concurrent with remove. Acquire. One exchange.
 static inline global kma_list_node *kma_list_take_all(global kma_heap *heap, global kma_list *list)
 {
     return (global kma_list_node *)kma_deref(heap,
                                              kma_exchange_u32(&list->first, KMA_NULL, KMA_ACQUIRE));
 }
 
-// Takes out `node`. `before`: a node of the list in front of it, best the one directly in front;
-// NULL if it was the first when the caller came by. Returns the node directly in front now, NULL if
-// there is none, so that one walk can take out several; NULL as well, and nothing happens, if the
-// node is not in the list.
+// Takes out `node`. `before`: a node in front of it, best the adjacent one; NULL if `node` was the
+// first when the caller saw it. Returns the node in front of the gap, or NULL if there is none: the
+// `before` of the next call, as below. Returns NULL, without effect, if `node` is not in the list.
 //
 //   before = NULL;
 //   for (n = kma_list_first(heap, list); n; n = next) { // until the list's end
@@ -136,8 +135,8 @@ static inline global kma_list_node *kma_list_take_all(global kma_heap *heap, glo
 //       before = is_wanted(n) ? n : kma_list_remove(heap, list, before, n);
 //   }
 //
-// One work-item at a time, while nobody takes all. A store, behind `before`; without, a
-// compare-and-swap, and if others have pushed meanwhile a load for each of their nodes.
+// One work-item at a time, not concurrent with take_all. One store if `before` is adjacent. Without
+// `before` a compare-and-swap, and a load for each node pushed in front meanwhile.
 static inline global kma_list_node *kma_list_remove(global kma_heap *heap, global kma_list *list,
                                                     global kma_list_node *before,
                                                     global kma_list_node *node)
@@ -150,7 +149,7 @@ static inline global kma_list_node *kma_list_remove(global kma_heap *heap, globa
             return before;
         before = (global kma_list_node *)kma_deref(heap, first);
     }
-    while (before) { // up to the node, or to the end if it is not there
+    while (before) { // ends at the node, or at the list's end
         const kma_ref next = kma_load_u32(&before->next, KMA_RELAXED);
         if (next == ref) {
             kma_store_u32(&before->next, behind, KMA_RELAXED);

@@ -1,6 +1,6 @@
-// A lock-free binary search tree that only grows, in memory of any heap (Spliet, thesis 6.2.3,
-// clTree): any number of work-items look for keys and add nodes at once. Intrusive: a node is the
-// user's struct, whose first member is a kma_tree_node.
+// Lock-free binary search tree that only grows, in a heap of any kind (Spliet's clTree, thesis
+// 6.2.3): any number of work-items look up keys and add nodes at the same time. Intrusive: a node
+// is the user's struct with a kma_tree_node as its first member.
 //
 //   #include "kma/containers/search_tree.cl"
 //
@@ -22,35 +22,36 @@
 //   void kma_tree_init      (tree)             an empty tree; zeroes are one, too
 //   void kma_tree_node_init (node, key)        a node that is in no tree
 //   node kma_tree_get       (heap, tree, key)  the node with this key, or NULL
-//   node kma_tree_add       (heap, tree, node) the node that stands for the key from now on: this one, or who was there first
+//   node kma_tree_add       (heap, tree, node) adds a node; returns the tree's node with its key
 //   node kma_tree_first     (heap, tree)       the first node in order, or NULL
-//   node kma_tree_after     (heap, tree, key)  the one that comes next behind the key, or NULL
-//   node kma_tree_take_first(heap, tree)       takes the first one out: alone, to free them all
+//   node kma_tree_after     (heap, tree, key)  the successor of the key, or NULL
+//   node kma_tree_take_first(heap, tree)       takes the first node out, with exclusive access
 //
-// A kma_search_tree is a ref, wherever the user puts it: in a block of the heap, in a buffer, in
-// another container's node. Its nodes are in one heap, each at a multiple of 16 bytes: a block of
-// its own, or an element of one.
+// A kma_search_tree is one ref in any global memory: a block of the heap, a buffer, another
+// container's node. Its nodes are in one heap, each at a multiple of 16 bytes: a block, or an
+// element of a block.
 //
-// Order: by KMA_TREE_ORDER(key), a uint, which is kma_mix32(key) unless the program defines another
-// before the #include. Nothing balances the tree, and ids come in order: 1, 2, 3 … would make a
-// list of it, in which each search takes as many steps as there are nodes. Mixed they come as if by
-// chance, and n of them are some 2 ln n deep. So the order of a walk is none that means anything,
-// but the same each time. `#define KMA_TREE_ORDER(key) (key)` sorts by key, for keys that come in
-// no order themselves. Different keys must have different orders, as they have here, for kma_mix32
-// is a bijection: of two with the same one a walk meets the first only. One order for all trees of
-// a program.
+// Order: by KMA_TREE_ORDER(key), a uint. The default is kma_mix32(key): the tree is not balanced,
+// and consecutive keys such as ids would make it a list. With mixed keys the depth of n nodes is
+// about 2 ln n, and a traversal has a fixed order without meaning.
 //
-// Invariants: a child ref is written once, from KMA_NULL, by a compare-and-swap, and never again,
-// until somebody takes nodes out alone. So who follows refs down never meets a node that left, and
-// an add goes on one level deeper, where another's succeeded. What a ref leads to is written before
-// the ref is published (release) and read after it was found (acquire). Nobody waits: a work-item
-// that is stopped for ever anywhere costs the node that it was about to add.
+// `#define KMA_TREE_ORDER(key) (key)` before the #include sorts by key, for keys that come in
+// random order. All trees of a program have one order. It must be injective, as kma_mix32 is: of
+// two keys with equal order kma_tree_after returns the first only.
 //
-// When a node may be freed: while any work-item can be in the tree, never, since it may stand on
-// the node, and others are found through it; so no function takes out a single one. When nobody can
-// be there, as in a later kernel, all at once: by kma_tree_take_first until there is none, or with
-// the memory that they are in, an array list's or the heap's. A node that kma_tree_add did not take
-// is known to its owner only, who may free it at once or try it for another key.
+// Invariant: a child ref is written once, from KMA_NULL, by a compare-and-swap, until nodes are
+// taken out with exclusive access. A lane that follows refs never meets a node that left, and a
+// failed add goes on one level deeper, below the node that another lane added. No call waits for
+// another lane: a work-item that is stopped for ever costs the node that it was about to add.
+//
+// Memory orders: what a ref leads to is written before the ref is published (release), and read
+// after the ref was found (acquire).
+//
+// When a node may be freed: not while any work-item can be in the tree, since it may stand on the
+// node, and other nodes are found through it. No function removes a single key. With exclusive
+// access, as in a later kernel, all nodes are freed at once: by kma_tree_take_first until it
+// returns NULL, or with the memory that they are in, such as an array list. A node that
+// kma_tree_add did not add is still the caller's, to be freed or reused at once.
 #ifndef KMA_CONTAINERS_SEARCH_TREE_CL
 #define KMA_CONTAINERS_SEARCH_TREE_CL
 
@@ -62,7 +63,7 @@
 
 typedef struct kma_tree_node {
     KMA_PLAIN(uint) key;
-    kma_atomic_ref left; // kma_ref to kma_tree_node: what comes before this one
+    kma_atomic_ref left; // kma_ref to kma_tree_node: nodes before this one
     kma_atomic_ref right;
 } kma_tree_node;
 
@@ -70,13 +71,13 @@ typedef struct kma_search_tree {
     kma_atomic_ref root;
 } kma_search_tree;
 
-// An empty tree, before others know it.
+// Makes an empty tree that no other lane knows yet.
 static inline void kma_tree_init(global kma_search_tree *tree)
 {
     kma_ref_init(&tree->root, KMA_NULL);
 }
 
-// A node that no one else knows, and that is in no tree.
+// Initialises a node that is in no tree and that no other lane knows.
 static inline void kma_tree_node_init(global kma_tree_node *node, uint key)
 {
     node->key = key;
@@ -84,15 +85,14 @@ static inline void kma_tree_node_init(global kma_tree_node *node, uint key)
     kma_ref_init(&node->right, KMA_NULL);
 }
 
-// The place where `key` goes below `node`, which has another.
+// Returns the child ref below which `key` belongs; `node` has another key.
 static inline global kma_atomic_ref *kma_tree_child(global kma_tree_node *node, uint key)
 {
     return KMA_TREE_ORDER(key) < KMA_TREE_ORDER(node->key) ? &node->left : &node->right;
 }
 
-// The node with `key`; NULL if it was not in the tree at some moment of the call. What its owner
-// wrote before he added it may be read. Any work-item. A load for each level, acquiring, and one of
-// the key.
+// Returns the node with `key`; NULL if it was not in the tree at some moment of the call. Any lane.
+// Acquire: what was written before the node was added is visible. Two loads for each level.
 static inline global kma_tree_node *kma_tree_get(global kma_heap *heap,
                                                  global kma_search_tree *tree, uint key)
 {
@@ -106,11 +106,10 @@ static inline global kma_tree_node *kma_tree_get(global kma_heap *heap,
     }
 }
 
-// Puts a node that was initialised, and that no one else knows, into the tree. Returns the node
-// that stands for its key from now on: `node` itself, or another's that was there first; then
-// `node` is still the caller's own. Any work-item. As kma_tree_get, and a compare-and-swap, one
-// more for each other work-item that adds at the same place at the same time. Looks for the key
-// from the root on: who has called kma_tree_get before, to make no node in vain, pays for both.
+// Adds an initialised node that no other lane knows. Returns the node in the tree with its key:
+// `node`, or a node that another lane added first; then the caller still owns `node`. Any lane.
+// Release, and acquire of the other's node. Costs as kma_tree_get, from the root, and one
+// compare-and-swap, one more for each concurrent add at the same child ref.
 static inline global kma_tree_node *
 kma_tree_add(global kma_heap *heap, global kma_search_tree *tree, global kma_tree_node *node)
 {
@@ -118,7 +117,7 @@ kma_tree_add(global kma_heap *heap, global kma_search_tree *tree, global kma_tre
     const uint key = node->key;
     global kma_atomic_ref *place = &tree->root;
     for (;;) { // one level deeper each round
-        // most places are taken: a load is cheaper than a failing exchange
+        // most child refs are set: a load costs less than a failing compare-and-swap
         kma_ref there = kma_ref_load_acquire(place);
         if (there == KMA_NULL)
             there = kma_ref_cas(place, KMA_NULL, ref);
@@ -131,8 +130,8 @@ kma_tree_add(global kma_heap *heap, global kma_search_tree *tree, global kma_tre
     }
 }
 
-// The first node in the tree's order, NULL if there is none; while others add, the first at some
-// moment of the call. Any work-item. A load for each level.
+// Returns the first node in order, or NULL; while others add, the first at some moment of the call.
+// Any lane. Acquire. One load for each level.
 static inline global kma_tree_node *kma_tree_first(global kma_heap *heap,
                                                    global kma_search_tree *tree)
 {
@@ -146,15 +145,14 @@ static inline global kma_tree_node *kma_tree_first(global kma_heap *heap,
     return first;
 }
 
-// The node that comes next in the tree's order behind `key`, which need not be in the tree; NULL if
-// there is none. So all nodes can be visited in order, without a stack and without refs to parents:
+// Returns the first node in order after `key`, which need not be in the tree; NULL if there is
+// none. With kma_tree_first it visits all nodes in order, without a stack or refs to parents:
 //
-//   for (n = kma_tree_first(heap, tree); n; n = kma_tree_after(heap, tree, n->key)) // each comes
-//   behind the one before
+//   for (n = kma_tree_first(heap, tree); n; n = kma_tree_after(heap, tree, n->key)) // in order
 //
-// While others add, it is the next one at some moment of the call; such a walk meets each node that
-// was there when it began, once, and of those added meanwhile some. Any work-item. Cost as
-// kma_tree_get, to the bottom: a walk takes the number of nodes times the depth.
+// While others add, the result was right at some moment of the call. The loop meets each node that
+// was there at its start once, and some of those added meanwhile. Any lane. Acquire. Two loads for
+// each level, down to the bottom.
 static inline global kma_tree_node *kma_tree_after(global kma_heap *heap,
                                                    global kma_search_tree *tree, uint key)
 {
@@ -164,21 +162,20 @@ static inline global kma_tree_node *kma_tree_after(global kma_heap *heap,
     while (node) { // one level deeper each round
         const bool is_behind = KMA_TREE_ORDER(key) < KMA_TREE_ORDER(node->key);
         if (is_behind)
-            next = node; // whatever is on its left and behind the key comes before it
+            next = node; // any nearer successor is in its left subtree
         node = (global kma_tree_node *)kma_deref(
             heap, kma_ref_load_acquire(is_behind ? &node->left : &node->right));
     }
     return next;
 }
 
-// Takes the first node in order out of the tree, which is the caller's then: NULL if there is none.
-// One work-item, while no other can be in the tree. It turns the way to the first node over into a
-// list on the right, so that all n nodes together take 2 n steps; if nodes are left the tree may be
-// as deep as it has nodes, though right.
+// Takes the first node in order out of the tree and returns it, or NULL. One work-item, while no
+// other can be in the tree. Rotates the path to the first node into a list of right children: all n
+// nodes together take 2 n steps. If nodes are left, the tree is valid, and may be n levels deep.
 static inline global kma_tree_node *kma_tree_take_first(global kma_heap *heap,
                                                         global kma_search_tree *tree)
 {
-    // nobody else is here: nothing to acquire
+    // exclusive access: nothing to acquire
     kma_ref first = kma_load_u32(&tree->root, KMA_RELAXED);
     global kma_tree_node *node = (global kma_tree_node *)kma_deref(heap, first);
     if (!node)

@@ -1,35 +1,38 @@
-// Work that makes work, in rounds: each round's items are worked on by one kernel, side by side,
-// and what they lead to is put into the next round's (thesis 3.2.1, automata, and 3.2.7, dynamic
-// programming). Of no round it need be known how many items it will have.
+// Work queue: work that produces work, in rounds. One kernel processes the items of a round in
+// parallel and adds the items of the next round (Spliet, thesis 3.2.1, automata, and 3.2.7, dynamic
+// programming). The number of items of a round need not be known beforehand.
 //
 //   kernel void step(global kma_heap *heap, kma_ref work)
 //   {
-//       global kma_work_queue *queue = kma_work_queue_at(heap, work); global kma_array_list *now =
-//       kma_work_queue_now(heap, queue), *next = kma_work_queue_next(heap, queue); const uint me =
-//       (uint)get_global_id(0); if (me >= kma_array_list_size(now))
+//       global kma_work_queue *queue = kma_work_queue_at(heap, work);
+//       global kma_array_list *now = kma_work_queue_now(heap, queue);
+//       global kma_array_list *next = kma_work_queue_next(heap, queue);
+//       const uint me = (uint)get_global_id(0);
+//       if (me >= kma_array_list_size(now))
 //           return;
 //       const uint item = *(global uint *)kma_array_list_get(heap, now, me);
-//       const uint first = kma_array_list_grow(heap, next, item % 3); // so many more
+//       const uint first = kma_array_list_grow(heap, next, item % 3); // adds up to two items
 //       …
 //   }
 //
-//   list *kma_work_queue_now   (heap, queue)        the bundle of items that are worked on
-//   list *kma_work_queue_next  (heap, queue)        the bundle that is filled meanwhile
-//   bool  kma_work_queue_turn  (heap, queue, keep)  between rounds: what was filled is worked on
-//   bool  kma_work_queue_back  (heap, queue)        between rounds: back to the bundle that was kept last
-//   void  kma_work_queue_delete(heap, queue)
-//   kma_ref kma_work_queue_new (heap, bytes, align, objects, most)
+//   list *kma_work_queue_now   (heap, queue)        the bundle of this round's items
+//   list *kma_work_queue_next  (heap, queue)        the bundle of the next round's items
+//   bool  kma_work_queue_turn  (heap, queue, keep)  between rounds: begins the next round
+//   bool  kma_work_queue_back  (heap, queue)        between rounds: returns to the bundle kept last
+//   void  kma_work_queue_delete(heap, queue)        frees the queue and its bundles
+//   kma_ref kma_work_queue_new (heap, bytes, align, objects, most)  makes an empty queue
 //
-// A bundle is an array list (array_list.cl), with all its functions. In memory:
+// A bundle, the items of one round, is an array list (array_list.cl) with all its functions. In
+// memory:
 //
 //   queue: now  -> list
 //          next -> list
-//          kept -> { list, kept } -> { list, kept } -> …    the newest first
+//          kept -> { list, kept } -> { list, kept } -> …    newest first
 //
-// As a queue, a bundle that was worked on is of no more use: turn empties it, and it is filled
-// next, in the memory that it has, so that after some rounds the heap is not asked any more. As a
-// stack (`keep`) it stays, and back goes through them in the reverse order. Nothing here is
-// lock-free but the lists: turn and back are one work-item's, while nobody else uses the queue.
+// As a queue, turn exchanges the two bundles and rewinds the one that is filled next: it keeps its
+// memory, and after some rounds the heap is not used any more. As a stack, turn with `keep` sets
+// the processed bundle aside, and back returns to the kept bundles in reverse order. turn and back
+// are for one work-item, while no other uses the queue; only the lists are lock-free.
 #ifndef KMA_CONTAINERS_WORK_QUEUE_CL
 #define KMA_CONTAINERS_WORK_QUEUE_CL
 
@@ -38,40 +41,40 @@
 typedef struct kma_work_queue {
     uint item_bytes;
     uint align;
-    uint items; // of a bundle's first block, and
-    uint most;  // of its longest
+    uint items; // items of a bundle's first block
+    uint most;  // items of its longest block
     kma_ref now;
     kma_ref next;
     kma_ref kept; // the newest kma_work_kept, or KMA_NULL
 } kma_work_queue;
 
-// A bundle that was put aside.
+// A bundle that was set aside.
 typedef struct kma_work_kept {
     kma_ref list;
-    kma_ref before; // the one that was put aside before
+    kma_ref before; // the kma_work_kept before this one, or KMA_NULL
 } kma_work_kept;
 
-// The queue that a ref of kma_work_queue_new leads to.
+// Returns the queue of a ref from kma_work_queue_new.
 static inline global kma_work_queue *kma_work_queue_at(global kma_heap *heap, kma_ref ref)
 {
     return (global kma_work_queue *)kma_deref(heap, ref);
 }
 
-// The bundle whose items are worked on in this round: nobody lets it grow.
+// Returns the bundle of this round's items; no work-item adds to it. Any lane.
 static inline global kma_array_list *kma_work_queue_now(global kma_heap *heap,
                                                         global kma_work_queue *queue)
 {
     return kma_array_list_at(heap, queue->now);
 }
 
-// The bundle of the next round's items: all work-items let it grow.
+// Returns the bundle of the next round's items, to which all work-items add. Any lane.
 static inline global kma_array_list *kma_work_queue_next(global kma_heap *heap,
                                                          global kma_work_queue *queue)
 {
     return kma_array_list_at(heap, queue->next);
 }
 
-// A bundle like the queue's others; KMA_NULL, and a record, without memory.
+// Makes an empty bundle. Returns KMA_NULL, with an error record, if there is no memory.
 static inline kma_ref kma_work_queue_bundle(global kma_heap *heap,
                                             global const kma_work_queue *queue)
 {
@@ -84,7 +87,7 @@ static inline void kma_work_queue_free_bundle(global kma_heap *heap, kma_ref lis
         kma_array_list_delete(heap, kma_array_list_at(heap, list));
 }
 
-// Frees the queue with all its bundles. One work-item, while nobody else uses it.
+// Frees the queue and all its bundles. One work-item, while no other uses the queue.
 static inline void kma_work_queue_delete(global kma_heap *heap, global kma_work_queue *queue)
 {
     kma_ref at = queue->kept;
@@ -99,9 +102,9 @@ static inline void kma_work_queue_delete(global kma_heap *heap, global kma_work_
     kma_free(heap, queue);
 }
 
-// A queue of items of `item_bytes`, whose bundles are array lists with these sizes
-// (kma_array_list_new): nothing is worked on, and the first round's items go into
-// kma_work_queue_next. KMA_NULL, and a record, without memory. To be passed on by a release.
+// Makes an empty queue of items of `item_bytes`; `align`, `items` and `most` are those of
+// kma_array_list_new for each bundle. The first round's items go into kma_work_queue_next. Returns
+// KMA_NULL, with an error record, if there is no memory. The caller publishes the ref by a release.
 static inline kma_ref kma_work_queue_new(global kma_heap *heap, uint item_bytes, uint align,
                                          uint items, uint most)
 {
@@ -121,8 +124,8 @@ static inline kma_ref kma_work_queue_new(global kma_heap *heap, uint item_bytes,
     return KMA_NULL;
 }
 
-// Puts the bundle that was worked on aside, and a new one in its place; whether there was memory
-// for that.
+// Sets the processed bundle aside and puts an empty one in its place. Returns false, without
+// effect, if there is no memory.
 static inline bool kma_work_queue_keep(global kma_heap *heap, global kma_work_queue *queue)
 {
     global kma_work_kept *kept = KMA_NEW(heap, kma_work_kept);
@@ -138,10 +141,10 @@ static inline bool kma_work_queue_keep(global kma_heap *heap, global kma_work_qu
     return true;
 }
 
-// Begins the next round: what was filled is worked on, and an empty bundle is filled. The one that
-// was worked on is that, or with `keep` it is put aside for kma_work_queue_back, which needs memory
-// for another: false if there is none, and nothing has changed. One work-item, while nobody else
-// uses the queue.
+// Begins the next round: `next` becomes `now`, and the old `now`, emptied, becomes `next`. With
+// `keep` the old `now` is set aside for kma_work_queue_back, and `next` is a new bundle; returns
+// false, without effect, if there is no memory for it. One work-item, while no other uses the
+// queue.
 static inline bool kma_work_queue_turn(global kma_heap *heap, global kma_work_queue *queue,
                                        bool keep)
 {
@@ -154,9 +157,8 @@ static inline bool kma_work_queue_turn(global kma_heap *heap, global kma_work_qu
     return true;
 }
 
-// Goes back: the bundle that was put aside last is worked on again, what is worked on now is freed,
-// and what was filled is dropped. False if none is put aside, and nothing has changed. One
-// work-item, while nobody else uses the queue.
+// Returns to the bundle that was set aside last: frees `now`, empties `next`. Returns false,
+// without effect, if none is set aside. One work-item, while no other uses the queue.
 static inline bool kma_work_queue_back(global kma_heap *heap, global kma_work_queue *queue)
 {
     if (queue->kept == KMA_NULL)

@@ -1,12 +1,12 @@
-// The kernels that make work queues, turn them and go back in them, in a heap of the program's
-// kind. The host library launches them; so can any other program. Each is for one work-item, but
-// for kma_work_queue_add_kernel.
+// Kernels that make, advance and fill work queues in a heap of the program's kind, launched by the
+// host library or by any other program. One work-item does the work, except in
+// kma_work_queue_add_kernel.
 #ifndef KMA_CONTAINERS_WORK_QUEUE_KERNELS_CL
 #define KMA_CONTAINERS_WORK_QUEUE_KERNELS_CL
 
 #include "kma/containers/work_queue.cl"
 
-// *made is the queue's ref, KMA_NULL if there is no memory for it.
+// Makes a queue. *made: its ref, or KMA_NULL if there is no memory.
 kernel void kma_work_queue_new_kernel(global kma_heap *heap, uint item_bytes, uint align,
                                       uint items, uint most, global kma_ref *made)
 {
@@ -20,11 +20,11 @@ kernel void kma_work_queue_delete_kernel(global kma_heap *heap, kma_ref work)
         kma_work_queue_delete(heap, kma_work_queue_at(heap, work));
 }
 
-// What a work queue has, and whether a call did what it should.
+// Result of a kernel: whether the call succeeded, and the queue's item counts.
 typedef struct kma_work_told {
     uint done;
-    uint now;  // items that are worked on
-    uint next; // items that were added meanwhile
+    uint now;  // items of this round
+    uint next; // items of the next round
 } kma_work_told;
 
 static inline void kma_work_queue_tell(global kma_heap *heap, global kma_work_queue *queue,
@@ -60,8 +60,8 @@ kernel void kma_work_queue_back_kernel(global kma_heap *heap, kma_ref work,
     kma_work_queue_tell(heap, queue, kma_work_queue_back(heap, queue), told);
 }
 
-// Adds `count` items for the next round. Any number of work-items, one dimension; those that got no
-// memory are counted in *lost.
+// Adds `count` items to the next round. *lost counts items for which there was no memory. Any
+// number of work-items, one dimension.
 kernel void kma_work_queue_add_kernel(global kma_heap *heap, kma_ref work, uint count,
                                       global const uchar *items, global kma_atomic_u32 *lost)
 {

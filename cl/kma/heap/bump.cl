@@ -1,18 +1,20 @@
-// The bump heap: a pointer, here called the head, that moves forward past each block it hands out
-// (Spliet, thesis 5.2, the "poor man's heap"). The fastest malloc there can be, and the yardstick
-// of the others; memory comes back only when the host resets the whole heap.
+// The bump heap: a pointer, the head, moves forward past each block it hands out (Spliet, thesis
+// 5.2, the "poor man's heap"). No malloc can be faster; it is the yardstick for the others. Memory
+// comes back only when the host resets the whole heap.
 //
-// bump/take.cl has the algorithm, bump/layout.cl the picture in memory, bump/debug.cl the checks of
-// KMA_DEBUG.
+//   bump/take.cl     the algorithm
+//   bump/layout.cl   the layout in memory
+//   bump/debug.cl    the checks of KMA_DEBUG
 //
-// What this heap cannot do: reuse (free does nothing); know a block's size or state, unless
-// KMA_DEBUG is set, which puts a unit in front of each block, or guards it. Without it
-// kma_bump_usable_size and kma_bump_realloc do not exist, and kma_bump_realloc_sized takes the old
-// size from the caller.
+// Limits:
+// - free does not make memory reusable.
+// - Without KMA_DEBUG the heap does not know a block's size or state. kma_bump_usable_size and
+//   kma_bump_realloc do not exist then, and kma_bump_realloc_sized takes the old size from the
+//   caller.
 #ifndef KMA_HEAP_BUMP_CL
 #define KMA_HEAP_BUMP_CL
 
-#undef kma_bump // kma.cl's, if it came first
+#undef kma_bump // defined by kma.cl if that came first
 #include "kma/platform/bits.cl"
 #include "kma/platform/lanes.cl"
 #include "kma/heap/common/blocks.cl"
@@ -25,9 +27,9 @@
 
 #define KMA_BUMP_ALIGN 0x80000000u // the largest alignment
 
-// Prepares a buffer of `bytes` (at least kma_bump_begin + 1 units, 64 GiB - 32 at most), which may
-// become `max_bytes` (`bytes` or less: it does not grow). Called by all work-items of one launch
-// that nothing else overlaps. Touches the metadata only.
+// Initialises a heap in a buffer of `bytes`: kma_bump_begin + 1 units to 64 GiB - 32 B. It can grow
+// to `max_bytes`; at most `bytes`: it does not grow. Called by all work-items of one launch that no
+// other launch overlaps. Writes the metadata only.
 static inline void kma_bump_init(global kma_bump *heap, ulong bytes, ulong max_bytes, size_t me,
                                  size_t work_items)
 {
@@ -47,8 +49,8 @@ static inline void kma_bump_init(global kma_bump *heap, ulong bytes, ulong max_b
 #endif
 }
 
-// Frees all blocks at once; every ref and pointer is void. By one work-item of a launch that
-// nothing else overlaps.
+// Frees all blocks at once; every ref and pointer becomes invalid. Called by one work-item of a
+// launch that no other launch overlaps.
 static inline void kma_bump_reset(global kma_bump *heap)
 {
     kma_bump_store_head(&heap->head, heap->header.begin, KMA_RELAXED);
@@ -57,9 +59,9 @@ static inline void kma_bump_reset(global kma_bump *heap)
 #endif
 }
 
-// The heap's contents were copied into a buffer of `bytes`, this one, and what is behind them
-// becomes memory for blocks. Fewer bytes than before or more than max_bytes leave the heap as it
-// was. By one work-item of a launch that nothing else overlaps.
+// Grows the heap to `bytes`, the size of this buffer, into which its contents were copied. No
+// effect if that is less than before or more than max_bytes. Called by one work-item of a launch
+// that no other launch overlaps.
 static inline void kma_bump_grow(global kma_bump *heap, ulong bytes)
 {
     if (bytes < heap->header.bytes || bytes > heap->header.max_bytes)
@@ -68,8 +70,8 @@ static inline void kma_bump_grow(global kma_bump *heap, ulong bytes)
     heap->header.limit = kma_bump_limit(KMA_DEBUG, bytes);
 }
 
-// Units for a block of `bytes` at a multiple of `align` units, with what is around it; 0 for no
-// bytes and, with a report, if that is more than the whole heap, however large it may become.
+// Returns the units for a block of `bytes` at a multiple of `align` units, guards included; 0 for
+// no bytes. Returns 0 and logs TOO_LARGE if the heap at its largest has fewer units.
 static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong align)
 {
     if (bytes == 0)
@@ -84,11 +86,10 @@ static inline uint kma_bump_units(global kma_bump *heap, ulong bytes, ulong alig
     return (uint)(units + around);
 }
 
-// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents
-// undefined; NULL for 0 bytes, or with a record if they do not fit or `align` is not a power of two
-// up to 2^31 that divides the heap's address. Alignments below 16 are 16. Takes align - 16 bytes
-// more than `bytes`, and fails if those do not fit. Any work-item, converged or not; one atomic for
-// the lanes that come together, whatever their sizes.
+// Allocates `bytes` at an offset that is a multiple of `align`; contents undefined. Takes `bytes` +
+// `align` - 16 bytes. `align` is a power of two up to 2^31 that divides the heap's address; below
+// 16 it counts as 16. NULL for 0 bytes; NULL and a record for another `align`, or if there is no
+// memory. Any lane; one atomic for all lanes that call together, whatever their sizes.
 static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t align, size_t bytes)
 {
 #if KMA_DEBUG
@@ -104,7 +105,7 @@ static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t 
     uint first = 0;
     if (kma_lane_in(together))
         first = kma_bump_take(heap, together, units);
-    else if (units != 0) // of another heap than the leader's
+    else if (units != 0) // this lane's heap is not the leader's
         first = kma_bump_advance(heap, units);
     if (units == 0)
         return (global void *)0;
@@ -125,9 +126,8 @@ static inline global void *kma_bump_aligned_alloc(global kma_bump *heap, size_t 
 #include "kma/heap/common/allocate.cl" // kma_bump_malloc, _calloc, _ref_of, _deref
 #undef KMA_KIND
 
-// Ends a block's life; NULL is allowed. Its memory comes back at the next reset only. With
-// KMA_DEBUG a pointer that is no block, or free already, goes into the error log and nothing else
-// happens; without, it is not noticed.
+// Ends a block's life; NULL is allowed. Its memory comes back at the next reset. With KMA_DEBUG a
+// pointer to no living block is logged; without KMA_DEBUG nothing is checked.
 static inline void kma_bump_free(global kma_bump *heap, global void *ptr)
 {
 #if KMA_DEBUG
@@ -140,10 +140,11 @@ static inline void kma_bump_free(global kma_bump *heap, global void *ptr)
 #endif
 }
 
-// Gives a block of `old_bytes` the size `bytes`: in place if it shrinks or stays within its last 16
-// bytes, else the contents move to a new block, aligned by kma_kept_align. NULL leaves the old
-// block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. With KMA_DEBUG a
-// pointer that is no living block of that size gives NULL and a record.
+// Resizes a block of `old_bytes` to `bytes`: in place if it shrinks or stays within its last 16
+// bytes, else its contents move to a new block, aligned by kma_kept_align. NULL if there is no
+// memory; the old block then stays. `bytes` = 0 frees the block and returns NULL. A NULL `ptr`
+// makes it malloc. With KMA_DEBUG a pointer that is no living block of that size gives NULL and a
+// record.
 static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global void *ptr,
                                                   size_t old_bytes, size_t bytes)
 {
@@ -173,11 +174,11 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
 }
 
 #if !KMA_DEBUG
-// The compiler's message shall say what to do.
+// names that tell in the compiler's message what to use instead
 #define kma_bump_usable_size the_bump_heap_has_kma_usable_size_only_with_KMA_DEBUG
 #define kma_bump_realloc the_bump_heap_has_kma_realloc_only_with_KMA_DEBUG_use_kma_realloc_sized
 #else
-// The bytes that a block returned by this heap may use; 0 for anything else.
+// Returns the bytes that a block of this heap may use; 0 for any other pointer.
 static inline size_t kma_bump_usable_size(global kma_bump *heap, global void *ptr)
 {
     if (!ptr || !kma_heap_is(heap, KMA_KIND_BUMP))
@@ -186,7 +187,7 @@ static inline size_t kma_bump_usable_size(global kma_bump *heap, global void *pt
     return block ? kma_bump_usable(block->bytes) : 0;
 }
 
-// kma_bump_realloc_sized where the heap itself knows the old size.
+// kma_bump_realloc_sized with the old size that the heap has recorded.
 static inline global void *kma_bump_realloc(global kma_bump *heap, global void *ptr, size_t bytes)
 {
     if (!kma_heap_is(heap, KMA_KIND_BUMP))

@@ -1,27 +1,29 @@
 // The scatter heap: ScatterAlloc (Steinberger, Kenzel, Kainz, Schmalstieg: ScatterAlloc: Massively
 // Parallel Dynamic Memory Allocation for the GPU, InPar 2012, chapters 5 and 6), without its locks.
 //
-// Memory is split into pages, a page into equal chunks for the first size that is asked for there.
-// Who wants memory hashes his size and the place where he runs to a page, reserves chunks of it and
-// looks for their bits; who finds the page full or split otherwise goes on to other pages. A page
-// whose chunks are all free may be split anew.
+// Memory is pages. A page is split into blocks of one size, by the first request that takes it. A
+// request hashes its size and its shard to a page, reserves blocks there, and claims their bits. If
+// the page is full or has another size, the request goes on to other pages. A page without blocks
+// is free, and may be split for another size.
 //
-//   scatter/layout.cl    the picture in memory, and the sizes of chunks
+//   scatter/layout.cl    the picture in memory, and the sizes of blocks
 //   scatter/pages.cl     a page: reservations, bits, and how it becomes free
-//   scatter/regions.cl   which pages have room: bit trees (lockfree/bit_tree.cl)
-//   scatter/place.cl     where to begin
-//   scatter/take.cl      the lanes
+//   scatter/regions.cl   which pages have free blocks: bit trees (lockfree/bit_tree.cl)
+//   scatter/place.cl     where a search begins
+//   scatter/take.cl      malloc by lanes together
 //   scatter/runs.cl      requests above a page
 //   scatter/release.cl   free
-//   scatter/init.cl      what a heap begins with, and how it grows
+//   scatter/init.cl      preparation and growth
 //
-// Other than in the paper: sizes are rounded up to classes; bits of pages with more than 32 chunks
-// lie outside the pages, where nobody has to initialise them and no stray write meets them; trees
-// of bits tell which pages have room, and for which sizes, where the paper counts a region's full
-// pages; requests above a page may be served anywhere.
+// Names in the code: a block of a page is a chunk, its number in the page a spot, a region (the
+// paper's super block) a super, a shard a place.
 //
-// What this heap cannot do: requests above one super block (NULL and a record); alignments above
-// 4,096.
+// Other than in the paper: sizes are rounded up to classes. Bits of pages with more than 32 blocks
+// lie outside the pages: nothing initializes them when a page is split, and no stray write meets
+// them. Bit trees say which pages have free blocks, and of which size; the paper counts full pages.
+// Requests above a page may be served anywhere.
+//
+// Not possible: requests above one region (NULL and a record); alignments above 4,096.
 #ifndef KMA_HEAP_SCATTER_CL
 #define KMA_HEAP_SCATTER_CL
 
@@ -55,16 +57,16 @@ static inline size_t kma_scatter_block_bytes(global kma_scatter *heap, global vo
 #include "kma/heap/common/guarded.cl" // kma_scatter_retire, _empty_quarantine, _living
 #endif
 
-// What a request needs: a chunk of a size, or a run of pages.
+// A request in the heap's terms: a block of a page, or a run of pages.
 typedef struct kma_scatter_demand {
-    kma_scatter_own own; // KMA_SCATTER_CLASSES: no chunk
+    kma_scatter_own own; // KMA_SCATTER_CLASSES: no block of a page
     uint align;     // in units
-    uint least;     // the class of the smallest chunk with room, whatever its alignment
-    uint pages;     // of a run, 0: none
+    uint least;     // the class of the smallest block that is large enough, at any alignment
+    uint pages;     // of a run; 0: none
 } kma_scatter_demand;
 
-// For `bytes` at a multiple of `align`: a chunk, a run, or neither for no bytes and, with a report,
-// for what cannot be.
+// Translates a request. Neither a block nor a run for no bytes and, with a report, for a request
+// that no heap of this plan could serve.
 static inline kma_scatter_demand kma_scatter_need(const kma_scatter_heap *sc, size_t align,
                                                   size_t bytes)
 {
@@ -83,7 +85,7 @@ static inline kma_scatter_demand kma_scatter_need(const kma_scatter_heap *sc, si
     const ulong most = (ulong)min(1u << sc->plan.super_shift, sc->plan.room) << shift;
     ulong room = bytes;
 #if KMA_DEBUG >= 2
-    room = kma_guarded_bytes(align, bytes); // in which there is a place so aligned
+    room = kma_guarded_bytes(align, bytes); // with free space for any alignment
     align = KMA_UNIT;
 #endif
     if (room > most * KMA_UNIT) {
@@ -98,19 +100,21 @@ static inline kma_scatter_demand kma_scatter_need(const kma_scatter_heap *sc, si
     }
     need.least = kma_scatter_class_of(units, shift);
     uint size_class = kma_scatter_class_of(max(units, need.align), shift);
-    // a whole page is a multiple
+    // ends: a whole page is a multiple
     while (need.align != 1 && kma_scatter_units(size_class, shift) % need.align != 0)
         size_class++;
     need.own = kma_scatter_own_of(sc, size_class);
     return need;
 }
 
-// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents
-// undefined; NULL for 0 bytes, or with a record if there is no room, `bytes` exceeds a super block,
-// or `align` is not a power of two up to 4,096 that divides the heap's address. Alignments below 16
-// are 16. Any work-item, converged or not; for all lanes that come together and want the same
-// class, one atomic for where to begin, one for each page that they get chunks of, and one for each
-// 32 of its bits.
+// Returns `bytes` of uninitialized memory at an offset from the heap's start that is a multiple of
+// `align`, or NULL: for 0 bytes without a record; with one if there is no memory, `bytes` exceeds a
+// region, or `align` is not a power of two up to 4,096 that divides the heap's address. Alignments
+// below 16 count as 16. Any work-item, converged or not. Acquires: comes after the free of the same
+// memory.
+//
+// Lanes that are here together with one class share atomics: one to draw pages, one for each page
+// that they reserve in, one for each 32 bits of its bitmap that they claim.
 static inline KMA_COLD_IN_DEBUG global void *kma_scatter_aligned_alloc(global kma_scatter *heap,
                                                                        size_t align, size_t bytes)
 {
@@ -123,9 +127,9 @@ static inline KMA_COLD_IN_DEBUG global void *kma_scatter_aligned_alloc(global km
     const bool wants = need.own.size_class < KMA_SCATTER_CLASSES || need.pages != 0;
     const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)heap);
     kma_ref block = KMA_NULL;
-    // With a quarantine larger chunks serve only after that is empty.
+    // With a quarantine, larger blocks serve only after that is empty.
     const bool any_size = KMA_DEBUG < 2;
-    if (kma_lane_in(together)) // else it is of another heap than the leader's
+    if (kma_lane_in(together)) // else the lane is of another heap than the leader's
         block = kma_scatter_take(&sc, together, need.own);
     if (block == KMA_NULL && need.own.size_class < KMA_SCATTER_CLASSES)
         block = kma_scatter_take_anywhere(&sc, need.own, need.align, any_size);
@@ -137,7 +141,7 @@ static inline KMA_COLD_IN_DEBUG global void *kma_scatter_aligned_alloc(global km
         block = kma_scatter_take_run(&sc, need.pages);
 #if KMA_DEBUG >= 2
     for (uint tries = 3; block == KMA_NULL && wants && tries != 0; tries--) {
-        // what others took out before me they may be about to free: not once only
+        // again: other lanes may be about to free what they took out
         kma_scatter_empty_quarantine(heap);
         block = need.pages != 0 ? kma_scatter_take_run(&sc, need.pages)
                                 : kma_scatter_take_anywhere(&sc, need.own, need.align, tries == 1);
@@ -155,11 +159,11 @@ static inline KMA_COLD_IN_DEBUG global void *kma_scatter_aligned_alloc(global km
 }
 
 #include "kma/heap/common/allocate.cl" // kma_scatter_malloc, _calloc, _ref_of, _deref
-// For lanes that free together: one atomic for those with blocks in one word of a bitmap, and one
-// for those with blocks in one page.
+// Lanes that free together share atomics: one for the blocks in a word of a bitmap, one for those
+// of a page.
 #include "kma/heap/common/free.cl" // kma_scatter_free, _usable_size
 
-// For realloc: a new block.
+// For realloc: a new block with the old one's alignment.
 static inline global void *kma_scatter_replace(global kma_scatter *heap, global void *ptr,
                                                size_t usable, size_t bytes)
 {

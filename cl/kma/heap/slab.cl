@@ -1,26 +1,30 @@
 // The slab heap, the default one.
 //
-// Memory is lines of 256 bytes, 32 to a frame. Over one allocator of lines there are two ways to
-// ask:
+// Memory is frames of 32 lines of 256 bytes. One allocator of lines (slab/lines.cl) serves two
+// paths:
 //
-//   a whole warp     draws lines at a cursor, claims them by an OR of used bits, and has slabs of
-//                    slots side by side, in which each lane finds its own by arithmetic
-//                    (slab/warp_alloc.cl)
-//   any other lane   takes a slot of its shard's current page by one compare-and-swap: a page is a
-//                    frame with slots of one class (slab/pages.cl)
+//   a whole warp     draws lines at a cursor, claims them by fetch_or of used bits, and makes slabs
+//                    of them: slots side by side. Each lane computes its slot (slab/warp_alloc.cl).
+//   any other lane   claims a slot of its shard's current page by one compare-and-swap. A page is a
+//                    frame with slots of one class (slab/pages.cl). Without a free slot there the
+//                    lane searches nearby, makes a new page, or searches the heap
+//                    (slab/stray_alloc.cl).
 //
-// What a lane relies on is always in the word that its read-modify-write changes: memory that was
-// freed and reused between two steps makes it fail, or is as good. See slab/layout.cl for the
-// words, docs/slab-heap.md for the whole.
+// Each read-modify-write changes the very word that says what the lane relies on. If another lane
+// freed and reused the memory between two steps, the read-modify-write fails, or its result is
+// valid for the new use. slab/layout.cl has the words; docs/slab-heap.md has counts, proofs and
+// bounds.
 //
-// A request up to 8 KiB fits if a slot of its class or a larger one is free, or so many lines side
-// by side in one frame. Above 8 KiB it fits if so many whole frames are side by side: up to 256 KiB
-// in one group of 32. A lone work-item gets NULL only if nothing fits. (Above 16 bytes of alignment
-// a slot is found by chance, in the first 1,024 frames looked at; above 256 bytes lines are found
-// where a run has room for any alignment.)
+// A request up to 8 KiB fits if a slot of its class or a larger one is free, or enough lines are
+// free side by side in one frame. Above 8 KiB it fits if enough whole frames are free side by side:
+// up to 256 KiB in one group of 32. A lone work-item gets NULL only if nothing fits.
 //
-// Own work, on the thesis's list of what a KMA-2 should be (7.2). Hashing lanes over the words of a
-// page of one size is ScatterAlloc's.
+// Two exceptions for alignments. Above 16 bytes: a slot that is aligned only by its position is
+// searched in the first 1,024 frames of a class's tree. Above 256 bytes: lines are found where a
+// free run is long enough for any alignment.
+//
+// The design follows the thesis's list for a KMA-2 (7.2). Lanes are hashed over the words of a page
+// as in ScatterAlloc.
 #ifndef KMA_HEAP_SLAB_CL
 #define KMA_HEAP_SLAB_CL
 
@@ -50,7 +54,8 @@ static inline size_t kma_slab_block_bytes(global kma_slab *heap, global void *pt
 #include "kma/heap/common/guarded.cl" // kma_slab_retire, _empty_quarantine, _living
 #endif
 
-// A block drawn by the whole warp, or a slot of a page near the caller. KMA_NULL if there is none.
+// The first attempt of a malloc: drawn lines for a whole warp, a slot of a page near the caller for
+// any other lane. KMA_NULL if that finds nothing; kma_slab_alloc_alone goes on. Acquires.
 static inline kma_ref kma_slab_take_quickly(global kma_slab *heap, size_t align, size_t bytes)
 {
 #if KMA_SHORT_PATHS
@@ -63,15 +68,15 @@ static inline kma_ref kma_slab_take_quickly(global kma_slab *heap, size_t align,
                     : KMA_NULL;
 }
 
-// What a request needs.
+// A request in the heap's terms.
 typedef struct kma_slab_need {
-    uint units;      // 0: nothing
+    uint units;      // 0: nothing to allocate
     uint align;      // in units
-    uint size_class; // KMA_SLAB_CLASSES or above: of none, a run
-    uint error;      // why it cannot be, or what it is if there is no room
+    uint size_class; // of a slot; KMA_SLAB_CLASSES or above: a run
+    uint error;      // what to report if no block is found
 } kma_slab_need;
 
-// For `bytes` at a multiple of `align`; nothing for no bytes, and for what cannot be.
+// Translates a request; units is 0 if there is nothing to allocate, or no heap could serve it.
 static inline kma_slab_need kma_slab_need_of(global kma_slab *heap, size_t align, size_t bytes)
 {
     kma_slab_need need;
@@ -85,7 +90,7 @@ static inline kma_slab_need kma_slab_need_of(global kma_slab *heap, size_t align
         return need;
     ulong room = bytes;
 #if KMA_DEBUG >= 2
-    room = kma_guarded_bytes(align, bytes); // in which there is a place so aligned
+    room = kma_guarded_bytes(align, bytes); // with free space for any alignment
     align = KMA_UNIT;
 #endif
     if (room > (ulong)heap->plan.room * KMA_SLAB_FRAME_UNITS * KMA_UNIT) {
@@ -100,7 +105,8 @@ static inline kma_slab_need kma_slab_need_of(global kma_slab *heap, size_t align
     return need;
 }
 
-// A block by any way there is.
+// Takes a block by every way but the whole warp's. `is_last`: also a slot of a larger class.
+// KMA_NULL if none is found. Acquires.
 static inline KMA_COLD kma_ref kma_slab_take_anyhow(global kma_slab *heap, kma_slab_need need,
                                                     bool is_last)
 {
@@ -110,12 +116,13 @@ static inline KMA_COLD kma_ref kma_slab_take_anyhow(global kma_slab *heap, kma_s
         return kma_slab_take_elsewhere(heap, need.size_class, need.align, is_last);
     const uint lines = kma_slab_whole_lines(need.units);
     kma_ref block = kma_slab_take_run(heap, lines);
-    while (block == KMA_NULL && kma_slab_end_empty(heap)) // each time a page ends
+    while (block == KMA_NULL && kma_slab_end_empty(heap)) // each round ends a page
         block = kma_slab_take_run(heap, lines);
     return block;
 }
 
-// malloc behind the path of whole warps.
+// The rest of a malloc, when kma_slab_take_quickly found nothing: a whole warp looks for free lines
+// in other frames; then each lane is on its own. NULL, with a record, if nothing fits.
 static inline KMA_COLD global void *kma_slab_alloc_alone(global kma_slab *heap, size_t align,
                                                          size_t bytes)
 {
@@ -127,10 +134,10 @@ static inline KMA_COLD global void *kma_slab_alloc_alone(global kma_slab *heap, 
     }
 #endif
     const kma_slab_need need = kma_slab_need_of(heap, align, bytes);
-    kma_ref block = kma_slab_take_anyhow(heap, need, KMA_DEBUG < 2); // else the quarantine first
+    kma_ref block = kma_slab_take_anyhow(heap, need, KMA_DEBUG < 2); // else quarantine first
 #if KMA_DEBUG >= 2
     for (uint tries = 3; block == KMA_NULL && need.units != 0 && tries != 0; tries--) {
-        kma_slab_empty_quarantine(heap); // more than once: other lanes may be about to free
+        kma_slab_empty_quarantine(heap); // again: other lanes may be about to free
         block = kma_slab_take_anyhow(heap, need, tries == 1);
     }
     if (block != KMA_NULL)
@@ -143,10 +150,10 @@ static inline KMA_COLD global void *kma_slab_alloc_alone(global kma_slab *heap, 
     return kma_deref_in(heap, block);
 }
 
-// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents
-// undefined; NULL for 0 bytes, or with a record if there is no room, or `align` is not a power of
-// two up to 4,096 that divides the heap's address. Alignments below 16 are 16. Any work-item,
-// converged or not.
+// Returns `bytes` of uninitialized memory at an offset from the heap's start that is a multiple of
+// `align`, or NULL: for 0 bytes without a record; with one if nothing fits, or `align` is not a
+// power of two up to 4,096 that divides the heap's address. Alignments below 16 count as 16. Any
+// work-item, converged or not. Acquires: comes after the free of the same memory.
 static inline KMA_COLD_IN_DEBUG global void *kma_slab_aligned_alloc(global kma_slab *heap,
                                                                     size_t align, size_t bytes)
 {
@@ -165,7 +172,7 @@ static inline KMA_COLD_IN_DEBUG global void *kma_slab_aligned_alloc(global kma_s
 #include "kma/heap/common/allocate.cl" // kma_slab_malloc, _calloc, _ref_of, _deref
 #include "kma/heap/common/free.cl"     // kma_slab_free, _usable_size
 
-// For realloc: a new block, aligned as the old one is.
+// For realloc: a new block with the old one's alignment.
 static inline global void *kma_slab_replace(global kma_slab *heap, global void *ptr, size_t usable,
                                             size_t bytes)
 {

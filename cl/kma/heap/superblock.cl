@@ -1,35 +1,35 @@
-// The superblock heap: malloc and free of blocks up to the size of a superblock (after Spliet's
-// KMA, thesis 4.2.1 and 5.1, with its proposals 7.2 of finer sizes, reuse of half-empty superblocks
-// and refs of 32 bits).
+// The superblock heap: malloc and free of blocks up to the size of a superblock. After Spliet's KMA
+// (thesis 4.2.1 and 5.1), with its proposals (7.2): finer sizes, reuse of half-empty superblocks,
+// and refs of 32 bits.
 //
-// Blocks of one size class (size_class.cl) lie side by side in superblocks of that class. A class
-// offers the blocks of one superblock at a time; malloc draws a ticket from the offer and claims
-// the block's bit; free clears the bit and gives the superblock credit. Superblocks whose blocks
-// are all free serve any class again.
+// A superblock holds blocks of one size class (size_class.cl), side by side.
+// 1. A class offers the blocks of one superblock at a time.
+// 2. malloc draws a ticket from the offer, and claims a block by setting its bit.
+// 3. free clears the bit and adds to the superblock's credit.
+// 4. A superblock can serve any class again when all its blocks are free.
 //
-//   superblock/layout.cl   the picture in memory
-//   superblock/offer.cl    the ticket, one atomic for all lanes that want the same
-//   superblock/slots.cl    the bit, one atomic for each block
-//   superblock/renew.cl    what happens when an offer is spent
+//   superblock/layout.cl   the layout in memory
+//   superblock/offer.cl    tickets: one atomic for all lanes that want the same class
+//   superblock/slots.cl    bits: one atomic for each block
+//   superblock/renew.cl    replacement of a spent offer
 //   superblock/credit.cl   freed blocks, and the states of a superblock
-//   superblock/take.cl     the lanes, and what larger sizes have when there is nothing else
+//   superblock/take.cl     allocation for the lanes of a group; fallback to larger classes
 //
-// What this heap cannot do: requests above one superblock (NULL and a record); alignments above
-// 4,096.
+// Limits: requests above one superblock give NULL and a record; alignments are at most 4,096.
 #ifndef KMA_HEAP_SUPERBLOCK_CL
 #define KMA_HEAP_SUPERBLOCK_CL
 
-#undef kma_superblock // kma.cl's, if it came first
+#undef kma_superblock // defined by kma.cl if that came first
 #include "kma/heap/common/blocks.cl"
 #include "kma/heap/common/error_log.cl"
 #include "kma/heap/common/guard.cl"
 #include "kma/heap/common/ref.cl"
 #include "kma/heap/superblock/take.cl"
 
-// Prepares a buffer of `bytes`, which may become `max_bytes` (`bytes` or less: it does not grow),
-// with superblocks of 2^shift units; the plan for them must have at least one superblock. Called by
-// all work-items of one launch that nothing else overlaps. Touches the metadata only, those of
-// superblocks to come too. `keep_log`: what remains is the error log.
+// Initialises a heap in a buffer of `bytes` with superblocks of 2^shift units; its plan must have
+// at least one. It can grow to `max_bytes`; at most `bytes`: it does not grow. Called by all
+// work-items of one launch that no other launch overlaps. Writes the metadata only, also those of
+// superblocks that growth adds. `keep_log` keeps the error log.
 static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes, ulong max_bytes,
                                        uint shift, bool keep_log, size_t me, size_t work_items)
 {
@@ -53,7 +53,7 @@ static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes,
         global kma_superblock_class *cls = &heap->classes[c];
         cls->slots = (1u << shift) / kma_class_units((uint)c);
         kma_store_u32(&cls->helpers, 0, KMA_RELAXED);
-        // Not through pack(): the plan in the heap may be another work-item's to write.
+        // kma_superblock_offer_pack reads heap->plan, which another work-item may be writing.
         kma_superblock_offer_store(&cls->offer, kma_superblock_offer_none(shift, cls->slots),
                                    KMA_RELAXED);
         kma_bitmap_init(&cls->partial, sets + c * plan.set_words, plan.set_words, 0, 1);
@@ -74,8 +74,8 @@ static inline void kma_superblock_init(global kma_superblock *heap, ulong bytes,
 #endif
 }
 
-// Makes of a buffer of at least sizeof(kma_superblock) a heap without superblocks: every request is
-// too large for it, every block foreign to it. Called as kma_superblock_init.
+// Initialises a heap without superblocks in a buffer of at least sizeof(kma_superblock): every
+// request is too large for it, and every block foreign to it. Called as kma_superblock_init.
 static inline void kma_superblock_init_empty(global kma_superblock *heap, ulong bytes, size_t me,
                                              size_t work_items)
 {
@@ -92,10 +92,10 @@ static inline void kma_superblock_init_empty(global kma_superblock *heap, ulong 
     kma_heap_header_init(&heap->header, KMA_KIND_SUPERBLOCK, bytes, bytes, begin, begin, 0);
 }
 
-// The heap's contents were copied into a buffer of `bytes`, this one, and the superblocks for which
-// there is room now are free. Fewer bytes than before or more than max_bytes leave the heap as it
-// was. By one work-item of a launch that nothing else overlaps. A class whose offer is marked dry
-// needs no word of it: there each malloc looks for itself.
+// Grows the heap to `bytes`, the size of this buffer, into which its contents were copied. The
+// superblocks added are free. No effect if `bytes` is less than before or more than max_bytes.
+// Called by one work-item of a launch that no other launch overlaps. Offers marked dry stay marked:
+// each malloc of their classes searches for a superblock itself.
 static inline void kma_superblock_grow(global kma_superblock *heap, ulong bytes)
 {
     if (heap->plan.superblocks == 0 || bytes < heap->header.bytes || bytes > heap->header.max_bytes)
@@ -107,15 +107,15 @@ static inline void kma_superblock_grow(global kma_superblock *heap, ulong bytes)
     heap->header.limit = plan.limit;
 }
 
-// The units of which a block's size must be a multiple; from KMA_DEBUG 2 on there is an aligned
-// place in any.
+// Returns the units of which a block's size must be a multiple. With KMA_DEBUG 2 and 3 that is 1: a
+// guarded block has space to align within.
 static inline uint kma_superblock_align(size_t align)
 {
     return KMA_DEBUG >= 2 || align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT;
 }
 
-// The class for `bytes` at a multiple of `align`; KMA_CLASSES for no bytes and, with a report, for
-// what cannot be.
+// Returns the class for `bytes` at a multiple of `align`; KMA_CLASSES for no bytes and, with a
+// record, for an impossible request.
 static inline uint kma_superblock_class_of(global kma_superblock *heap, size_t align, size_t bytes)
 {
     if (bytes == 0)
@@ -127,7 +127,7 @@ static inline uint kma_superblock_class_of(global kma_superblock *heap, size_t a
     const ulong most = (ulong)KMA_UNIT << heap->plan.shift;
     ulong room = bytes;
 #if KMA_DEBUG >= 2
-    room = kma_guarded_bytes(align, bytes); // in which there is a place so aligned
+    room = kma_guarded_bytes(align, bytes); // with space to align within
 #endif
     if (room > most || kma_superblock_align(align) > most / KMA_UNIT) {
         kma_report(&heap->header, KMA_ERROR_TOO_LARGE, KMA_NULL, bytes);
@@ -137,8 +137,8 @@ static inline uint kma_superblock_class_of(global kma_superblock *heap, size_t a
     return kma_class_of_aligned(units, kma_superblock_align(align));
 }
 
-// A place in the heap as its bitmaps see it. `error` is KMA_ERROR_CODES if a block may start there,
-// else what a free of it would be.
+// An address in the heap as its bitmaps see it. `error` is KMA_ERROR_CODES if a block may start
+// there, else the error that a free of it would be.
 typedef struct kma_superblock_location {
     uint superblock;
     uint size_class;
@@ -152,14 +152,14 @@ static inline kma_superblock_location kma_superblock_locate(global kma_superbloc
     kma_superblock_location place;
     place.superblock = place.size_class = place.slot = 0;
     place.error = KMA_ERROR_INVALID_FREE;
-    const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
+    const size_t offset = (size_t)ptr - (size_t)heap; // huge for a pointer below the heap
     if (offset % KMA_UNIT != 0 || offset / KMA_UNIT < heap->plan.begin ||
         offset / KMA_UNIT >= heap->plan.limit)
         return place;
     const uint unit = (uint)(offset / KMA_UNIT) - heap->plan.begin;
     place.superblock = unit >> heap->plan.shift;
     const uint content = kma_superblock_content_of(heap, place.superblock);
-    // never was of a class, or damage
+    // never had a class, or damage
     if ((content & ~KMA_SUPERBLOCK_FREE) >= heap->plan.size_classes)
         return place;
     place.size_class = content & ~KMA_SUPERBLOCK_FREE;
@@ -171,8 +171,8 @@ static inline kma_superblock_location kma_superblock_locate(global kma_superbloc
     return place;
 }
 
-// Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free
-// already.
+// Frees the heap's own block at `ptr`; logs an error if none starts there, or if it is free
+// already. Any lane. Release: pairs with the acquire of the malloc that returns the memory next.
 static inline void kma_superblock_release(global kma_superblock *heap, global void *ptr)
 {
     kma_superblock_location place = kma_superblock_locate(heap, ptr);
@@ -183,11 +183,12 @@ static inline void kma_superblock_release(global kma_superblock *heap, global vo
         kma_report(&heap->header, place.error, kma_wrong_ref(&heap->header, ptr), 0);
         return;
     }
-    // The bit first, the credit then: who is led here by the credit shall find the bit clear.
+    // The bit is cleared before the credit is given: a lane that the credit leads here must find
+    // the bit clear.
     const kma_lanes together =
         kma_lanes_alike(kma_lanes_active(), (ulong)kma_superblock_state_of(heap, place.superblock));
     if (kma_lane_in(together)) {
-        kma_lanes_sync(together); // the leader's credit stands for all their bits
+        kma_lanes_sync(together); // the leader gives credit for the bits of all
         if (kma_lane_leads(together))
             kma_superblock_give(heap, place.superblock, place.size_class,
                                 kma_lanes_count(together));
@@ -196,7 +197,7 @@ static inline void kma_superblock_release(global kma_superblock *heap, global vo
     }
 }
 
-// Bytes of the allocated block at `ptr`; 0 if there is none.
+// Returns the bytes of the allocated block at `ptr`; 0 if there is none.
 static inline size_t kma_superblock_block_bytes(global kma_superblock *heap, global void *ptr)
 {
     const kma_superblock_location place = kma_superblock_locate(heap, ptr);
@@ -212,11 +213,11 @@ static inline size_t kma_superblock_block_bytes(global kma_superblock *heap, glo
 #include "kma/heap/common/guarded.cl" // kma_superblock_retire, _empty_quarantine, _living
 #endif
 
-// `bytes` of memory at an offset from the heap's start that is a multiple of `align`, contents
-// undefined; NULL for 0 bytes, or with a record if there is no room, `bytes` exceeds a superblock,
-// or `align` is not a power of two up to 4,096 that divides the heap's address. Alignments below 16
-// are 16. Any work-item, converged or not; one atomic on the offer for all lanes that come together
-// and want the same class, and one on the block's bit for each.
+// Allocates `bytes` at an offset that is a multiple of `align`; contents undefined. `align` is a
+// power of two up to 4,096 that divides the heap's address; below 16 it counts as 16. NULL for 0
+// bytes; NULL and a record for another `align`, if `bytes` exceeds a superblock, or if there is no
+// memory. Any lane. Lanes that call together share one atomic on the offer of each class; each lane
+// has one on its block's bit.
 static inline KMA_COLD_IN_DEBUG global void *
 kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t bytes)
 {
@@ -229,11 +230,11 @@ kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t b
     kma_ref block = KMA_NULL;
     if (kma_lane_in(together))
         block = kma_superblock_take(heap, together, size_class);
-    else if (size_class < KMA_CLASSES) // of another heap than the leader's
+    else if (size_class < KMA_CLASSES) // this lane's heap is not the leader's
         block = kma_superblock_take_alone(heap, size_class);
 #if KMA_DEBUG >= 2
     for (uint tries = 3; block == KMA_NULL && size_class < KMA_CLASSES && tries != 0; tries--) {
-        // what others took out before me they may be about to free: not once only
+        // other lanes may not have freed yet what they took out of the quarantine: try again
         kma_superblock_empty_quarantine(heap);
         block = kma_superblock_take_alone(heap, size_class);
     }
@@ -257,11 +258,11 @@ kma_superblock_aligned_alloc(global kma_superblock *heap, size_t align, size_t b
 }
 
 #include "kma/heap/common/allocate.cl" // kma_superblock_malloc, _calloc, _ref_of, _deref
-// For lanes that free together: one atomic on each block's bit, and one on the credit for blocks of
-// one superblock.
+// Lanes that free together have one atomic each on their blocks' bits. Those with the leader's
+// superblock share one atomic on its credit.
 #include "kma/heap/common/free.cl" // kma_superblock_free, _usable_size
 
-// For realloc: a new block.
+// Returns a new block for realloc: no block of this heap grows in place.
 static inline global void *kma_superblock_replace(global kma_superblock *heap, global void *ptr,
                                                   size_t usable, size_t bytes)
 {

@@ -1,25 +1,28 @@
 // A lock-free set of small integers, one bit each, with summary levels: put some in, take certain
-// ones out, find one near a place. Needs no allocator; nobody waits.
+// ones out, find one near a position. It needs no allocator, and no work-item waits for another.
 //
-// The bits of level 0 are the set. A bit above tells that the word below it may not be empty:
+// The bits of level 0 are the set. A bit above says that the word below it may not be empty:
 //
-//   a word is not empty  =>  its bit in the word above is set, or somebody is about to set it.
+//   a word is not empty  =>  its bit in the word above is set, or a work-item is about to set it.
 //
-// The reverse need not hold: such a bit is stale, and who meets an empty word below it takes it
-// away. So an empty set is known by one word, the root, and an item of 2^20 is found by four loads.
+// The reverse need not hold: a set bit above an empty word is stale, and a search that meets it
+// clears it. One load of the root shows an empty set; four loads find an item among 2^20.
 //
-// The two that might miss each other:
-//   who puts in a first bit     sets it in the word, then the word's bit above, and so on up to a word that had others;
-//   who takes out a last bit    clears it in the word, then the word's bit above; then he looks at the word once more,
-//                               and if it is not empty now, sets the bits above it again.
-// The one's writes above release, the other's acquire, and nobody writes these words but by
-// read-modify-writes. If the bit above was set before it was cleared, the second look sees the word
-// as it is now; else it is set now. Who puts in a bit that is not the word's first does not set the
-// bits above, but looks at one of them, each time another. So if somebody is stopped for ever
-// between clearing a bit and his second look, the items that this hides are found again soon, once
-// others are put in beside them.
+// Why a put and a removal cannot miss each other:
 //
-// Orders: taking out acquires, putting in releases.
+// 1. A put of a word's first bit sets it in the word, then sets the word's bit above (release), and
+//    so on up to a word that had other bits.
+// 2. A removal of a word's last bit clears it in the word, then clears the word's bit above
+//    (acquire); then it loads the word once more, and sets the bits above again if the word is not
+//    empty.
+// 3. All writes are read-modify-writes. If the bit above was set before it was cleared, the second
+//    load sees the put's bit; else the bit above is set now.
+//
+// A put into a word with other bits does not set the bits above, but looks at one level, each time
+// another one. If a work-item stops for ever between clearing a bit and its second load, the items
+// that this hides are found again after a few puts beside them.
+//
+// Orders: removal acquires, put releases.
 #ifndef KMA_LOCKFREE_BIT_TREE_CL
 #define KMA_LOCKFREE_BIT_TREE_CL
 
@@ -28,15 +31,15 @@
 #include "kma/lockfree/bit_tree_layout.cl"
 
 #define KMA_BIT_TREE_NONE 0xffffffffu // no item
-// see kma_bit_tree_put_all; no tree has more levels above level 0
+// levels that puts look at in turn (kma_bit_tree_put_all); no tree has more above level 0
 #define KMA_BIT_TREE_MEND 8u
 
-// Of one launch, every work-item its share: the items below `members` are in, the others up to
-// `items` are not.
+// Makes a tree that has the items below `members` of `items`. Called by all work-items of one
+// launch.
 static inline void kma_bit_tree_init(global kma_atomic_u32 *tree, uint items, uint members,
                                      size_t me, size_t work_items)
 {
-    uint below = members; // bits that are set in this level, all from its start on
+    uint below = members; // bits that are set in this level, from its start on
     const uint top = kma_bit_tree_top(items);
     for (uint level = 0; level <= top; level++) {
         const uint nodes = kma_bit_tree_nodes(items, level);
@@ -55,7 +58,7 @@ static inline void kma_bit_tree_init(global kma_atomic_u32 *tree, uint items, ui
 #define KMA_BIT_TREE_ABOVE KMA_OUTLINE
 #endif
 
-// Whether the bit above a word, which is not the root, is set.
+// True if the bit above a word, which is not the root, is set. Relaxed.
 static inline bool kma_bit_tree_tells(global kma_atomic_u32 *tree, uint items, uint level,
                                       uint node)
 {
@@ -64,14 +67,14 @@ static inline bool kma_bit_tree_tells(global kma_atomic_u32 *tree, uint items, u
            0;
 }
 
-// Sets the bits above a word that was empty just now, or whose bit above was taken away, up to a
-// word that had others.
+// Sets the bits above a word that was empty, or that lost its bit above, up to a word that had
+// others. Releases.
 static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_raise(global kma_atomic_u32 *tree, uint items,
                                                          uint level, uint node)
 {
     global kma_atomic_u32 *words = tree + kma_bit_tree_base(items, level);
     uint before = 0;
-    // One level each time, at most seven.
+    // One level each round, at most seven.
     for (uint nodes = kma_bit_tree_nodes(items, level); nodes != 1 && before == 0;
          nodes = kma_bit_tree_nodes(items, ++level)) {
         words += nodes;
@@ -81,7 +84,8 @@ static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_raise(global kma_atomic_u32 *
     }
 }
 
-// Clears the bits above a word that was seen empty.
+// Clears the bits above a word that was loaded as empty, up to a word with others; sets them again
+// if the word is not empty any more. Acquires.
 static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_lower(global kma_atomic_u32 *tree, uint items,
                                                          uint level, uint node)
 {
@@ -93,7 +97,7 @@ static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_lower(global kma_atomic_u32 *
         const uint before =
             kma_fetch_and_u32(&above[node >> KMA_BIT_TREE_SHIFT], ~bit, KMA_ACQUIRE);
         if (kma_load_u32(&words[node], KMA_RELAXED) != 0) {
-            // further up, too, others may have lowered meanwhile
+            // another work-item may have cleared bits further up meanwhile, too
             kma_bit_tree_raise(tree, items, level, node);
             return;
         }
@@ -104,17 +108,18 @@ static inline KMA_BIT_TREE_ABOVE void kma_bit_tree_lower(global kma_atomic_u32 *
     }
 }
 
-// Puts in the items of `mask`, which is not 0, in a word of level 0; returns those that were not
-// in.
+// Puts in the items of `mask`, not 0, of a word of level 0. Returns those that were not in.
+// Releases.
 static inline KMA_OUTLINE uint kma_bit_tree_put_all(global kma_atomic_u32 *tree, uint items,
                                                     uint word, uint mask)
 {
     const uint before = kma_fetch_or_u32(&tree[word], mask, KMA_RELEASE);
-    uint level = 0; // from which on bits above may be missing
+    uint level = 0; // bits above this level may be missing
     uint node = word;
     if (before != 0) {
-        // Only if somebody was stopped for ever before he set one again. To look at all levels
-        // would cost too much: each put looks at one, by its item and what was in the word.
+        // Missing only if a work-item stopped for ever before it set one again. A look at all
+        // levels would cost too much: each put looks at one, which depends on its item and the
+        // word.
         level = (kma_lowest_bit(mask) + (uint)popcount(before)) % KMA_BIT_TREE_MEND;
         if (level >= kma_bit_tree_top(items))
             return mask & ~before;
@@ -123,14 +128,14 @@ static inline KMA_OUTLINE uint kma_bit_tree_put_all(global kma_atomic_u32 *tree,
             return mask & ~before;
     }
     kma_bit_tree_raise(tree, items, level, node);
-    // Who took the item out meanwhile found no bit above to clear.
+    // Another work-item took the item out meanwhile, and found no bit above to clear.
     if (kma_load_u32(&tree[word], KMA_RELAXED) == 0)
         kma_bit_tree_lower(tree, items, 0, word);
     return mask & ~before;
 }
 
-// Takes out the items of `mask`, which is not 0, in a word of level 0; returns those that were in,
-// which are the caller's now.
+// Takes out the items of `mask`, not 0, of a word of level 0. Returns those that were in, which the
+// caller owns now. Acquires.
 static inline KMA_OUTLINE uint kma_bit_tree_take_all(global kma_atomic_u32 *tree, uint items,
                                                      uint word, uint mask)
 {
@@ -163,16 +168,16 @@ static inline bool kma_bit_tree_take(global kma_atomic_u32 *tree, uint items, ui
            0;
 }
 
-// An item, as near to `from` as the words on the way down tell: in each, the child that leads there
-// or the next one that has any, so that those who come from different places part.
-// KMA_BIT_TREE_NONE if there was none. It need not be in any more: who wants it takes it.
+// Returns an item near `from`, KMA_BIT_TREE_NONE if there was none. In each word on the way down it
+// takes the child towards `from`, or the next one that is set: searches from different positions
+// part. Relaxed. The item may be gone by now: only a take makes the caller its owner.
 static inline KMA_OUTLINE uint kma_bit_tree_find(global kma_atomic_u32 *tree, uint items, uint from)
 {
     const uint top = kma_bit_tree_top(items);
     uint level = top;
     uint node = 0;
     uint base = kma_bit_tree_base(items, top);
-    for (;;) { // a way up has cleared a stale bit, or another changed something
+    for (;;) { // up again only where it cleared a stale bit, or another work-item changed a word
         const uint bits = kma_load_u32(&tree[base + node], KMA_RELAXED);
         if (bits != 0) {
             const uint towards = (from >> (KMA_BIT_TREE_SHIFT * level)) & (KMA_BIT_TREE_FANOUT - 1);
@@ -193,13 +198,13 @@ static inline KMA_OUTLINE uint kma_bit_tree_find(global kma_atomic_u32 *tree, ui
     }
 }
 
-// The first item at or behind `from`, or KMA_BIT_TREE_NONE. As kma_bit_tree_find.
+// Returns the first item at or behind `from`, or KMA_BIT_TREE_NONE. Relaxed, as kma_bit_tree_find.
 static inline KMA_OUTLINE uint kma_bit_tree_next(global kma_atomic_u32 *tree, uint items, uint from)
 {
     uint level = 0;
     uint base = 0;
     uint bits = items; // in this level
-    while (from < bits) { // each time on behind `from`, or a level down to what a bit tells of
+    while (from < bits) { // moves on behind `from`, or down to what a bit stands for
         const uint word = kma_load_u32(&tree[base + (from >> KMA_BIT_TREE_SHIFT)], KMA_RELAXED) &
                           ~(uint)kma_bits_below(from & (KMA_BIT_TREE_FANOUT - 1));
         const uint nodes = kma_bit_tree_nodes(items, level);

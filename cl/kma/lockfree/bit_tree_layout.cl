@@ -4,21 +4,20 @@
 #ifndef KMA_LOCKFREE_BIT_TREE_LAYOUT_CL
 #define KMA_LOCKFREE_BIT_TREE_LAYOUT_CL
 
-// A word has 2^5 bits. (The tests of tests/host take fewer, so that a few items have several
-// levels.)
+// A word has 2^5 bits. tests/host takes fewer: a few items then have several levels.
 #ifndef KMA_BIT_TREE_SHIFT
 #define KMA_BIT_TREE_SHIFT 5u
 #endif
 #define KMA_BIT_TREE_FANOUT (1u << KMA_BIT_TREE_SHIFT)
 
-// Words in `level` of a tree of `items`, 0 as 1. Above the root every level has one.
+// Words in `level` of a tree of `items` (0 counts as 1). Levels above the root have one word, too.
 static inline uint kma_bit_tree_nodes(uint items, uint level)
 {
     const uint shift = KMA_BIT_TREE_SHIFT * (level + 1);
     return items <= 1 || shift >= 32 ? 1 : ((items - 1) >> shift) + 1;
 }
 
-// Words in the levels below `level`: where it begins.
+// Words in the levels below `level`: the number of its first word.
 static inline uint kma_bit_tree_base(uint items, uint level)
 {
     uint base = 0;
@@ -27,7 +26,7 @@ static inline uint kma_bit_tree_base(uint items, uint level)
     return base;
 }
 
-// The root's level.
+// The level of the root.
 static inline uint kma_bit_tree_top(uint items)
 {
     uint level = 0;
@@ -36,7 +35,7 @@ static inline uint kma_bit_tree_top(uint items)
     return level;
 }
 
-// Words of the whole tree: 1/31 more than level 0 has.
+// Words of the whole tree: 1/31 more than level 0.
 static inline uint kma_bit_tree_words(uint items)
 {
     return kma_bit_tree_base(items, kma_bit_tree_top(items)) + 1;

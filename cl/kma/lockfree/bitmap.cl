@@ -1,15 +1,15 @@
 // A lock-free set of small integers, one bit each: put one in, take a certain one out, take any
-// out. Needs no allocator; nobody waits.
+// out. It needs no allocator, and no work-item waits for another.
 //
-// Who takes an integer out owns what it stands for, until he puts it in again; of several that take
-// the same one, exactly one gets it. Whoever puts one in that is in already has broken that rule.
+// A work-item that takes an integer out owns what it stands for, until it puts the integer in
+// again. Of several that take the same integer, exactly one gets it. Only the owner of an integer
+// may put it in.
 //
 //   count >= bits set at every moment, == at rest: a set that counts none costs a look at one word;
 //   a bit is in the set from the atomic that sets it to the atomic that clears it.
 //
-// Orders: both atomics acquire and release. So what the one who puts in did before is seen by the
-// one who takes out; and one who tried to take out and failed is seen by the one who puts in later,
-// which superblock/credit.cl needs.
+// Orders: put and take both acquire and release. A take comes after the put of its integer. A put
+// comes after the failed takes before it, which superblock/credit.cl needs.
 #ifndef KMA_LOCKFREE_BITMAP_CL
 #define KMA_LOCKFREE_BITMAP_CL
 
@@ -17,7 +17,7 @@
 #include "kma/platform/memory.cl"
 #include "kma/lockfree/bitmap_layout.cl"
 
-// Of one launch, every work-item its share. `words` of `set` are all clear afterwards.
+// Makes a set of `words` words empty. Called by all work-items of one launch.
 static inline void kma_bitmap_init(global kma_bitmap *set, global kma_atomic_u32 *bits, uint words,
                                    size_t me, size_t work_items)
 {
@@ -29,16 +29,16 @@ static inline void kma_bitmap_init(global kma_bitmap *set, global kma_atomic_u32
     kma_store_u32(&set->recent, 0, KMA_RELAXED);
 }
 
-// Puts in `item`, which is not in.
+// Puts in `item`, which is not in. Acquires and releases.
 static inline void kma_bitmap_put(global kma_bitmap *set, global kma_atomic_u32 *bits, uint item)
 {
     kma_fetch_add_u32(&set->count, 1, KMA_RELAXED);
     kma_fetch_or_u32(&bits[item / 32], 1u << (item % 32), KMA_ACQ_REL);
-    // where to look first; any value would be right
+    // a hint: where the next walk begins
     kma_store_u32(&set->recent, item / 32, KMA_RELAXED);
 }
 
-// Takes out `item` and returns true, or false if it is not in.
+// Takes out `item`. False if it is not in. Acquires and releases.
 static inline bool kma_bitmap_take(global kma_bitmap *set, global kma_atomic_u32 *bits, uint item)
 {
     const uint bit = 1u << (item % 32);
@@ -48,14 +48,15 @@ static inline bool kma_bitmap_take(global kma_bitmap *set, global kma_atomic_u32
     return true;
 }
 
-// A walk over the items, each word as it was when the walk came to it.
+// A walk over the items: each word as it was when the walk loaded it.
 typedef struct kma_bitmap_walk {
     uint word;
-    uint items; // of this word, those still to come
+    uint items; // of this word, still to come
     uint ahead; // words still to come
 } kma_bitmap_walk;
 
-// Begins where an item was put in last. Of a set that counts none the walk sees no other word.
+// Begins a walk at the word of the last put. Relaxed. If the set counts none, the walk looks at
+// that word only.
 static inline kma_bitmap_walk kma_bitmap_begin(global kma_bitmap *set, global kma_atomic_u32 *bits,
                                                uint words)
 {
@@ -66,7 +67,8 @@ static inline kma_bitmap_walk kma_bitmap_begin(global kma_bitmap *set, global km
     return walk;
 }
 
-// The next item, KMA_BITMAP_NONE at the end. It need not be in any more: who wants it takes it.
+// Returns the next item, KMA_BITMAP_NONE at the end. Another work-item may have taken it already:
+// only a take makes the caller its owner.
 static inline uint kma_bitmap_next(kma_bitmap_walk *walk, global kma_atomic_u32 *bits, uint words)
 {
     for (; walk->items == 0; walk->ahead--) {
@@ -80,12 +82,12 @@ static inline uint kma_bitmap_next(kma_bitmap_walk *walk, global kma_atomic_u32 
     return item;
 }
 
-// Takes out any item; KMA_BITMAP_NONE if no word had one when it was looked at.
+// Takes out any item; KMA_BITMAP_NONE if no word had one when the walk loaded it.
 static inline uint kma_bitmap_take_any(global kma_bitmap *set, global kma_atomic_u32 *bits,
                                        uint words)
 {
     kma_bitmap_walk walk = kma_bitmap_begin(set, bits, words);
-    for (;;) { // once more only if another took the item
+    for (;;) { // again if another work-item took the item
         const uint item = kma_bitmap_next(&walk, bits, words);
         if (item == KMA_BITMAP_NONE || kma_bitmap_take(set, bits, item))
             return item;

@@ -1,5 +1,5 @@
 // The bitmap's own words. Types only, shared with the host library like heap/common/header.cl. The
-// bits themselves lie where the owner of the set has put them: kma_bitmap_words(items) words of 32.
+// bits lie where the set's user puts them: kma_bitmap_words(items) words of 32.
 #ifndef KMA_LOCKFREE_BITMAP_LAYOUT_CL
 #define KMA_LOCKFREE_BITMAP_LAYOUT_CL
 

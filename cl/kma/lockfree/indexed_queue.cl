@@ -1,42 +1,46 @@
-// A first-in first-out queue of the integers 0 … capacity-1 that nobody waits in: Michael & Scott's
-// queue over {index, tag} words (Spliet, thesis 5.1.2 and 6.1.1; Michael & Scott, PODC 1996). Needs
-// no allocator.
+// A lock-free first-in first-out queue of the integers 0 … capacity-1: Michael & Scott's queue over
+// {index, tag} words (Spliet, thesis 5.1.2 and 6.1.1; Michael & Scott, PODC 1996). It needs no
+// allocator.
 //
-// An item is a number the caller owns: the index of a superblock, of a slot, of anything. Each is
-// in the queue at most once; who dequeues it owns it until he, or whom he hands it to, enqueues it
-// again.
+// An item is the number of something that one work-item owns: a superblock, a slot. Each item is in
+// the queue at most once. The work-item that dequeues an item owns it, and may pass it on; the
+// owner may enqueue it again.
 //
-//            head {node,tag}                     tail {node,tag}
-//                 |                                   |
-//              +--v---+ next  +------+ next  +--------v+
-//              |dummy |------>|item 7|------>| item 2  |---> KMA_QUEUE_END
-//              +------+       +------+       +---------+
+//           head {node,tag}                     tail {node,tag}
+//                |                                   |
+//             +--v---+ next  +------+ next  +--------v+
+//             |dummy |------>|item 7|------>| item 2  |---> KMA_QUEUE_END
+//             +------+       +------+       +---------+
 //
-// There is one node more than items, and the first node is a dummy, so that the queue can run empty
-// and gives out every item (the thesis keeps one superblock back for ever). Dequeueing item 7 makes
-// its node the new dummy; the old dummy leaves with the item and carries it when it comes back:
+// There is one node more than items, and the first node is a dummy: the queue can run empty and
+// give out every item. (The thesis keeps one superblock back for ever.) Dequeueing item 7 makes its
+// node the new dummy. The old dummy leaves with the item, and carries it when it comes back:
 // carrier[item] is the node that the item's owner owns.
 //
 // Invariants, at rest:
-//   tail is the last node of the list that starts at head; the queue holds (nodes in the list) - 1
-//   items; every node is in the list, or is carrier[i] of exactly one item i that is outside.
-// During operations: tail is the last node or one the list still reaches from head (head never
-// passes tail).
 //
-// Why tags: a work-item that slept while its node went out and came back must fail its
-// compare-and-swap. Every write to a word raises its tag. The window: it can still be fooled if
-// exactly 2^KMA_QUEUE_TAG_BITS writes, or a multiple, hit the same word between its load and its
+// - tail is the last node of the list that begins at head;
+// - the queue holds (nodes in the list) - 1 items;
+// - every node is in the list, or is carrier[i] of exactly one item i outside.
+//
+// During operations tail is the last node or one that the list reaches from head: head never passes
+// tail.
+//
+// Tags: a work-item that slept while its node went out and came back must fail its
+// compare-and-swap. Every write to a word raises its tag. The compare-and-swap is fooled only if
+// exactly 2^KMA_QUEUE_TAG_BITS writes, or a multiple, hit the word between its load and its
 // compare-and-swap.
 //
-// Progress: every retry means another work-item's compare-and-swap succeeded in between. One
-// stopped for ever between two of its steps costs the item it holds; a half-done enqueue is
-// finished by whoever comes next.
+// Progress: every retry means that another work-item's compare-and-swap succeeded. A work-item that
+// stops for ever costs the item that it holds. A half-done enqueue is finished by the next
+// work-item.
 #ifndef KMA_LOCKFREE_INDEXED_QUEUE_CL
 #define KMA_LOCKFREE_INDEXED_QUEUE_CL
 
 #include "kma/platform/memory.cl"
 
-// Index below, tag above. 64-bit words wrap after 2^32 writes to one word, 32-bit words after 2^16.
+// Index in the low bits, tag in the high ones. Tags of 64-bit words repeat after 2^32 writes to one
+// word, of 32-bit words after 2^16.
 #if KMA_HAS_ATOMIC64
 typedef ulong kma_queue_word;
 typedef kma_atomic_u64 kma_queue_atomic;
@@ -52,7 +56,7 @@ typedef kma_atomic_u32 kma_queue_atomic;
 #define kma_queue_store kma_store_u32
 #define kma_queue_cas kma_cas_u32
 #endif
-// Fewer only in the test that shows what a wrap does.
+// Fewer only in the test that shows what a repeated tag does.
 #ifndef KMA_QUEUE_TAG_BITS
 #define KMA_QUEUE_TAG_BITS (8 * sizeof(kma_queue_word) - KMA_QUEUE_INDEX_BITS)
 KMA_STATIC_ASSERT(KMA_QUEUE_TAG_BITS >= 16, queue_has_at_least_16_tag_bits);
@@ -67,13 +71,15 @@ KMA_STATIC_ASSERT(KMA_QUEUE_INDEX_BITS + KMA_QUEUE_TAG_BITS <= 8 * sizeof(kma_qu
 #define KMA_QUEUE_MAX_CAPACITY (KMA_QUEUE_END - 1)
 
 typedef struct kma_queue_node {
-    kma_queue_atomic next;   // {node after this one or KMA_QUEUE_END, tag}
-    kma_atomic_u32 item;     // what this node carries while it is in the list behind the dummy
-    // of the item with this node's number: the node its owner owns. Not shared: the owner's.
+    kma_queue_atomic next;   // {next node or KMA_QUEUE_END, tag}
+    kma_atomic_u32 item;     // the item, while the node is in the list behind the dummy
+    // of the item with this node's number: the node that its owner owns. Only the owner accesses
+    // it.
     KMA_PLAIN(uint) carrier;
 } kma_queue_node;
 
-// The nodes follow the struct in memory: capacity + 1 of them. Head and tail on lines of their own.
+// The nodes follow the struct in memory, capacity + 1 of them. Head and tail have cache lines of
+// their own.
 typedef struct kma_queue {
     kma_queue_atomic head;
     uchar pad_head[128 - sizeof(kma_queue_atomic)];
@@ -109,19 +115,19 @@ static inline global kma_queue_atomic *kma_queue_next(global kma_queue *queue, u
     return &kma_queue_nodes(queue)[node].next;
 }
 
-// Writes `capacity` and this work-item's share of the nodes: 0 … items-1 are in the queue in that
-// order, the rest are with the caller. Called by all work-items of one launch that nothing else
-// overlaps; `first_tag` is where the tags begin (0; a test begins close to the wrap).
+// Makes a queue that holds items 0 … items-1 in that order; the caller owns the others. `first_tag`
+// is where tags begin (0; a test begins near the wrap). Called by all work-items of one launch that
+// nothing else overlaps.
 static inline void kma_queue_init(global kma_queue *queue, uint capacity, uint items,
                                   uint first_tag, size_t me, size_t work_items)
 {
     global kma_queue_node *nodes = kma_queue_nodes(queue);
     for (size_t i = me; i <= capacity; i += work_items) {
-        // beyond `items`: for kma_queue_extend
+        // linked also beyond `items`: for kma_queue_extend
         const uint next = i != items ? (uint)i + 1 : KMA_QUEUE_END;
         kma_queue_store(&nodes[i].next, kma_queue_pack(next, first_tag), KMA_RELAXED);
         kma_store_u32(&nodes[i].item, (uint)i - 1, KMA_RELAXED); // node 0 is the dummy
-        // of item i; read only if i is outside
+        // of item i; read only while i is outside
         nodes[i].carrier = (uint)i + 1;
     }
     if (me == 0) {
@@ -131,8 +137,7 @@ static inline void kma_queue_init(global kma_queue *queue, uint capacity, uint i
     }
 }
 
-// Puts `item` (< capacity) at the end. The caller owns it, and does no longer. What he wrote before
-// is seen by the one who dequeues it.
+// Puts `item` (< capacity), which the caller owns, at the end. Releases: pairs with its dequeue.
 static inline KMA_OUTLINE void kma_queue_enqueue(global kma_queue *queue, uint item)
 {
     global kma_queue_node *nodes = kma_queue_nodes(queue);
@@ -140,27 +145,27 @@ static inline KMA_OUTLINE void kma_queue_enqueue(global kma_queue *queue, uint i
     global kma_queue_atomic *const my_next = kma_queue_next(queue, node);
     const kma_queue_word old_next = kma_queue_load(my_next, KMA_RELAXED);
     kma_store_u32(&nodes[node].item, item, KMA_RELAXED);
-    // Release: one who still holds this node as the tail of its last stay and reads this END must
-    // then see, below, that the tail has moved on.
+    // Release: a work-item that loaded this node as the tail of an earlier stay and reads this END
+    // must see, below, that the tail has moved on.
     kma_queue_store(my_next, kma_queue_pack(KMA_QUEUE_END, kma_queue_tag(old_next) + 1),
                     KMA_RELEASE);
-    // Each round that does not end here saw another work-item's link or its moving of the tail.
+    // Each further round saw another work-item link a node or move the tail.
     for (;;) {
         const kma_queue_word tail = kma_queue_load(&queue->tail, KMA_ACQUIRE);
         global kma_queue_atomic *const last_next = kma_queue_next(queue, kma_queue_index(tail));
         const kma_queue_word next = kma_queue_load(last_next, KMA_ACQUIRE);
-        // Still the tail after `next` was read, so `next` belongs to this stay of the node in the
-        // list: the acquire keeps this load behind that one. Without it a node that left could be
+        // Still the tail after `next` was loaded: `next` belongs to this stay of the node in the
+        // list. The acquire keeps this load behind that one. Without it, a node that left could be
         // linked to.
         if (kma_queue_load(&queue->tail, KMA_RELAXED) != tail)
             continue;
-        if (kma_queue_index(next) != KMA_QUEUE_END) { // the tail lags: help
+        if (kma_queue_index(next) != KMA_QUEUE_END) { // the tail lags: move it
             kma_queue_cas(&queue->tail, tail,
                           kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),
                           KMA_RELEASE);
             continue;
         }
-        // Release: publishes my node's words and all that the caller did with the item.
+        // Release: publishes the node's words and the caller's uses of the item.
         if (kma_queue_cas(last_next, next, kma_queue_pack(node, kma_queue_tag(next) + 1),
                           KMA_RELEASE) == next) {
             kma_queue_cas(&queue->tail, tail, kma_queue_pack(node, kma_queue_tag(tail) + 1),
@@ -170,9 +175,9 @@ static inline KMA_OUTLINE void kma_queue_enqueue(global kma_queue *queue, uint i
     }
 }
 
-// Puts the items `items` … more-1 at the end, none of which has been in since kma_queue_init, and
-// all before which have: their nodes hang together already. Called by one work-item at rest: nobody
-// holds a word from before, so tags may begin anew.
+// Puts items `items` … more-1 at the end. None of them has been in the queue since kma_queue_init,
+// and all before them have: their nodes are linked already. Called by one work-item at rest: no
+// work-item holds an old word, and tags may begin anew.
 static inline void kma_queue_extend(global kma_queue *queue, uint items, uint more)
 {
     if (more <= items)
@@ -183,33 +188,33 @@ static inline void kma_queue_extend(global kma_queue *queue, uint items, uint mo
     kma_queue_store(&queue->tail, kma_queue_pack(more, 0), KMA_RELAXED);
 }
 
-// Takes the first item and makes the caller its owner; KMA_QUEUE_EMPTY if there was none at some
-// moment of the call.
+// Takes the first item; the caller owns it. KMA_QUEUE_EMPTY if there was none at some moment of the
+// call. Acquires.
 static inline KMA_OUTLINE uint kma_queue_dequeue(global kma_queue *queue)
 {
     global kma_queue_node *nodes = kma_queue_nodes(queue);
-    // Each round that does not end here saw another work-item move head or tail.
+    // Each further round saw another work-item move head or tail.
     for (;;) {
         const kma_queue_word head = kma_queue_load(&queue->head, KMA_ACQUIRE);
         const kma_queue_word tail = kma_queue_load(&queue->tail, KMA_ACQUIRE);
-        // Acquire: pairs with the release that linked the node, so that its item can be read.
+        // Acquire: pairs with the release that linked the node: its item can be read.
         const kma_queue_word next =
             kma_queue_load(kma_queue_next(queue, kma_queue_index(head)), KMA_ACQUIRE);
-        // Still the head after tail and next were read, so the three belong together.
+        // Still the head after tail and next were loaded: the three belong together.
         if (kma_queue_load(&queue->head, KMA_RELAXED) != head)
             continue;
         if (kma_queue_index(next) == KMA_QUEUE_END)
             return KMA_QUEUE_EMPTY;
-        // the tail lags: head must not pass it
+        // the tail lags: move it, since head must not pass it
         if (kma_queue_index(head) == kma_queue_index(tail)) {
             kma_queue_cas(&queue->tail, tail,
                           kma_queue_pack(kma_queue_index(next), kma_queue_tag(tail) + 1),
                           KMA_RELEASE);
             continue;
         }
-        // Read before the compare-and-swap, whose release keeps it there: later the node is the
-        // dummy, and its next owner may write. If the node was recycled meanwhile, the
-        // compare-and-swap fails and the value is void.
+        // Loaded before the compare-and-swap; its release keeps the load there. Later the node is
+        // the dummy, and its next owner may write. If the node was recycled meanwhile, the
+        // compare-and-swap fails.
         const uint item = kma_load_u32(&nodes[kma_queue_index(next)].item, KMA_RELAXED);
         if (kma_queue_cas(&queue->head, head,
                           kma_queue_pack(kma_queue_index(next), kma_queue_tag(head) + 1),

@@ -1,18 +1,18 @@
-// The kernels that prepare an indexed queue on a plain buffer of sizeof(kma_queue) + (capacity + 1)
-// nodes.
+// Kernels that make an indexed queue of a plain buffer of sizeof(kma_queue) + (capacity + 1) *
+// sizeof(kma_queue_node) bytes.
 #ifndef KMA_LOCKFREE_INDEXED_QUEUE_KERNELS_CL
 #define KMA_LOCKFREE_INDEXED_QUEUE_KERNELS_CL
 
 #include "kma/lockfree/indexed_queue.cl"
 
-// Any number of work-items, one dimension. Items 0 … items-1 are in the queue afterwards.
+// Makes a queue that holds items 0 … items-1. Any number of work-items, one dimension.
 kernel void kma_queue_init_kernel(global kma_queue *queue, uint capacity, uint items,
                                   uint first_tag)
 {
     kma_queue_init(queue, capacity, items, first_tag, get_global_id(0), get_global_size(0));
 }
 
-// What a host must know to size the buffer, as this device's compiler sees it.
+// Tells a host how to size the buffer, as this device's compiler lays it out.
 kernel void kma_queue_shape_kernel(global ulong *shape)
 {
     if (get_global_id(0) != 0)

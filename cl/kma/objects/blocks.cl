@@ -1,31 +1,34 @@
-// Blocks of a world: what tells of them, how they begin for a class and end, and the tree of those
-// with room.
+// Blocks of a world: their metadata, how they begin for a class and end, and the trees of those
+// with free slots.
 //
-// A block is free, or of one class cls; `type` says which, and `state` which of its slots are
-// objects. At rest
+// A block is free, or belongs to one class cls. `type` says which; `state` says which of its slots
+// are objects. At rest, for each block:
 //
-//   for each block: it is in the tree of free ones  ==  type is 0  ==  state is all ones by nobody's objects
+//   it is in the tree of free blocks  ==  type is 0
+//   type is 0                              =>  state is all ones, without objects
 //   type is cls and state is not all ones  =>  it is in active[cls]
 //
-// A bit in active[cls] that should not be there is a stale hint: the work-item that meets it mends
-// that. One that is missing would hide room, so:
-//   - who clears a slot of a word that was all ones puts it in (kma_world_settle);
-//   - who takes it out looks at the word afterwards, by a read-modify-write, and puts it in again
-//     if there is room (kma_world_mend). Of him and the one above, whoever comes second to the word
-//     sees what the other did.
-// Free is exact, since only who owns a block changes its bit there.
+// A block in active[cls] that does not belong there is a stale hint; the work-item that meets it
+// takes it out. A missing one would hide free slots:
 //
-// Type is stable while somebody holds a slot of the block, or the block itself. Who takes a slot by
-// a stale hint therefore reads the type behind that, and if it is not what he wants, first takes
-// out the hint, then gives the slot back as the block's class.
+// - A work-item that clears a slot of a word of all ones puts the block in (kma_world_settle).
+// - A work-item that takes the block out reads the word afterwards, by a read-modify-write, and
+//   puts the block in again if it has a free slot (kma_world_mend). Of these two, the second one to
+//   change the word sees what the first one did.
 //
-// A block ends by a compare-and-swap of its word from pad(cls), no object, to all ones. By then
-// others may have ended it and begun it for another class, of which such a word may have objects:
-// who succeeds has slots, so he asks for the type, which is stable now, and gives back what he took
-// if it was not empty for that class.
+// The tree of free blocks is exact: only a block's owner changes its bit there.
 //
-// Orders: deletion releases and creation acquires, by the word; free's tree hands blocks on in the
-// same way.
+// `type` is stable while a work-item holds a slot of the block, or the block itself. A work-item
+// that takes a slot by a stale hint loads the type afterwards. If that is another one, it first
+// takes out the hint, then gives the slot back as the block's class.
+//
+// A block ends by a compare-and-swap of its word from pad(cls), no object, to all ones. Before
+// that, other lanes may have ended it and begun it for another class, in which such a word may have
+// objects. The work-item that succeeds holds slots: it loads the type, which is stable now, and
+// gives back what it took if the block was not empty for that class.
+//
+// Orders: deletion releases and creation acquires, by the word; the tree of free blocks hands
+// blocks on in the same way.
 #ifndef KMA_OBJECTS_BLOCKS_CL
 #define KMA_OBJECTS_BLOCKS_CL
 
@@ -34,7 +37,7 @@
 #include "kma/objects/slots.cl"
 #include "kma/objects/world_layout.cl"
 
-// A schema of one class, so that this file compiles by itself.
+// A schema of one class: this file compiles by itself.
 #ifndef KMA_WORLD_CLASSES
 #define KMA_WORLD_CLASSES         1u
 #define KMA_WORLD_BLOCK_BYTES     1024u
@@ -42,8 +45,8 @@
 #define KMA_WORLD_OBJECT_BYTES(T) 16u
 #endif
 
-// Whether lanes that come together are served together. Not on CPUs, where only Intel's runtime
-// (2026.2) has lanes that meet: its vectoriser got a kernel's own counters wrong beside objects
+// Whether lanes that are together are served together. Not on CPUs: only Intel's runtime (2026.2)
+// has lanes that meet, and its vectorizer miscompiles a kernel's own counters beside objects
 // (docs/porting.md).
 #ifndef KMA_OBJECTS_COALESCE
 #define KMA_OBJECTS_COALESCE (!(KMA_IS_CPU && KMA_LANES == KMA_LANES_SUBGROUP))
@@ -64,7 +67,7 @@ static inline uint kma_world_slot_of(uint self)
     return self & KMA_WORLD_SLOT_MASK;
 }
 
-// An element of the array at `begin` in each block: the one of an object's slot.
+// The element of an object's slot in the array at `begin` of its block.
 static inline global void *kma_world_field(global kma_world *w, uint self, uint begin, uint bytes)
 {
     return (global uchar *)w + KMA_WORLD_BEGIN(KMA_WORLD_CLASSES) +
@@ -98,23 +101,22 @@ static inline global kma_atomic_u32 *kma_world_active(global kma_world *w, uint 
     return kma_world_free(w) + (size_t)(cls + 1) * w->tree_words;
 }
 
-// 1 + the number of the class that the block of `self` has; 0 if it has none, or there is no such
-// block.
+// Returns 1 + the number of the class of `self`'s block; 0 if it has none, or there is no such
+// block. Relaxed.
 static inline uint kma_world_type(global kma_world *w, uint self)
 {
     const uint block = kma_world_block_of(self); // of reference 0 beyond all blocks
     return block < w->blocks ? kma_load_u32(&kma_world_block_at(w, block)->type, KMA_RELAXED) : 0;
 }
 
-// The same for an object that lives.
+// The same for a living object.
 static inline uint kma_world_type_of_living(global kma_world *w, uint self)
 {
     global kma_world_block *b = kma_world_block_at(w, kma_world_block_of(self));
     return kma_load_u32(&b->type, KMA_RELAXED);
 }
 
-// Takes a block that was seen without room out of the hints of class cls, unless it has room after
-// all.
+// Takes a block that was seen without a free slot out of active[cls]; puts it back if it has one.
 static inline KMA_COLD void kma_world_mend(global kma_world *w, uint cls, uint block)
 {
     global kma_atomic_u32 *active = kma_world_active(w, cls);
@@ -126,26 +128,24 @@ static inline KMA_COLD void kma_world_mend(global kma_world *w, uint cls, uint b
         kma_bit_tree_put(active, w->blocks, block);
 }
 
-// Completes a release of slots of a block of class cls, by which the caller changed its word from
-// `before` to `after`: a block without objects ends, one that was full is put among those with
-// room.
+// Completes a release that changed the word of a block of class cls from `before` to `after`: ends
+// a block without objects; puts a block that was full into active[cls].
 static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint block,
                                              kma_slots before, kma_slots after)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
-    for (;;) { // once more only if others have ended the block and begun it for another class
+    for (;;) { // again only if other lanes ended the block and began it for another class
         const kma_slots pad = kma_slots_pad(KMA_WORLD_SLOTS(cls));
         if (after != pad || kma_slots_cas(&b->state, pad, KMA_SLOTS_ALL, KMA_ACQUIRE) != pad) {
-            // Also if another was quicker to take a slot of the empty block: he found it by a hint
-            // of his own, or an old one.
+            // Also if another lane took a slot of the empty block first: it found the block by its
+            // own or a stale hint.
             if (before == KMA_SLOTS_ALL && !kma_bit_tree_has(kma_world_active(w, cls), block))
                 kma_bit_tree_put(kma_world_active(w, cls), w->blocks, block);
             return;
         }
-        // stable: all slots that were clear are the caller's
+        // stable: the caller holds all slots that were clear
         const uint type = kma_load_u32(&b->type, KMA_RELAXED);
-        // an object was deleted twice, and its block ended between; the word is as it should be
-        // again
+        // an object was deleted twice, and its block ended in between; the word is correct again
         if (type == 0) {
             kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0),
                        KMA_WORLD_OBJECT_BYTES(cls));
@@ -163,7 +163,7 @@ static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint
     }
 }
 
-// Gives slots back, which are the caller's, of a block of class cls.
+// Gives back slots of a block of class cls, which the caller owns. Acquires and releases.
 static inline void kma_world_give(global kma_world *w, uint cls, uint block, kma_slots slots)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
@@ -173,15 +173,16 @@ static inline void kma_world_give(global kma_world *w, uint cls, uint block, kma
         kma_world_settle(w, cls, block, before, after);
 }
 
-// Begins a block, which the caller took out of the free ones, for class cls: returns its first
-// slots, `want` of them or all, for the caller. His slots keep it alive until others may find it.
+// Begins a block for class cls that the caller took out of the free ones. Returns its first slots,
+// `want` of them or all, which the caller owns: they keep the block alive before other lanes can
+// find it.
 static inline kma_slots kma_world_begin_at(global kma_world *w, uint cls, uint block, uint want)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
     const uint slots = KMA_WORLD_SLOTS(cls);
     const kma_slots own = kma_slots_below(min(want, slots)), state = kma_slots_pad(slots) | own;
     kma_store_u32(&b->type, cls + 1, KMA_RELAXED);
-    // also tells who mends a stale hint of the block
+    // acquire and release: pairs with a lane that mends a stale hint of the block
     if (kma_slots_exchange(&b->state, state, KMA_ACQ_REL) != KMA_SLOTS_ALL)
         kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0),
                    KMA_WORLD_OBJECT_BYTES(cls));

@@ -1,12 +1,11 @@
-// Whether a reference is to an object of some class. With KMA_DEBUG 1 and more one that is to no
-// object is recorded, wherever a generated function gets it, and a field of it is memory that is
-// nobody's.
+// Whether a reference leads to an object of some class. With KMA_DEBUG 1 and more, each generated
+// function records a reference to no object; a field of it is then memory that no object uses.
 #ifndef KMA_OBJECTS_CHECK_CL
 #define KMA_OBJECTS_CHECK_CL
 
 #include "kma/objects/blocks.cl"
 
-// Whether `self` is an object of some class.
+// True if `self` is an object of some class. Relaxed.
 static inline bool kma_world_lives(global kma_world *w, uint self)
 {
     const uint type = kma_world_type(w, self), slot = kma_world_slot_of(self);
@@ -18,7 +17,7 @@ static inline bool kma_world_lives(global kma_world *w, uint self)
 }
 
 #if KMA_DEBUG
-// Whether `self` is an object of one of the classes `first` to `last`; records it if it is none.
+// True if `self` is an object of one of the classes `first` to `last`; else records it.
 static inline KMA_COLD bool kma_world_expect(global kma_world *w, uint first, uint last, uint self)
 {
     const bool is = kma_world_lives(w, self) && kma_world_type(w, self) - 1 - first <= last - first;
@@ -34,8 +33,8 @@ static inline KMA_COLD bool kma_world_expect(global kma_world *w, uint first, ui
 #define KMA_WORLD_RETURN_NOWHERE_UNLESS(w, first, last, self)
 #endif
 
-// Whether `self` is an object of one of the classes `first` to `last`, 0 being none. Records
-// nothing but what is no object at all.
+// True if `self` is an object of one of the classes `first` to `last`; 0 is none. With KMA_DEBUG
+// records a reference to no object at all.
 static inline bool kma_world_is(global kma_world *w, uint first, uint last, uint self)
 {
 #if KMA_DEBUG

@@ -1,5 +1,5 @@
-// Defragmentation of a class. Sources are its emptiest blocks, targets its fullest ones that have
-// room. The objects of sources move to free slots of targets, and the sources end.
+// Defragmentation of a class. Sources are its emptiest blocks, targets its fullest ones with
+// free slots. The objects of sources move to free slots of targets, and the sources end.
 //
 // CompactGpu (Springer and Masuhara, ISMM 2019) merges blocks in pairs, in many passes. Here blocks
 // are chosen by their number of objects, so one pass is enough.
@@ -28,14 +28,14 @@
 
 #include "kma/objects/visit.cl"
 
-// Sources and targets in front of some place.
+// Sums over the sources and targets in front of some block.
 typedef struct kma_block_lists {
     uint equal; // blocks with `limit` objects
     uint sources, objects;
     uint targets, room;
 } kma_block_lists;
 
-// Objects of a block of class cls; 0: it is of another one, or free.
+// Returns the number of objects of a block; 0 if it is not of class cls.
 static inline uint kma_world_objects_in(global kma_world *w, uint cls, uint block)
 {
     global kma_world_block *b = kma_world_block_at(w, block);
@@ -45,7 +45,7 @@ static inline uint kma_world_objects_in(global kma_world *w, uint cls, uint bloc
                            ~kma_slots_pad(KMA_WORLD_SLOTS(cls)));
 }
 
-// Adds `blocks` blocks with so many objects each.
+// Adds `blocks` blocks with `objects` objects each.
 static inline void kma_block_sums_add(kma_block_sums *sums, uint slots, uint limit, uint objects,
                                       uint blocks)
 {
@@ -62,8 +62,7 @@ static inline void kma_block_sums_add(kma_block_sums *sums, uint slots, uint lim
     }
 }
 
-// Returns what all work-items of the group in front of the caller have, `own` being the caller's.
-// Collective.
+// Returns the sum of `own` over all work-items of the group in front of the caller. Collective.
 static inline kma_block_sums kma_block_sums_before(local uint *words, kma_block_sums own)
 {
     const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0);
@@ -96,7 +95,7 @@ static inline kma_block_sums kma_block_sums_plus(kma_block_sums a, kma_block_sum
     return sum;
 }
 
-// Sources and targets of all that was summed up.
+// Splits sums into sources and targets.
 static inline kma_block_lists kma_block_lists_of(kma_block_sums sums, uint slots, uint limit,
                                                  uint extra)
 {
@@ -110,13 +109,13 @@ static inline kma_block_lists kma_block_lists_of(kma_block_sums sums, uint slots
     return lists;
 }
 
-// Where blocks are listed.
+// The lists of sources and targets.
 typedef struct kma_world_lists {
     global uint *list, *firsts, *moved;
 } kma_world_lists;
 
-// Lists the blocks from `begin` to `end`, at most KMA_DEFRAGMENT_RUN. `fills` is how many objects
-// each has, `at` what stands in front of them.
+// Lists the blocks [begin, end), KMA_DEFRAGMENT_RUN at most. `fills` has each block's number of
+// objects, `at` the sums in front of them.
 static inline void kma_world_sort_run(global kma_world *w, uint slots, kma_defragment_plan plan,
                                       kma_world_lists to, kma_block_lists at,
                                       const local uchar *fills, uint begin, uint end)
@@ -145,11 +144,12 @@ static inline void kma_world_sort_run(global kma_world *w, uint slots, kma_defra
         to.moved[begin / 32] |= bits; // no other work-item has this word
 }
 
-// The last of `count` numbers in ascending order that is not above `n`; the first is not.
+// Returns the position of the last of `count` ascending numbers that is not above `n`; the first is
+// not.
 static inline uint kma_last_not_above(const global uint *numbers, uint count, uint n)
 {
     uint at = 0;
-    for (uint span = count; span > 1;) { // halves: the number is among the `span` from `at` on
+    for (uint span = count; span > 1;) { // halves: the result is among the `span` from `at` on
         const uint half_span = span / 2;
         if (numbers[at + half_span] <= n) {
             at += half_span;
@@ -161,13 +161,14 @@ static inline uint kma_last_not_above(const global uint *numbers, uint count, ui
     return at;
 }
 
-// Where a source's objects go: a target, by its place in the list, and free slots of it in front.
+// Encodes where a source's objects go: a target's position in the list, and its free slots in
+// front.
 static inline uint kma_world_aim(uint target, uint taken)
 {
     return target * KMA_SLOTS_BITS + taken;
 }
 
-// Where the n-th object of a source goes, counted from 0: a reference.
+// Returns the reference to which the n-th object of a source goes, counted from 0.
 static inline uint kma_world_destination(global kma_world *w, const global uint *list,
                                          const global uint *firsts, uint targets, uint aim, uint n)
 {
@@ -182,7 +183,7 @@ static inline uint kma_world_destination(global kma_world *w, const global uint 
     return kma_world_ref(list[at], kma_slots_nth((kma_slots)~state, n));
 }
 
-// Gives a target its new objects, those from number `first` on: its first free slots.
+// Gives a target its new objects, numbers `first` and up, in its first free slots.
 static inline void kma_world_settle_target(global kma_world *w, uint cls, uint block, uint first,
                                            uint objects)
 {
@@ -197,7 +198,7 @@ static inline void kma_world_settle_target(global kma_world *w, uint cls, uint b
         kma_bit_tree_take(kma_world_active(w, cls), w->blocks, block);
 }
 
-// Ends a source.
+// Ends a source: the block becomes free.
 static inline void kma_world_settle_source(global kma_world *w, uint cls, uint block)
 {
     global kma_world_block *b = kma_world_block_at(w, block);

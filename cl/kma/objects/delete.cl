@@ -1,17 +1,16 @@
-// Deletion of objects, each by itself: the exchange by which lanes would give back slots of one
-// word together costs more than the atomics that it spares (H200: 64-byte objects 1.4 times,
-// docs/object-store-design.md).
+// Deletion of objects, by each lane alone. To combine the lanes' slots of one word takes more time
+// than the atomics that it saves (docs/object-store-design.md).
 //
-// The word and the type are read first: an object that is none is recorded, and nothing is written.
-// (Two deletions of one object at the same time may both pass. Then what comes is undefined: the
-// last of a block's objects may be another's by then.)
+// Word and type are loaded first: a reference to no object is recorded, and nothing is written. Two
+// concurrent deletions of one object may both pass this check; then the behavior is undefined,
+// since the second one may delete another object of a new block.
 #ifndef KMA_OBJECTS_DELETE_CL
 #define KMA_OBJECTS_DELETE_CL
 
 #include "kma/objects/blocks.cl"
 
-// Whether `self` is an object of class cls, as far as its block tells; records what it is if it is
-// none.
+// True if `self` is an object of class cls, by its block's metadata; else records what it is.
+// Relaxed.
 static inline bool kma_world_is_object(global kma_world *w, uint cls, uint self)
 {
     const uint block = kma_world_block_of(self), slot = kma_world_slot_of(self);
@@ -30,7 +29,8 @@ static inline bool kma_world_is_object(global kma_world *w, uint cls, uint self)
     return false;
 }
 
-// Ends an object of class cls. Its reference is void; 0 is none. Any work-item, converged or not.
+// Deletes an object of class cls; its reference becomes invalid. Does nothing for 0. Any work-item,
+// converged or not. Releases.
 static inline void kma_world_delete(global kma_world *w, uint cls, uint self)
 {
     if (self != 0 && kma_world_is_object(w, cls, self))

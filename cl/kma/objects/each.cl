@@ -1,9 +1,9 @@
-// The objects that there were at the last enumeration of their class (objects/world_kernels.cl),
-// for do-alls, whose work-items share them out, and for loops over all of them in one work-item.
+// Iteration over the objects of a class at its last enumeration (objects/world_kernels.cl):
+// do-alls, in which work-items share the objects, and loops over all of them in one work-item.
 //
 // A do-all's work-items share the slots of the listed blocks (paper, 3.4, figures 7 and 8;
-// kma_world_share). What is created after the enumeration is not met; of the class that a loop or a
-// do-all goes over, a kernel may delete only the object of the do-all itself.
+// kma_world_share). Objects created after the enumeration are left out. Of the class that a loop or
+// a do-all goes over, a kernel may delete only the do-all's own object.
 #ifndef KMA_OBJECTS_EACH_CL
 #define KMA_OBJECTS_EACH_CL
 
@@ -21,12 +21,11 @@ static inline global uint *kma_world_list(global kma_world *w, uint cls)
     return (global uint *)((global uchar *)w + w->lists + kma_world_list_bytes(w->blocks) * cls);
 }
 
-// A work-item's numbers below `n`, 2^31 at most, as a loop has them. Neighbours have neighbouring
-// ones, for they are lanes that load together; but where each work-item runs alone through all its
-// numbers before the next one begins, they have ranges, so that memory is gone through once and not
-// by each again.
+// A work-item's numbers below `n`, 2^31 at most, as loop bounds. Where lanes run
+// together, neighbours have neighbouring numbers: they load together. Where each work-item runs
+// alone to its end, each has a range: memory is traversed once.
 typedef struct kma_world_share {
-    // with the prefix, for a schema's kernels come behind the macros of the user's text
+    // prefixed: a schema's kernels come behind the macros of the user's text
     uint kma_at, kma_end, kma_step;
 } kma_world_share;
 
@@ -34,7 +33,7 @@ static inline kma_world_share kma_world_share_of(uint n, uint me, uint items, bo
 {
     const uint each = (n + items - 1) / items;
     kma_world_share share;
-    share.kma_at = in_ranges ? me * each : me; // behind the end of the last ones
+    share.kma_at = in_ranges ? me * each : me; // beyond the end for the last ones
     share.kma_end = in_ranges ? min(share.kma_at + each, n) : n;
     share.kma_step = in_ranges ? 1 : items;
     return share;
@@ -44,8 +43,8 @@ static inline kma_world_share kma_world_share_of(uint n, uint me, uint items, bo
     kma_world_share_of(n, (uint)get_global_id(0), (uint)get_global_size(0),                        \
                        KMA_IS_CPU &&KMA_LANES == KMA_LANES_SINGLE)
 
-// Number `i` of kma_world_listed(w, cls) * slots: the object there, or 0; `slots` is
-// KMA_WORLD_SLOTS(cls).
+// Returns the object at number `i` of kma_world_listed(w, cls) * slots, or 0 if there is none.
+// `slots` is KMA_WORLD_SLOTS(cls).
 static inline uint kma_world_listed_object(global kma_world *w, uint cls, uint slots, uint i)
 {
     const uint block = kma_world_list(w, cls)[i / slots], slot = i % slots;
@@ -53,16 +52,16 @@ static inline uint kma_world_listed_object(global kma_world *w, uint cls, uint s
     return (objects & kma_slots_bit(slot)) != 0 ? kma_world_ref(block, slot) : 0;
 }
 
-// Neighbouring objects: `count` references from `first` on, of one block, so that element k of a
-// field's array from the first one's on is that of object first + k. And the way to the next ones,
-// through all of the classes cls to a last one.
+// A run of neighbouring objects in one block: `count` references from `first` on. Element k of a
+// field's array from the first object's on belongs to object first + k. Also the state of the
+// iteration over all runs of the classes cls to a last one.
 typedef struct kma_world_run {
     uint first, count;          // count 0: behind the last run
     uint kma_block;             // the block's slot 0, as a reference
     uint kma_begin, kma_behind; // slots of the run; kma_behind 0: behind the last run
-    kma_slots objects;          // of the block, those behind the run
+    kma_slots objects;          // the block's objects behind the run
     uint cls;
-    uint at, end;               // of the list: the next block's place
+    uint at, end;               // in the list: the next block's position; the end
     uint kma_is_left;           // whether a loop over the run was left by `break`
 } kma_world_run;
 
@@ -71,7 +70,7 @@ static inline kma_world_run kma_world_run_next(global kma_world *w, kma_world_ru
     run.count = 0;
     run.kma_behind = 0;
     if (run.objects == 0) {
-        while (run.at == run.end) { // a class further each time
+        while (run.at == run.end) { // a class more each round
             if (run.cls >= last)
                 return run;
             run.cls++;
@@ -80,10 +79,10 @@ static inline kma_world_run kma_world_run_next(global kma_world *w, kma_world_ru
         }
         const uint block = kma_world_list(w, run.cls)[run.at++];
         run.kma_block = kma_world_ref(block, 0);
-        // has objects, or it would not be listed
+        // not 0: the block is listed
         run.objects = kma_world_block_at(w, block)->iterated;
     }
-    // the sum carries through the run
+    // the carry of the sum clears the run's bits
     const kma_slots lowest = run.objects & (~run.objects + 1), above = run.objects + lowest;
     run.kma_begin = kma_slots_count(lowest - 1);
     run.first = run.kma_block | run.kma_begin;
@@ -105,26 +104,25 @@ static inline kma_world_run kma_world_run_first(global kma_world *w, uint cls, u
     return kma_world_run_next(w, run, last);
 }
 
-// A loop over the runs of all objects of the classes cls to `last`: bounded by what is listed.
+// A loop over the runs of all objects of the classes cls to `last`.
 #define KMA_WORLD_FOR_EACH_RUN(w, cls, last, run)                                                  \
     /* Ends with the list. */                                                                      \
     for (kma_world_run run = kma_world_run_first(w, cls, last); run.kma_behind != 0;               \
          run = kma_world_run_next(w, run, last))
 
-// NVIDIA's compiler unrolls the loop over a run by itself four times at most; one warp's loads have
-// more to hide (n-body of 20,000 on an H100: 1.51 ms without, 1.36 with 4, 1.27 with 8, in blocks
-// half empty). Looking up the next block ahead gained nothing.
+// NVIDIA's compiler unrolls the loop over a run four times at most; one warp's loads need more in
+// flight. N-body of 20,000, blocks half empty, one H100: 1.51 ms without, 1.36 with 4, 1.27 with 8.
 #ifdef __NV_CL_C_VERSION
 #define KMA_WORLD_UNROLL _Pragma("unroll 8")
 #else
 #define KMA_WORLD_UNROLL
 #endif
 
-// A loop over all objects of the classes cls to `last`; `object` names the reference in what
-// follows, in which break and continue mean what they mean in any loop. The loop within a run has
-// nothing but its count, so that compilers unroll it as one over an array, which they do not if it
-// asks of each slot whether there is an object; and a slot within its mask lets them see that the
-// block stays the same.
+// A loop over all objects of the classes cls to `last`. `object` names the reference in the body;
+// break and continue work as in any loop.
+//
+// The loop within a run only counts: compilers unroll it like one over an array. With a test in
+// each slot they do not. The masked slot shows them that the block stays the same.
 #define KMA_WORLD_FOR_EACH(w, cls, last, object)                                                   \
     for (kma_world_run kma_run = kma_world_run_first(w, cls, last);                                \
          kma_run.kma_behind != 0 && kma_run.kma_is_left == 0;                                      \

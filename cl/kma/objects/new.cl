@@ -1,16 +1,18 @@
-// New objects: slots of blocks that have room, or of a block that begins for the class.
+// New objects: free slots of blocks of the class, or of a block that begins for it.
 //
-// Lanes that come together for one class are served together: their leader takes as many slots of
-// one word as there are lanes, by one atomic, and each gets one (paper, 4.2, "allocation request
-// coalescing"). Where: in the block that the last request from the same place left with room (a
-// hint), else in one that active[cls] names, from a place of the caller's own on; else in a free
-// one.
+// Lanes that are together with one class are served together: their leader takes a slot for each by
+// one atomic on one word (paper, 4.2, "allocation request coalescing"). Where it looks:
 //
-// Without memory the result is 0, in few steps: no hint, an empty root of active[cls] and one of
-// free, and active[cls] once more, of which stale hints are taken away until it names no block.
-// Blocks with room may be hidden behind an empty root by somebody who was stopped within the tree;
-// so some look through the lowest levels, too: until KMA_WORLD_SEARCHERS have done so in vain since
-// the last enumeration. (Who is stopped between a block's word and its bit there hides that block.)
+// 1. In the block that the last request from the same hardware warp left with free slots (a hint).
+// 2. In blocks of active[cls], from a position of the caller's own on.
+// 3. In a free block.
+// 4. In active[cls] again, until it has no block: stale hints are taken out.
+//
+// Without memory the result is 0 after few steps: no hint, an empty root of active[cls] and of
+// free, and step 4. A work-item that stopped for ever in a tree may hide blocks behind an empty
+// root. A few work-items therefore search the lowest levels, too: until KMA_WORLD_SEARCHERS have
+// failed since the last enumeration. (One that stops between a block's word and its bit in the tree
+// hides that block.)
 #ifndef KMA_OBJECTS_NEW_CL
 #define KMA_OBJECTS_NEW_CL
 
@@ -18,31 +20,31 @@
 #include "kma/platform/lanes.cl"
 #include "kma/platform/place.cl"
 
-// Switches, for measurements (paper, figure 12(d)), as are KMA_OBJECTS_COALESCE (blocks.cl) and
+// Switches for measurements (paper, figure 12(d)), like KMA_OBJECTS_COALESCE (blocks.cl) and
 // KMA_OBJECTS_ROTATE (slots.cl).
 #ifndef KMA_OBJECTS_HIERARCHY
-// trees; 0: the lowest level is looked through from the caller's place on
+// search by the trees; 0: through the lowest level from the caller's position on
 #define KMA_OBJECTS_HIERARCHY 1
 #endif
 #ifndef KMA_OBJECTS_HINTS
-#define KMA_OBJECTS_HINTS 1 // the block of the last time first
+#define KMA_OBJECTS_HINTS 1 // step 1
 #endif
 #ifndef KMA_OBJECTS_LOOKS
-#define KMA_OBJECTS_LOOKS 8u // blocks with room that a request looks at before it takes a free one
+#define KMA_OBJECTS_LOOKS 8u // blocks of active[cls] to look at before a free one is taken
 #endif
 
-#define KMA_WORLD_TRIES     4u // at a word of which others took the slots
-#define KMA_WORLD_SEARCHERS 8u // see above
+#define KMA_WORLD_TRIES     4u // claims of one word, each after other lanes took the slots
+#define KMA_WORLD_SEARCHERS 8u // see the file's head
 
-// Slots of one block that are the caller's.
+// Slots of one block that the caller owns.
 typedef struct kma_world_taken {
     kma_slots slots; // 0: none
     uint block;
-    uint room; // whether the block had more
+    uint room; // whether the block has more free slots
 } kma_world_taken;
 
-// Up to `want` slots of a block that should be of class cls and have room. `turn`: in which slot to
-// begin.
+// Takes up to `want` slots of a block, if it is of class cls and has free slots. `turn` selects the
+// slot to begin with. A block that does not fit is taken out of active[cls]. Acquires.
 static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uint block, uint want,
                                               uint turn)
 {
@@ -52,7 +54,7 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uin
     taken.block = block;
     taken.room = 0;
     kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
-    // mostly seen here, so that others' blocks do not seem full for a moment
+    // a stale hint is mostly noticed here: a claim would make another class's block look full
     if (kma_load_u32(&b->type, KMA_RELAXED) != cls + 1) {
         kma_world_mend(w, cls, block);
         return taken;
@@ -65,12 +67,12 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uin
         state = before | wanted;
     }
     taken.room = state != KMA_SLOTS_ALL;
-    const uint type = kma_load_u32(&b->type, KMA_RELAXED); // with slots: stable
+    const uint type = kma_load_u32(&b->type, KMA_RELAXED); // stable if the caller has slots
     if (taken.slots != 0 && type != cls + 1) {
         kma_bit_tree_take(kma_world_active(w, cls), w->blocks, block);
         if (type != 0)
             kma_world_give(w, type - 1, block, taken.slots);
-        else // a free block had a clear bit, by a deletion too many
+        else // a free block had a clear bit: an object was deleted twice
             kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0),
                        KMA_WORLD_OBJECT_BYTES(cls));
         taken.slots = 0;
@@ -81,7 +83,7 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uin
     return taken;
 }
 
-// An item of a tree of blocks, near `from`.
+// Returns a block of a tree near `from`. Relaxed: a hint.
 static inline uint kma_world_find(global kma_world *w, global kma_atomic_u32 *tree, uint from)
 {
 #if KMA_OBJECTS_HIERARCHY
@@ -99,8 +101,8 @@ static inline uint kma_world_find(global kma_world *w, global kma_atomic_u32 *tr
 #endif
 }
 
-// Looks through all blocks with room for cls, then through all that are free, in the lowest levels
-// of the trees.
+// Searches the lowest level of active[cls], then that of the free blocks. No slots if there are
+// none, or KMA_WORLD_SEARCHERS searches have failed.
 static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uint cls, uint want,
                                                         uint turn)
 {
@@ -111,7 +113,7 @@ static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uin
     const uint words = kma_bit_tree_nodes(w->blocks, 0);
     if (kma_load_u32(&w->searching, KMA_RELAXED) >= KMA_WORLD_SEARCHERS)
         return taken;
-    kma_fetch_add_u32(&w->searching, 1, KMA_RELAXED); // a few more may come at the same moment
+    kma_fetch_add_u32(&w->searching, 1, KMA_RELAXED); // a few more may begin at the same moment
     for (uint i = 0; i < 2 * words && taken.slots == 0; i++) {
         const bool is_free = i >= words;
         global kma_atomic_u32 *tree = is_free ? kma_world_free(w) : kma_world_active(w, cls);
@@ -131,8 +133,8 @@ static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uin
     return taken;
 }
 
-// Up to `want` slots of a block that active[cls] names, looked at up to `most` times. None: it
-// names none, or those looked at had no room.
+// Takes up to `want` slots of one of up to `most` blocks of active[cls]. No slots if it has no
+// block, or none of those had free slots.
 static inline kma_world_taken kma_world_take_active(global kma_world *w, uint cls, uint want,
                                                     uint from, uint most)
 {
@@ -140,7 +142,7 @@ static inline kma_world_taken kma_world_take_active(global kma_world *w, uint cl
     taken.slots = 0;
     taken.block = 0;
     taken.room = 0;
-    // a look in vain takes a stale hint away, or others took the slots
+    // each failed look took a stale hint out, or other lanes took the slots
     for (uint looks = 0; looks < most && taken.slots == 0; looks++) {
         const uint block =
             kma_world_find(w, kma_world_active(w, cls), kma_mix32(from + looks) % w->blocks);
@@ -151,15 +153,15 @@ static inline kma_world_taken kma_world_take_active(global kma_world *w, uint cl
     return taken;
 }
 
-// Up to `want` slots of a block for class cls, wherever there is one; by one work-item. None:
-// without memory.
+// Takes up to `want` slots for class cls by steps 2 to 4, and the search of the lowest levels. No
+// slots without memory. One lane of a group.
 static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint cls, uint want,
                                                       uint from)
 {
     kma_world_taken taken = kma_world_take_active(w, cls, want, from, KMA_OBJECTS_LOOKS);
     const uint blocks = w->blocks;
     uint place = kma_mix32(from) % blocks;
-    while (taken.slots == 0) { // once more only if another took the block
+    while (taken.slots == 0) { // again if another lane took the block
         const uint block = kma_world_find(w, kma_world_free(w), place);
         if (block == KMA_BIT_TREE_NONE)
             break;
@@ -171,12 +173,12 @@ static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint 
         place = kma_mix32(place + from + 1) % blocks;
     }
     if (taken.slots == 0)
-        // as long as there is a hint
+        // until active[cls] has no block
         taken = kma_world_take_active(w, cls, want, from, 0xffffffffu);
     return taken.slots != 0 ? taken : kma_world_search(w, cls, want, from);
 }
 
-// The same, in the block of the last time first.
+// The same, with step 1 first.
 static inline kma_world_taken kma_world_take_near(global kma_world *w, uint cls, uint want)
 {
     const uint from = kma_spread();
@@ -199,17 +201,17 @@ static inline kma_world_taken kma_world_take_near(global kma_world *w, uint cls,
     return taken;
 }
 
-// A new object of class cls: its reference; its fields are undefined. 0, and a record, if there is
-// no memory. Any work-item, converged or not.
+// Creates an object of class cls and returns its reference; its fields are undefined. 0, with a
+// record, if there is no memory. Any work-item, converged or not. Acquires.
 static inline uint kma_world_new(global kma_world *w, uint cls)
 {
     uint self = 0;
 #if KMA_OBJECTS_COALESCE
-    // worlds are further apart than classes are many
+    // worlds are further apart in memory than the number of classes
     const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)w + cls);
     if (kma_lane_in(together)) {
         const uint rank = kma_lane_rank(together), lanes = kma_lanes_count(together);
-        for (uint served = 0; served < lanes;) { // as many each time as one block had room for
+        for (uint served = 0; served < lanes;) { // each round serves the free slots of one block
             kma_world_taken taken;
             taken.slots = 0;
             taken.block = 0;
@@ -226,7 +228,7 @@ static inline uint kma_world_new(global kma_world *w, uint cls)
                 self = kma_world_ref(block, kma_slots_nth(slots, rank - served));
             served += got;
         }
-        kma_lanes_sync(together); // what the leader acquired, all need
+        kma_lanes_sync(together); // what the leader acquired, all lanes have
     }
     const bool alone = !kma_lane_in(together);
 #else

@@ -1,9 +1,9 @@
-// The kernels of World::collect, which deletes what no root reaches. Behind a schema's visitors, as
-// reference_kernels.cl. While nothing else runs; one dimension.
+// Kernels of World::collect, which deletes objects that no root reaches. Behind a schema's
+// visitors, as reference_kernels.cl. No other kernel runs meanwhile; one dimension.
 //
-// Mark goes in rounds over a queue of marked objects, as that of a collector of heaps does
-// (collect/mark.cl): a work-item visits an object, then one of those that it marked itself, and so
-// on, KMA_REACH_STEPS at most. A full queue drops objects, which have their marks: then all marked
+// Marking goes in rounds over a queue of marked objects, like that of a heap's collector
+// (collect/mark.cl). A work-item visits an object, then one of those that it marked itself, and so
+// on, KMA_REACH_STEPS at most. A full queue drops objects, which stay marked: then all marked
 // objects are visited once more.
 #ifndef KMA_OBJECTS_REACH_KERNELS_CL
 #define KMA_OBJECTS_REACH_KERNELS_CL
@@ -18,12 +18,12 @@
     global kma_world *w, global kma_atomic_u32 *marks, global kma_reach *reach,                    \
         global kma_dangling_log *dangling, global uint *queue, uint capacity
 
-// `visit` of a kernel that queues for a round.
+// Defines `visit` in a kernel that queues for round number `round`.
 #define KMA_REACHING(round)                                                                        \
     kma_visit_marking marking = {marks, reach, &reach->counts[round], queue, capacity, 0};         \
     const kma_visit visit = {KMA_VISIT_MARK, 0, ~0u, (const global uint *)0, dangling, &marking}
 
-// Visits an object that has its mark, and one after the other of those that it leads to.
+// Visits a marked object, and one after the other of those that it leads to.
 static inline void kma_world_reach_from(global kma_world *w, kma_visit visit, uint object)
 {
     for (uint step = 0; object != 0; step++) { // KMA_REACH_STEPS times at most
@@ -37,8 +37,8 @@ static inline void kma_world_reach_from(global kma_world *w, kma_visit visit, ui
     }
 }
 
-// Marks what `count` references lead to, from root[begin] on, to objects of the classes `first` to
-// `last`.
+// Marks the objects of the classes `first` to `last` that `count` references from root[begin] on
+// lead to.
 kernel void kma_world_reach_root_kernel(KMA_REACH_PARAMETERS, global uint *root, uint begin,
                                         uint count, uint first, uint last)
 {

@@ -1,7 +1,9 @@
-// The kernels that follow references: the steps of a defragmentation (objects/defragment.cl), and
-// the check of all references. They are a program of their own, behind a schema's visitors
-// (kma::Schema::visitors). While nothing else runs; one dimension, work-groups of 64 to
-// KMA_DEFRAGMENT_ITEMS work-items unless said otherwise, all of the same size.
+// Kernels that follow references: the steps of a defragmentation (objects/defragment.cl), and the
+// check of all references. They are a program of their own, behind a schema's visitors
+// (kma::Schema::visitors).
+//
+// No other kernel runs meanwhile. One dimension. Unless said otherwise, work-groups of 64 to
+// KMA_DEFRAGMENT_ITEMS work-items, all of the same size.
 #ifndef KMA_OBJECTS_REFERENCE_KERNELS_CL
 #define KMA_OBJECTS_REFERENCE_KERNELS_CL
 
@@ -9,7 +11,7 @@
 #include "kma/objects/each.cl"
 #include "kma/platform/group.cl"
 
-// A class whose objects have one reference, so that this file compiles by itself.
+// A class of objects with one reference: this file compiles by itself.
 #ifndef KMA_WORLD_HAS_VISITORS
 static inline void kma_world_visit(global kma_world *w, kma_visit visit, uint cls, uint self)
 {
@@ -35,7 +37,7 @@ static inline uint kma_world_tiles(global kma_world *w)
     return (w->blocks + kma_world_tile() - 1) / kma_world_tile();
 }
 
-// Notes in fills[tile * KMA_DEFRAGMENT_FILLS + n] how many blocks of a tile are of class cls and
+// Stores in fills[tile * KMA_DEFRAGMENT_FILLS + n] how many blocks of a tile are of class cls and
 // have n objects, n above 0.
 kernel void kma_world_fills_kernel(global kma_world *w, uint cls, global uint *fills)
 {
@@ -58,7 +60,7 @@ kernel void kma_world_fills_kernel(global kma_world *w, uint cls, global uint *f
     }
 }
 
-// What a tile has, by its fills.
+// The sums of a tile, by its fills.
 static inline kma_block_sums kma_world_tile_sums(const global uint *fills, uint slots, uint limit)
 {
     kma_block_sums sums = {0, 0, 0, 0, 0};
@@ -67,7 +69,7 @@ static inline kma_block_sums kma_world_tile_sums(const global uint *fills, uint 
     return sums;
 }
 
-// Notes the plan for class cls, and what all tiles in front of each tile have. One work-group.
+// Stores the plan for class cls, and for each tile the sums of all tiles in front. One work-group.
 kernel void kma_world_plan_kernel(global kma_world *w, uint cls, const global uint *fills,
                                   global kma_block_sums *sums, global kma_defragmentation *d,
                                   uint worse, uint share, uint objects)
@@ -128,7 +130,7 @@ kernel void kma_world_sort_kernel(global kma_world *w, uint cls,
     const uint tiles = plan.sources != 0 ? kma_world_tiles(w) : 0, slots = KMA_WORLD_SLOTS(cls);
     for (uint tile = (uint)get_group_id(0); tile < tiles; tile += (uint)get_num_groups(0)) {
         const uint first = tile * kma_world_tile(), last = min(first + kma_world_tile(), w->blocks);
-        barrier(CLK_LOCAL_MEM_FENCE); // all have listed their blocks of the tile before
+        barrier(CLK_LOCAL_MEM_FENCE); // all lanes have listed the last tile's blocks
         for (uint block = first + me; block < last; block += items)
             fills[block - first] = (uchar)kma_world_objects_in(w, cls, block);
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -157,7 +159,7 @@ kernel void kma_world_aim_kernel(global kma_world *w, const global kma_defragmen
 }
 
 // Moves the objects of all sources to free slots of targets, and writes into each source where they
-// went. Work-groups of KMA_SLOTS_BITS work-items, each for a source at a time.
+// went. Work-groups of KMA_SLOTS_BITS work-items; each takes a source at a time.
 kernel void kma_world_move_kernel(global kma_world *w, uint cls,
                                   const global kma_defragmentation *d, const global uint *list,
                                   const global uint *firsts)
@@ -179,7 +181,7 @@ kernel void kma_world_move_kernel(global kma_world *w, uint cls,
     }
 }
 
-// Makes states, types and trees say what moved.
+// Updates states, types and trees of sources and targets.
 kernel void kma_world_settle_kernel(global kma_world *w, uint cls,
                                     const global kma_defragmentation *d, const global uint *list,
                                     const global uint *firsts)
@@ -194,7 +196,7 @@ kernel void kma_world_settle_kernel(global kma_world *w, uint cls,
     }
 }
 
-// Visits the references of all objects of the classes whose bits are set.
+// Visits the references of all objects of the classes in the bit mask `classes`.
 static inline void kma_world_visit_all(global kma_world *w, kma_visit visit, ulong classes)
 {
     const kma_world_share share = KMA_WORLD_SHARE(w->blocks * KMA_SLOTS_BITS);
@@ -209,8 +211,7 @@ static inline void kma_world_visit_all(global kma_world *w, kma_visit visit, ulo
     }
 }
 
-// Visits the references in an array of a program's own, to objects of the classes `first` to
-// `last`.
+// Visits the references in a program's own array, to objects of the classes `first` to `last`.
 static inline void kma_world_visit_root(global kma_world *w, kma_visit visit, global uint *root,
                                         uint count, uint first, uint last)
 {
@@ -220,8 +221,8 @@ static inline void kma_world_visit_root(global kma_world *w, kma_visit visit, gl
     }
 }
 
-// Rewrites references to objects of the classes `first` to `last` that have moved, in all objects
-// of the classes whose bits are set.
+// Rewrites references to moved objects of the classes `first` to `last`, in all objects of the
+// classes in the bit mask `classes`.
 kernel void kma_world_forward_kernel(global kma_world *w, const global kma_defragmentation *d,
                                      const global uint *moved, uint first, uint last, ulong classes)
 {
@@ -243,7 +244,7 @@ kernel void kma_world_forward_root_kernel(global kma_world *w, const global kma_
     kma_world_visit_root(w, visit, root + begin, count, 0, ~0u);
 }
 
-// Notes all references of objects that lead to no object.
+// Records all references in objects that lead to no object.
 kernel void kma_world_dangling_kernel(global kma_world *w, global kma_dangling_log *dangling)
 {
     const kma_visit visit = {KMA_VISIT_CHECK, 0, ~0u, (const global uint *)0, dangling, 0};

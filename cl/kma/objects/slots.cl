@@ -1,5 +1,5 @@
-// The word that says which slots of a block are taken: 64 bits where the device has 64-bit atomics,
-// else 32.
+// The word of a block's slots, a bit for each that is taken: 64 bits where the device has 64-bit
+// atomics, else 32.
 #ifndef KMA_OBJECTS_SLOTS_CL
 #define KMA_OBJECTS_SLOTS_CL
 
@@ -29,7 +29,7 @@ typedef kma_atomic_u32 kma_atomic_slots;
 #endif
 #define KMA_SLOTS_ALL ((kma_slots)~0ul)
 
-// Whether `new` begins to look at another slot each time (paper, 4.3, "bitmap rotation").
+// Whether `new` begins with another slot each time (paper, 4.3, "bitmap rotation").
 #ifndef KMA_OBJECTS_ROTATE
 #define KMA_OBJECTS_ROTATE 1
 #endif
@@ -50,13 +50,14 @@ static inline kma_slots kma_slots_bit(uint slot)
     return (kma_slots)1 << (slot & (KMA_SLOTS_BITS - 1));
 }
 
-// The bits of slots that a class of `slots` objects in a block has not: they are always set.
+// The bits of slots that a class with `slots` objects in a block does not have. They are always
+// set.
 static inline kma_slots kma_slots_pad(uint slots)
 {
     return (kma_slots)~kma_slots_below(slots);
 }
 
-// The n-th of the slots, counted from 0; there are more than n.
+// Returns the n-th of the slots, counted from 0. There are more than n.
 static inline uint kma_slots_nth(kma_slots slots, uint n)
 {
     uint slot = 0;
@@ -70,14 +71,15 @@ static inline uint kma_slots_nth(kma_slots slots, uint n)
     return slot;
 }
 
-// The bits of `slots`, those from number `turn` on first, `turn` below KMA_SLOTS_BITS; and back.
+// Rotates `slots` right by `turn` (below KMA_SLOTS_BITS): the bits from number `turn` on come
+// first.
 static inline kma_slots kma_slots_turned(kma_slots slots, uint turn)
 {
     return turn == 0 ? slots : (slots >> turn) | (slots << (KMA_SLOTS_BITS - turn));
 }
 
-// Up to `want` slots, 1 or more, that are clear in `state`: the first ones from `turn` on, round
-// about.
+// Returns up to `want` (1 or more) of the slots that are clear in `state`: the first ones from
+// `turn` on, cyclic.
 static inline kma_slots kma_slots_choose(kma_slots state, uint want, uint turn)
 {
     const uint from = KMA_OBJECTS_ROTATE ? turn & (KMA_SLOTS_BITS - 1) : 0;

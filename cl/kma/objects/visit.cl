@@ -1,6 +1,6 @@
 // References from one object to another. For each class the generated text has a function that
-// visits the references of an object (host/src/objects/schema_text.cpp), whatever the visit is for:
-// so all that follows references sees the same ones.
+// visits the references of an object (host/src/objects/schema_text.cpp). All code that follows
+// references uses it, and sees the same ones.
 //
 // No other kernel runs meanwhile.
 #ifndef KMA_OBJECTS_VISIT_CL
@@ -10,43 +10,43 @@
 #include "kma/objects/reference_layout.cl"
 
 #define KMA_VISIT_FORWARD 0u // replace references to objects that moved
-#define KMA_VISIT_CHECK 1u   // note references to what is no object
-#define KMA_VISIT_MARK 2u    // the same, and mark the others' objects
+#define KMA_VISIT_CHECK 1u   // note references to no object
+#define KMA_VISIT_MARK 2u    // the same, and mark the objects of the other references
 
-// What marking has beside a visit.
+// The state of marking, in addition to a visit.
 typedef struct kma_visit_marking {
     global kma_atomic_u32 *marks; // two words for each block, a bit for each slot
     global kma_reach *reach;
     global kma_atomic_u32 *count; // of the queue
     global uint *queue;           // of marked objects that are to be visited
     uint capacity;
-    uint next; // such an object, which the caller keeps for itself; 0: none
+    uint next; // a marked object that the caller visits itself; 0: none
 } kma_visit_marking;
 
-// What a visit is for.
+// The purpose of a visit.
 typedef struct kma_visit {
     uint task;
     uint first, last;         // fields that can name none of these classes are left out
-    const global uint *moved; // KMA_VISIT_FORWARD: the bits of blocks whose objects have moved
+    const global uint *moved; // KMA_VISIT_FORWARD: a bit for each block, set in sources
     global kma_dangling_log *dangling; // KMA_VISIT_CHECK, KMA_VISIT_MARK
     kma_visit_marking *marking;        // KMA_VISIT_MARK
 } kma_visit;
 
-// The words of a block whose objects have moved, one for each bit of a state: where the object of
-// that slot is now; a slot without an object stays where it is.
+// The forwarding words of a block from which objects have moved, one for each slot: the reference
+// of that slot's object now. A slot without an object has its own reference.
 static inline global uint *kma_world_forwards(global kma_world *w, uint block)
 {
     return (global uint *)kma_world_field(w, kma_world_ref(block, 0), 0, 0);
 }
 
-// Whether there is an object of one of the classes `first` to `last`.
+// True if `self` is an object of one of the classes `first` to `last`.
 static inline bool kma_world_exists(global kma_world *w, uint first, uint last, uint self)
 {
     const uint type = kma_world_type(w, self);
     return type > first && type - 1 <= last && kma_world_lives(w, self);
 }
 
-// Queues an object that has its mark.
+// Queues an object that is marked.
 static inline void kma_visit_push(const kma_visit_marking *marking, uint object)
 {
     const uint place = kma_fetch_add_u32(marking->count, 1, KMA_RELAXED);
@@ -56,7 +56,8 @@ static inline void kma_visit_push(const kma_visit_marking *marking, uint object)
         kma_store_u32(&marking->reach->dropped, 1, KMA_RELAXED);
 }
 
-// Marks an object. If the caller did so first, it keeps it to visit it, or queues it.
+// Marks an object. If the caller is the first to do so, it keeps the object to visit it, or queues
+// it.
 static inline void kma_visit_mark(kma_visit_marking *marking, uint object)
 {
     const uint slot = kma_world_slot_of(object), bit = 1u << slot % 32;
@@ -70,7 +71,7 @@ static inline void kma_visit_mark(kma_visit_marking *marking, uint object)
         kma_visit_push(marking, object);
 }
 
-// Visits one reference, to an object of one of the classes `first` to `last`.
+// Visits one reference, which may lead to an object of one of the classes `first` to `last`.
 static inline void kma_visit_reference(global kma_world *w, kma_visit visit, global uint *reference,
                                        kma_dangling place, uint first, uint last)
 {
@@ -92,8 +93,8 @@ static inline void kma_visit_reference(global kma_world *w, kma_visit visit, glo
     }
 }
 
-// Visits the elements of a field: number `column`, at `begin` in a block of `slots` objects, naming
-// the classes `first` to `last`.
+// Visits the elements of a field: number `column`, at `begin` in a block of `slots` objects, with
+// references to the classes `first` to `last`.
 static inline void kma_visit_field(global kma_world *w, kma_visit visit, uint self, uint column,
                                    uint begin, uint elements, uint slots, uint first, uint last)
 {
@@ -107,7 +108,7 @@ static inline void kma_visit_field(global kma_world *w, kma_visit visit, uint se
     }
 }
 
-// What stands at `begin` in a block, of type `unit` for each slot, in an object's slot.
+// The element of type `unit` of an object's slot, in the array at `begin` of its block.
 #define KMA_WORLD_UNIT(unit, w, self, begin)                                                       \
     (*(global unit *)kma_world_field(w, self, begin, sizeof(unit)))
 

@@ -1,18 +1,21 @@
 // An object store: objects of declared classes in blocks, structure of arrays within a block,
 // created and deleted in kernels, and enumerated by parallel do-alls (DynaSOAr: Springer and
-// Masuhara, ECOOP 2019, "the paper" in these files). Layout and idea are the paper's; its
-// algorithms wait for one another (1, 3 and 7), these do not. docs/object-store.md is for users;
-// they see what the host library generates from a schema (host/include/kma/schema.hpp), which calls
-// these functions with literals:
+// Masuhara, ECOOP 2019, "the paper" in these files). Layout and idea are the paper's. Its
+// algorithms wait for one another (1, 3 and 7); these do not.
 //
-//   uint kma_world_new   (w, cls, N)        a new object of class cls, which has N in a block: its reference, 0 without memory
-//   void kma_world_delete(w, cls, N, self)  ends it
-//   uint kma_world_type  (w, self)        1 + the number of its block's class, 0 if there is none
-//   uint kma_world_listed(w, cls)           blocks of the last enumeration, for kma_world_listed_object(w, cls, N, i)
+// docs/object-store.md is for users. They call what the host library generates from a schema
+// (host/include/kma/schema.hpp), which calls these functions with literals:
 //
-// Which block, which slot: new.cl; blocks that begin and end, and what tells of them: blocks.cl;
-// deletion: delete.cl; do-alls: each.cl; which class: check.cl. What follows references, in a
-// program of its own: visit.cl, defragment.cl.
+//   uint kma_world_new(w, cls)            creates an object of class cls: its reference, or 0
+//   void kma_world_delete(w, cls, self)   deletes it
+//   uint kma_world_type(w, self)          1 + the number of its block's class, 0 if there is none
+//   uint kma_world_listed(w, cls)         blocks of the last enumeration, for
+//                                         kma_world_listed_object(w, cls, slots, i)
+//
+//   new.cl      which block and slot        each.cl    do-alls
+//   blocks.cl   blocks that begin and end   check.cl   which class
+//   delete.cl   deletion                    visit.cl, defragment.cl   following references, in a
+//                                                                     program of their own
 //
 // The schema's numbers come as macros before the #include: KMA_WORLD_CLASSES, the classes that
 // objects can have; KMA_WORLD_BLOCK_BYTES; KMA_WORLD_SLOTS(cls), objects of class cls in a block;

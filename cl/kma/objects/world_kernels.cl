@@ -1,19 +1,19 @@
-// The kernels of a world: preparation, enumeration, counts, columns. The host library launches
-// them; so can any other program. All are for one dimension.
+// Kernels of a world: preparation, enumeration, counts, columns. The host library launches them;
+// any other program can. One dimension.
 #ifndef KMA_OBJECTS_WORLD_KERNELS_CL
 #define KMA_OBJECTS_WORLD_KERNELS_CL
 
 #include "kma/objects/world.cl"
 #include "kma/platform/group.cl"
 
-// Makes an empty world of `blocks` blocks, 1 or more, of a buffer of `bytes`, which is
-// kma_world_plan_of(…).end at least. Any number of work-items.
+// Makes an empty world of `blocks` blocks, 1 or more, in a buffer of `bytes`, which is at least
+// kma_world_plan_of(…).end. Any number of work-items.
 kernel void kma_world_init_kernel(global kma_world *w, ulong bytes, uint blocks)
 {
     const size_t me = get_global_id(0), items = get_global_size(0);
     const kma_world_plan plan = kma_world_plan_of(KMA_WORLD_CLASSES, KMA_WORLD_BLOCK_BYTES, blocks);
     if (bytes < plan.end)
-        return; // whoever launches it planned by other numbers
+        return; // the host planned with other numbers
     if (me == 0) {
         kma_heap_header_init(&w->head, KMA_KIND_WORLD, bytes, bytes, 0, 0, 0);
         w->states = plan.states;
@@ -53,9 +53,9 @@ kernel void kma_world_init_kernel(global kma_world *w, ulong bytes, uint blocks)
                           me, items);
 }
 
-// Lists the blocks that have objects of class cls, and notes these, for the do-alls that follow.
-// `turn` is 1 the first time, then 0, and so on by turns. While nothing else runs; any number of
-// whole groups.
+// Lists the blocks that have objects of class cls, and copies their states, for the do-alls that
+// follow. `turn` is 1 the first time, then 0, 1 … in turn. No other kernel runs meanwhile. Whole
+// work-groups.
 kernel void kma_world_list_kernel(global kma_world *w, uint cls, uint turn)
 {
     local kma_group_words words;
@@ -64,7 +64,7 @@ kernel void kma_world_list_kernel(global kma_world *w, uint cls, uint turn)
     if (get_global_id(0) == 0) {
         kma_store_u32(&of->listed[turn ^ 1u], 0, KMA_RELAXED); // for the next enumeration
         of->turn = turn;
-        kma_store_u32(&w->searching, 0, KMA_RELAXED); // nobody does, whoever was stopped
+        kma_store_u32(&w->searching, 0, KMA_RELAXED); // no work-item searches now
     }
     for (size_t from = get_group_id(0) * get_local_size(0); from < blocks;
          from += get_global_size(0)) {
@@ -90,8 +90,8 @@ kernel void kma_world_list_kernel(global kma_world *w, uint cls, uint turn)
     }
 }
 
-// Adds to counts[3 * cls] the objects of class cls, to the next its blocks, to the one behind that
-// those of them that have room. While nothing else runs.
+// Adds to counts[3 * cls] the objects of class cls, to the next one its blocks, to the one after
+// that its blocks with free slots. No other kernel runs meanwhile.
 kernel void kma_world_count_kernel(global kma_world *w, global kma_atomic_u32 *counts)
 {
     for (uint cls = 0; cls < KMA_WORLD_CLASSES; cls++) {
@@ -113,9 +113,9 @@ kernel void kma_world_count_kernel(global kma_world *w, global kma_atomic_u32 *c
     }
 }
 
-// Copies a field of all objects of some blocks of class cls to a dense column. places[i]: a block
-// and the row of its first object; the field begins at `begin` in a block and has `elements` of
-// `bytes` bytes for each object. While nothing else runs.
+// Copies a field of all objects of some blocks of class cls to a dense column. places[i] is a block
+// and the row of its first object. The field begins at `begin` in a block and has `elements` of
+// `bytes` bytes for each object. No other kernel runs meanwhile.
 kernel void kma_world_column_kernel(global kma_world *w, uint cls, uint begin, uint bytes,
                                     uint elements, const global uint2 *places, uint blocks,
                                     global uchar *column)
@@ -137,7 +137,7 @@ kernel void kma_world_column_kernel(global kma_world *w, uint cls, uint begin, u
     }
 }
 
-// The log of errors is empty again.
+// Empties the error log.
 kernel void kma_world_clear_errors_kernel(global kma_world *w)
 {
     kma_error_log_init(&w->head.errors, get_global_id(0), get_global_size(0));

@@ -1,12 +1,12 @@
-// What a world is in memory: types and arithmetic only, shared with the host library like
+// A world in memory: types and arithmetic only, shared with the host library like
 // heap/common/header.cl.
 //
-//   | kma_world | classes | hints | blocks … | states: one kma_world_block for each | trees: free,
-//   active[cls] | lists[cls] |
-//     ^ sizes that the schema alone decides     ^ as many as there are blocks
+//   | kma_world | classes | hints | blocks … | states        | trees: free, | lists[cls] |
+//   |           |         |       |          | one for each  | active[cls]  |            |
+//   |           |         |       |          | block         |              |            |
+//     sizes from the schema alone   sizes from the number of blocks
 //
-// What a field's address is made of does not depend on the number of blocks, so a program serves
-// worlds of any size.
+// A field's address does not depend on the number of blocks: a program serves worlds of any size.
 #ifndef KMA_OBJECTS_WORLD_LAYOUT_CL
 #define KMA_OBJECTS_WORLD_LAYOUT_CL
 
@@ -14,25 +14,26 @@
 #include "kma/lockfree/bit_tree_layout.cl"
 
 #define KMA_KIND_WORLD          5u          // in the header's `kind`
-#define KMA_WORLD_BLOCKS_MOST   (1u << 25)  // so that a number of a slot has 31 bits
+#define KMA_WORLD_BLOCKS_MOST   (1u << 25)  // the number of a slot then has 31 bits
 #define KMA_WORLD_ALIGN         128u        // of a block
 #define KMA_WORLD_CLASSES_MOST  64u
 #ifndef KMA_WORLD_HINTS
-// words for each class, a power of two; the host library knows this number only
+// words for each class, a power of two; only this value agrees with the host library
 #define KMA_WORLD_HINTS         16384u
 #endif
 
 // A reference to an object: (block + 1) << 6 | slot. Without 64-bit atomics a block has 32 slots at
-// most; the form is the same.
+// most; references have the same form.
 #define KMA_WORLD_SLOT_SHIFT 6u
 #define KMA_WORLD_SLOT_MASK  63u
 
-// What tells of one block. At rest: state is all ones if type is 0, else it has the bits of objects
-// and those of slots that the class has not. (Where words have 32 bits, the upper halves are 0.)
+// The metadata of one block. At rest: state is all ones if type is 0; else it has the bits of
+// objects and of slots that the class does not have. (Where words have 32 bits, the upper halves
+// are 0.)
 typedef struct kma_world_block {
 #if KMA_HAS_ATOMIC64
     kma_atomic_u64 state;
-    ulong iterated; // the objects that there were at the last enumeration of the class
+    ulong iterated; // the objects at the last enumeration of the class
 #else
     kma_atomic_u32 state;
     uint state_above;
@@ -43,17 +44,17 @@ typedef struct kma_world_block {
     uint pad[3];
 } kma_world_block;
 
-// Of one class that objects can have.
+// The metadata of one class.
 typedef struct kma_world_class {
-    // blocks in its list: one of the two counts, the next enumeration takes the other
+    // blocks in its list: one of the two counts; the next enumeration uses the other
     kma_atomic_u32 listed[2];
-    uint turn;                // which
-    uint pad[29];             // a line of the cache for each
+    uint turn;                // the one in use
+    uint pad[29];             // a cache line for each class
 } kma_world_class;
 
 typedef struct kma_world {
     kma_heap_header head; // kind KMA_KIND_WORLD; begin and limit are 0
-    ulong states;         // where they begin, in bytes from here
+    ulong states;         // this and the next two: offsets in bytes
     ulong trees;
     ulong lists;
     uint blocks;
@@ -61,12 +62,12 @@ typedef struct kma_world {
     uint classes;
     uint block_bytes;
     uint pad[12];
-    // who looks through all blocks, or has in vain since the last enumeration; a line of the cache
+    // work-items that search all blocks, or have failed since the last enumeration; in a cache line
     // of its own
     kma_atomic_u32 searching;
     uint pad_behind[31];
-    // with KMA_DEBUG the field of what is no object: as long as the longest one, a vector of 128
-    // bytes
+    // with KMA_DEBUG: a field of an invalid reference; as long as the longest field, a vector of
+    // 128 bytes
     uint nowhere[32];
 } kma_world;
 
@@ -88,7 +89,7 @@ static inline ulong kma_world_list_bytes(uint blocks)
     return kma_world_up(4ul * blocks);
 }
 
-// Where what comes behind `blocks` blocks begins, and where it ends.
+// Where the parts behind the blocks begin, and where the world ends.
 typedef struct kma_world_plan {
     ulong states, trees, lists, end;
     uint tree_words;

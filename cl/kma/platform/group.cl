@@ -1,30 +1,37 @@
-// What the work-items of a work-group tell each other: sums and the largest of a number that each
-// has, through words in local memory, which the kernel declares:
+// Sums and maxima over a work-group, of a number that each work-item has. They go through words in
+// local memory, which the kernel declares:
 //
 //   local kma_group_words words;
 //   const kma_scan sums = kma_group_scan(&words, value);
 //
-// Collective: all work-items of the work-group call them, in the same order, as they do barrier().
-// Any group size. In two steps, between which the first work-item may do what it does for all:
+// Collective: all work-items of the work-group make the same calls in the same order, as with
+// barrier(). Any size of work-group. In two steps, between which the first work-item can act for
+// all:
 //
 //   kma_group_place kma_group_put   (words, value)  puts the caller's number
-//   uint            kma_group_sum   (words)         the first work-item alone: the sum of all
-//   uint            kma_group_tell  (words, value)  what the first work-item says, for all
+//   uint            kma_group_sum   (words)         the sum of all; first work-item only
+//   uint            kma_group_tell  (words, value)  the first work-item's `value`, for all
 //   uint            kma_group_before(words, place)  the sum of the numbers in front of the caller's
 //
 //   kma_scan        kma_group_scan  (words, value)  all of that at once
-//   uint            kma_group_max   (words, value)  the largest number, by kma_group_put_max and kma_group_most
+//   uint            kma_group_max   (words, value)  the largest number, by kma_group_put_max and
+//                                                   kma_group_most
 //
-// On NVIDIA a part of the group is a warp (group_nv.cl). Elsewhere, where lanes meet, those that
-// arrive together are summed by the lanes' own means (lanes.cl), and their leader adds that to the
-// word of his part, 32 work-items or more. Where they do not, which is on CPUs, a part is one
-// work-item, of groups of more than 1,024 several. So sums go by parts in the work-items' order;
-// within a part that is added to, by who came first, and within a lane group, as in a warp, by
-// lanes.
+// A work-group consists of parts. Sums go by parts, in the order of the work-items.
 //
-// A barrier ends put, and one is in tell. Words of parts are written before the first and read by
-// the first work-item between the two; what that writes then, all read behind the second. So nobody
-// reads what a call that follows writes.
+//   device              part                    its number        order within the part
+//   NVIDIA              a warp (group_nv.cl)    lane exchange     lanes by number
+//   others with lanes   32 work-items or more   lane groups (1)   groups by arrival, their lanes by
+//                                                                 number
+//   CPUs without lanes  one work-item (2)       the work-item's   -
+//
+//   (1) The lanes that arrive together add up (lanes.cl); their leader adds the sum to the part.
+//   (2) In work-groups of more than 1,024 several, which add to the part as they arrive.
+//
+// kma_group_put ends with a barrier, and kma_group_tell has one. The words of parts are written
+// before the first barrier, and read by the first work-item between the two. What the first
+// work-item writes there is read by all after the second. No work-item reads what a following call
+// writes.
 #ifndef KMA_PLATFORM_GROUP_CL
 #define KMA_PLATFORM_GROUP_CL
 
@@ -39,14 +46,14 @@
 #endif
 
 typedef struct kma_group_words {
-    // their sums, or maxima: four at a time, since steps cost more than words
+    // sums or maxima of the parts; four at a time, since steps cost more than words
     uint4 part[KMA_GROUP_PARTS / 4];
-    uint4 before[KMA_GROUP_PARTS / 4]; // sums of those in front
-    uint beyond; // 1 if the sum of a part that is added to passed 2^32 - 1
+    uint4 before[KMA_GROUP_PARTS / 4]; // sums of the parts in front
+    uint beyond; // 1 if the atomic sum of a part passed 2^32 - 1
     uint told;   // by the first work-item
 } kma_group_words;
 
-// Where the caller's number is among those of its work-group.
+// The position of the caller's number among those of its work-group.
 typedef struct kma_group_place {
     uint part;
     uint within;
@@ -57,14 +64,14 @@ static inline uint kma_group_items(void)
     return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
 }
 
-// The calling work-item's number in its work-group.
+// Returns the calling work-item's number in its work-group.
 static inline uint kma_group_me(void)
 {
     return (uint)(get_local_id(0) +
                   get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));
 }
 
-// log2 of the work-items of a part.
+// Returns log2 of the work-items of a part.
 static inline uint kma_group_part_shift(void)
 {
     const uint items = kma_group_items();
@@ -73,7 +80,7 @@ static inline uint kma_group_part_shift(void)
                : kma_highest_bit((items - 1) / KMA_GROUP_PARTS) + 1;
 }
 
-// Fours of parts.
+// Returns the number of uint4 that the parts take.
 static inline uint kma_group_fours(void)
 {
     return ((kma_group_items() - 1) >> (kma_group_part_shift() + 2)) + 1;
@@ -90,7 +97,7 @@ static inline local uint *kma_group_part(local kma_group_words *words, uint part
 #define KMA_GROUP_HAS_WARPS 0
 #endif
 
-// Before several work-items put something into a part.
+// Clears the parts, before several work-items add to one. Collective.
 static inline void kma_group_clear(local kma_group_words *words)
 {
     for (uint i = kma_group_me(); i < 4 * kma_group_fours(); i += kma_group_items())
@@ -100,8 +107,8 @@ static inline void kma_group_clear(local kma_group_words *words)
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// Puts the number of a part, by its last work-item; that of the last part also puts 0 for those
-// that are missing in the last four.
+// Writes the number of a part; called by the part's last work-item. The last of the work-group also
+// writes 0 for the parts that are missing in its uint4.
 static inline void kma_group_put_part(local kma_group_words *words, uint part, uint value)
 {
     *kma_group_part(words, part) = value;
@@ -172,8 +179,8 @@ static inline void kma_group_put_max(local kma_group_words *words, uint value)
 }
 #endif
 
-// The sum of what all have put; it stays at 2^32 - 1 if it would pass that, and then
-// kma_group_before is of no use.
+// Returns the sum of all numbers put; saturates at 2^32 - 1, and kma_group_before is undefined
+// then. First work-item only.
 static inline uint kma_group_sum(local kma_group_words *words)
 {
     bool passed = !KMA_GROUP_HAS_WARPS && kma_group_part_shift() != 0 && words->beyond != 0;
@@ -193,8 +200,8 @@ static inline uint kma_group_sum(local kma_group_words *words)
     return passed ? 0xffffffffu : sum;
 }
 
-// What the first work-item says; what it did and saw in global memory before is before what the
-// others do after.
+// Returns the first work-item's `value`, to all. What the first work-item did and saw in global
+// memory before is before what the others do after.
 static inline uint kma_group_tell(local kma_group_words *words, uint value)
 {
     if (kma_group_me() == 0)
@@ -208,7 +215,8 @@ static inline uint kma_group_before(local kma_group_words *words, kma_group_plac
     return ((const local uint *)words->before)[place.part] + place.within;
 }
 
-// The sums of `value` over the work-items before the caller, and over all; as kma_group_sum.
+// Returns the sums of `value` over the work-items before the caller, and over all; saturates as
+// kma_group_sum.
 static inline kma_scan kma_group_scan(local kma_group_words *words, uint value)
 {
     const kma_group_place place = kma_group_put(words, value);
@@ -228,14 +236,15 @@ static inline uint kma_group_most(local kma_group_words *words)
     return most;
 }
 
-// The largest `value` of the work-group.
+// Returns the largest `value` of the work-group.
 static inline uint kma_group_max(local kma_group_words *words, uint value)
 {
     kma_group_put_max(words, value);
     return kma_group_tell(words, kma_group_me() == 0 ? kma_group_most(words) : 0);
 }
 
-// Adds to a word in local memory that several work-items of the group add to; returns what it was.
+// Adds to a word in local memory that several work-items of the group add to; returns the value
+// before. Any lane.
 static inline uint kma_group_add(local uint *word, uint value)
 {
     return atomic_add(word, value);

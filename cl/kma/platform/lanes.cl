@@ -1,47 +1,48 @@
-// Lanes: work-items that happen to execute an instruction together, and what they can tell each
-// other.
+// Lanes: work-items that happen to execute an instruction together, and what they can exchange.
 //
-// A "group" here is a kma_lanes set that kma_lanes_active() returned. Nobody waits for a lane
-// outside it: a lane that diverged, or comes alone, or runs on a device without lane operations, is
-// a group of one and loses nothing but the company. Rules for every function that takes `group`:
-//   - all lanes of the group call it, with the same set, in the control flow in which they got the
-//     set;
-//   - the group must not have diverged since (`if (kma_lane_leads(group)) { no calls with group
-//     here }`).
-//   - a branch that the compiler cannot remove stands between the start of an `if` arm and
-//     kma_lanes_active there: compilers make one of two equal calls that begin both arms, in front
-//     of the `if`, with the lanes of both. The paths whose primitive could be moved so bring such a
-//     branch themselves.
-//   - lanes that meet in a function may come from different rounds of a loop (NVIDIA): what a group
-//     goes by is worked out from its lanes' values, or is the leader's, never what each has counted
-//     for itself.
-// The functions move values, they order no memory: what the leader acquired, the others have not,
-// until they meet in kma_lanes_sync.
+// A group is a kma_lanes set that kma_lanes_active() returned. No lane waits for a lane outside its
+// group. A lane that diverged, arrives alone, or runs on a device without lane operations is a
+// group of one. Rules for every function that takes `group`:
 //
-//   kma_lanes kma_lanes_active  (void)                 the lanes that are here with me, me included
-//   uint      kma_lane_rank     (group)                how many lanes of the group come before me
-//   bool      kma_lane_leads    (group)                whether I am the first lane of the group; true for exactly one
-//   uint      kma_lanes_count   (group)                lanes in the group, 1..64
-//   uint      kma_lanes_shuffle (group, value, lane)   the `value` of lane number `lane`, which is in the group
-//   uint      kma_lanes_first   (group, value)         the leader's `value`
-//   kma_lanes kma_lanes_ballot  (group, bool)          the lanes whose argument is true
-//   kma_lanes kma_lanes_match   (group, value, bits)   the lanes whose `value` is mine; only `bits` low bits count
-//   kma_lanes kma_lanes_alike   (group, key)           the lanes whose 64-bit `key` is the leader's; an address, say
-//   uint      kma_lanes_or      (group, some, value)   the OR of the values of the lanes `some`, a part of the group
-//   kma_scan  kma_lanes_scan    (group, value)         sums over the lanes before me and over all, saturating
-//   void      kma_lanes_sync    (group)                what a lane did or saw before is before what each does after
+// 1. All lanes of the group call it, with the same set, in the control flow in which they got the
+//    set.
+// 2. The group has not diverged since: `if (kma_lane_leads(group)) { no call with group here }`.
+// 3. Between the start of an `if` arm and kma_lanes_active is a branch that the compiler cannot
+//    remove. Otherwise compilers merge two equal calls that begin both arms into one in front of
+//    the `if`, with the lanes of both. A path's kma_lanes_active contains such a branch if its
+//    primitive could be moved this way.
+// 4. On NVIDIA, lanes that meet in a function may be in different rounds of a loop. What a group
+//    agrees on is derived from its lanes' values, or is the leader's; never a count that each lane
+//    keeps for itself.
 //
-// Lanes that came together may want different things, of different heaps even. `alike` picks those
-// that want the leader's; they go on as a group inside `if (kma_lane_in(alike))`, the others each
-// alone.
+// These functions move values and order no memory. The other lanes have what the leader acquired
+// only after kma_lanes_sync.
 //
-// With KMA_SHORT_PATHS (target.cl) a path also has KMA_LANES_ALL, the set of all lanes that there
-// may be: where a function is given that, the compiler knows it. kma_lane_of_all() is
+//   kma_lanes kma_lanes_active (void)                the lanes that are here, the caller's included
+//   uint      kma_lane_rank    (group)               number of the group's lanes before the caller
+//   bool      kma_lane_leads   (group)               true for exactly one lane, the first
+//   uint      kma_lanes_count  (group)               lanes in the group, 1..64
+//   uint      kma_lanes_shuffle(group, value, lane)  `value` of lane `lane`, which is in the group
+//   uint      kma_lanes_first  (group, value)        the leader's `value`
+//   kma_lanes kma_lanes_ballot (group, bool)         the lanes with a true argument
+//   kma_lanes kma_lanes_match  (group, value, bits)  the lanes with the caller's low `bits` bits
+//   kma_lanes kma_lanes_alike  (group, key)          the lanes with the leader's 64-bit `key`
+//   uint      kma_lanes_or     (group, some, value)  OR over the lanes `some`, a part of the group
+//   kma_scan  kma_lanes_scan   (group, value)        saturating sums: over lanes before, over all
+//   void      kma_lanes_sync   (group)               what any lane did or saw before it is before
+//                                                    what each lane does after it
+//
+// Lanes that arrive together may want different things, even of different heaps. kma_lanes_alike
+// returns those that want the same as the leader. They go on as a group inside
+// `if (kma_lane_in(alike))`; each other lane goes on alone.
+//
+// With KMA_SHORT_PATHS (target.cl) a path also has KMA_LANES_ALL, the set of all lanes of a warp.
+// It is a constant that the compiler knows in the functions it is passed to. kma_lane_of_all() is
 // kma_lane_rank(KMA_LANES_ALL).
 //
 // A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and
-// kma_lanes_sync; where the hardware has more, it says so with KMA_LANES_HAVE_{FIRST,MATCH,OR,SCAN}
-// and supplies those too.
+// kma_lanes_sync. Where the hardware has more, the path defines
+// KMA_LANES_HAVE_{FIRST,MATCH,OR,SCAN} and supplies those functions, too.
 #ifndef KMA_PLATFORM_LANES_CL
 #define KMA_PLATFORM_LANES_CL
 
@@ -55,7 +56,7 @@ typedef uint kma_lanes;
 typedef ulong kma_lanes;
 #endif
 
-// Sums that would pass 2^32 - 1 stay there, so that a sum is never smaller than one of its parts.
+// Sums saturate at 2^32 - 1: a sum is never smaller than one of its parts.
 typedef struct kma_scan {
     uint before; // over the lanes of the group before this one
     uint total;  // over all lanes of the group
@@ -83,7 +84,7 @@ static inline uint kma_lane_rank(kma_lanes group)
     return (uint)popcount((kma_lanes)(group & kma_bits_below(kma_lane_id())));
 }
 
-// Number `n` of the group's lanes, counted from 0; there are more than n.
+// Returns the lane with number `n` among the group's lanes, from 0; the group has more than n.
 static inline uint kma_lanes_nth(kma_lanes group, uint n)
 {
     const uint next = kma_lowest_bit(group) + n; // the answer if no lane between is missing
@@ -126,7 +127,7 @@ static inline kma_lanes kma_lanes_alike(kma_lanes group, ulong key)
     return kma_lanes_ballot(group, low == (uint)key && high == (uint)(key >> 32));
 }
 
-// One ballot for each bit: after it, the lanes left agree with me in that bit too.
+// One ballot for each bit: the lanes left agree with the caller in that bit, too.
 #ifndef KMA_LANES_HAVE_MATCH
 static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
 {
@@ -140,8 +141,8 @@ static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
 }
 #endif
 
-// The first of the group's lanes whose `key` is mine. All those are in `set`, where it has number
-// `rank`: so it is found where there is no quick way to match keys.
+// Returns the first lane of the group with the caller's `key`. It is lane number `rank` of `set`,
+// which is used where there is no fast way to match keys.
 static inline uint kma_lanes_head(kma_lanes group, uint key, kma_lanes set, uint rank)
 {
 #ifdef KMA_LANES_HAVE_MATCH
@@ -155,7 +156,7 @@ static inline uint kma_lanes_head(kma_lanes group, uint key, kma_lanes set, uint
 #endif
 }
 
-// All lanes of the group go the same way: on some platforms an exchange in arms that part goes
+// All lanes of the group take the same path: on some platforms an exchange in divergent arms goes
 // wrong.
 #ifndef KMA_LANES_HAVE_OR
 static inline uint kma_lanes_or(kma_lanes group, kma_lanes some, uint value)
@@ -170,15 +171,15 @@ static inline uint kma_lanes_or(kma_lanes group, kma_lanes some, uint value)
 }
 #endif
 
-// Pointer jumping over the lanes that are there, whatever holes the set has: after step k a lane
-// holds the sum of itself and up to 2^k - 1 lanes before it, and knows the lane where the rest
-// ends. ceil(log2(count)) steps.
+// Pointer jumping over the lanes of the group, whatever gaps it has: after step k a lane has the
+// sum over itself and up to 2^k - 1 lanes before it, and knows the lane where the rest ends.
+// ceil(log2(count)) steps.
 #ifndef KMA_LANES_HAVE_SCAN
 static inline kma_scan kma_lanes_scan(kma_lanes group, uint value)
 {
     const uint me = kma_lane_id();
     const kma_lanes below = group & kma_bits_below(me);
-    const uint neighbour = below ? kma_highest_bit(below) : me; // me: nothing before
+    const uint neighbour = below ? kma_highest_bit(below) : me; // me: no lane before
     uint sum = value;
     uint from = neighbour;
     for (uint reach = 1; reach < kma_lanes_count(group); reach *= 2) {
@@ -186,7 +187,7 @@ static inline kma_scan kma_lanes_scan(kma_lanes group, uint value)
         const uint further = kma_lanes_shuffle(group, from, from);
         if (from != me)
             sum = add_sat(sum, more);
-        from = further == from ? me : further; // lane `from` had nothing before it: so have I now
+        from = further == from ? me : further; // me: lane `from` had no lane before it
     }
     const uint sum_before = kma_lanes_shuffle(group, sum, neighbour);
     kma_scan scan;

@@ -1,5 +1,5 @@
-// Lanes on AMD: clang's amdgcn built-ins. A wavefront runs in lockstep under its exec mask, so the
-// mask is the group.
+// Lanes on AMD: clang's amdgcn built-ins. A wavefront runs in lockstep under its exec mask, which
+// is the group.
 #ifndef KMA_PLATFORM_LANES_AMDGCN_CL
 #define KMA_PLATFORM_LANES_AMDGCN_CL
 
@@ -8,7 +8,7 @@ static inline uint kma_lane_id(void)
     return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
 }
 
-// The `if` is never taken, which the compiler does not know: lanes.cl's last rule.
+// The `if` is never taken, which the compiler does not know: rule 3 of lanes.cl.
 static inline kma_lanes kma_lanes_active(void)
 {
     uint self = kma_lane_id();
@@ -18,7 +18,7 @@ static inline kma_lanes kma_lanes_active(void)
     return __builtin_amdgcn_read_exec();
 }
 
-// The value of one lane, whose number is the same for all.
+// Returns the value of lane `lane`, which is the same number for all lanes.
 static inline uint kma_lanes_read(uint value, uint lane)
 {
     return (uint)__builtin_amdgcn_readlane((int)value, __builtin_amdgcn_readfirstlane((int)lane));
@@ -30,9 +30,9 @@ static inline uint kma_lanes_first(kma_lanes group, uint value)
     return kma_lanes_read(value, kma_lowest_bit(group));
 }
 
-// ds_bpermute reads any lane on GFX8, GFX9 and GFX12, and where a wavefront has 32. Elsewhere
-// (GFX10 and GFX11 with 64, and a compiler that does not tell) it reads lanes of the caller's half
-// only, so that each lane of the group is read in turn.
+// ds_bpermute reads any lane on GFX8, GFX9 and GFX12, and in wavefronts of 32. Elsewhere (GFX10 and
+// GFX11 with 64 lanes, and a compiler that does not tell) it reads lanes of the caller's half only.
+// There each lane of the group is read in turn.
 static inline uint kma_lanes_shuffle(kma_lanes group, uint value, uint lane)
 {
 #if defined(__GFX8__) || defined(__GFX9__) || defined(__GFX12__) || \
@@ -50,8 +50,8 @@ static inline uint kma_lanes_shuffle(kma_lanes group, uint value, uint lane)
 #endif
 }
 
-// Older clangs know the comparison that yields a mask for either wavefront size, newer ones a
-// ballot for each.
+// Older clangs have the comparison that yields a mask for either wavefront size, newer ones a
+// ballot for each size.
 static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
 {
 #if __has_builtin(__builtin_amdgcn_uicmp)
@@ -64,7 +64,7 @@ static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
     return ones & group;
 }
 
-// A wavefront is one instruction stream over one cache: only the compiler must be told.
+// A wavefront is one instruction stream over one cache: only the compiler needs a fence.
 static inline void kma_lanes_sync(kma_lanes group)
 {
     (void)group;

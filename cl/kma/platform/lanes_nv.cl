@@ -1,6 +1,6 @@
 // Lanes on NVIDIA: PTX (ISA 6.2; match needs sm_70, redux ISA 7.0 and sm_80). Since Volta the lanes
-// of a warp run freely, so `activemask` says who is here at this instant, and every later exchange
-// names that set: its `.sync` brings the set together again.
+// of a warp advance independently. `activemask` returns the lanes that are here at this instant.
+// Every later exchange names that set, and its `.sync` brings the set together again.
 #ifndef KMA_PLATFORM_LANES_NV_CL
 #define KMA_PLATFORM_LANES_NV_CL
 
@@ -18,11 +18,12 @@ static inline uint kma_lane_of_all(void)
     return kma_lane_id();
 }
 
-// The `if` is always taken, which neither compiler knows (the assembler knows that %laneid < 32).
-// So the one does not move activemask: lanes.cl's last rule. And to the other the set may differ
-// from lane to lane: where it thinks that all lanes here have the same one, as in a function that
-// it calls, its vote.sync and match.sync also count the lanes of another group of the warp that got
-// there by itself (driver 580; tests/heap/conformance/called_test.cpp).
+// The `if` is always taken, which neither compiler knows; the assembler knows that %laneid < 32.
+// - The OpenCL compiler cannot move activemask: rule 3 of lanes.cl.
+// - For the assembler the set may differ from lane to lane. If it concludes that all lanes here
+//   have the same set, as in a function that is called, its vote.sync and match.sync also count the
+//   lanes of another group of the warp that arrived by itself (driver 580;
+//   tests/heap/conformance/called_test.cpp).
 static inline kma_lanes kma_lanes_active(void)
 {
     uint self;

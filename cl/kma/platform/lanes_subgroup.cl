@@ -1,4 +1,4 @@
-// Lanes as OpenCL sub-groups. Ballot, shuffle and the non-uniform built-ins speak of the work-items
+// Lanes as OpenCL sub-groups. Ballot, shuffle and the non-uniform built-ins act on the work-items
 // that are active at the call, which are the group by its contract. Sub-groups of more than 64 are
 // not supported.
 #ifndef KMA_PLATFORM_LANES_SUBGROUP_CL
@@ -19,7 +19,7 @@ static inline kma_lanes kma_lanes_of_ballot(uint4 ballot)
 
 static inline kma_lanes kma_lanes_active(void)
 {
-    // never, which the compiler does not know: see lanes.cl's last rule
+    // never taken, which the compiler does not know: rule 3 of lanes.cl
     if (get_sub_group_local_id() >= 64)
         return 0;
     return kma_lanes_of_ballot(sub_group_ballot(1));
@@ -43,8 +43,8 @@ static inline kma_lanes kma_lanes_ballot(kma_lanes group, bool mine)
     return kma_lanes_of_ballot(sub_group_ballot(mine));
 }
 
-// The work-items of a sub-group are lanes of one hardware thread: only the compiler must be told. A
-// sub-group's own barrier would need all its work-items, diverged ones too.
+// The work-items of a sub-group are lanes of one hardware thread: only the compiler needs a fence.
+// A sub-group's barrier would need all its work-items, diverged ones included.
 static inline void kma_lanes_sync(kma_lanes group)
 {
     (void)group;
@@ -55,8 +55,8 @@ static inline void kma_lanes_sync(kma_lanes group)
 #endif
 }
 
-// Added up in 64 bits, where 64 lanes cannot overflow, then saturated. The total is the last lane's
-// and not that of sub_group_non_uniform_reduce_add: with calls in both arms of an `if`, Intel's
+// Sums in 64 bits, which 64 lanes cannot overflow, then saturates. The total is the last lane's,
+// not that of sub_group_non_uniform_reduce_add: with calls in both arms of an `if`, Intel's
 // compiler (2026.2) gave the lanes of one arm the other's total.
 static inline kma_scan kma_lanes_scan(kma_lanes group, uint value)
 {

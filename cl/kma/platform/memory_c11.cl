@@ -17,7 +17,7 @@ static inline void kma_fence(kma_order order)
     atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, order, memory_scope_device);
 }
 
-// C11 has no release on the failure side of a compare-and-swap.
+// C11 allows no release for the failure of a compare-and-swap.
 static inline kma_order kma_order_of_failure(kma_order order)
 {
     return order == KMA_ACQ_REL || order == KMA_ACQUIRE ? KMA_ACQUIRE : KMA_RELAXED;

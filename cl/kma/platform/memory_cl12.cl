@@ -1,8 +1,7 @@
-// Relaxed words and the fence on OpenCL C 1.2, which has neither orders nor scopes.
-// memory_fenced.cl builds on this.
+// Relaxed words and the fence for OpenCL C 1.2, which has neither orders nor scopes.
+// memory_fenced.cl builds on this file.
 //
-// Loads and stores are volatile: a plain read in a loop is hoisted (seen on PoCL). 1.2's atomics
-// are relaxed.
+// Loads and stores are volatile: PoCL hoists a plain read out of a loop. 1.2's atomics are relaxed.
 #ifndef KMA_PLATFORM_MEMORY_CL12_CL
 #define KMA_PLATFORM_MEMORY_CL12_CL
 
@@ -16,10 +15,11 @@ typedef struct kma_atomic_u32 {
     volatile uint word;
 } kma_atomic_u32;
 
-// 1.2's mem_fence orders "within a work-item"; whether other work-groups see the order is the
-// compiler's choice. NVIDIA's orders nothing for them, so its own instruction stands here for GPUs
-// before Volta. Clang's built-in becomes a true device-wide fence on the compilers made from clang;
-// the rest get the strongest word that 1.2 has.
+// 1.2's mem_fence orders "within a work-item"; whether other work-groups observe that order is up
+// to the compiler.
+// - NVIDIA's orders nothing for them: PTX's own instruction, for GPUs before Volta.
+// - Compilers made from clang: clang's built-in is a true device-wide fence.
+// - Other compilers: mem_fence, the strongest that 1.2 has.
 static inline void kma_fence(kma_order order)
 {
 #if KMA_IS_NV
@@ -33,7 +33,7 @@ static inline void kma_fence(kma_order order)
     (void)order;
 }
 
-// 1.2 calls the 32-bit atomics atomic_…, the 64-bit extension calls them atom_….
+// 1.2 names the 32-bit atomics atomic_…; the 64-bit extension names them atom_….
 #define KMA_CL12_WORD(W, ctype, prefix)                                                            \
     static inline ctype kma_raw_load_##W(global kma_atomic_##W *at)                                \
     {                                                                                              \

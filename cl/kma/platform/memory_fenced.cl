@@ -1,10 +1,10 @@
-// memory.cl's list made from relaxed operations and one fence: a release is a fence before, an
+// memory.cl's list built from relaxed operations and one fence: a release is a fence before, an
 // acquire a fence after.
 //
 // A path supplies kma_raw_load_W, kma_raw_store_W, kma_raw_exchange_W, kma_raw_cas_W,
-// kma_raw_fetch_{add,or,and}_W (all relaxed) and kma_fence; this file puts the fences where C11's
-// rules for fences (7.17.4) need them. The host shim takes it too, so that Relacy explores exactly
-// this placement.
+// kma_raw_fetch_{add,or,and}_W (all relaxed) and kma_fence. This file puts the fences where C11's
+// rules for fences (7.17.4) need them. The host shim uses it, too: Relacy explores exactly this
+// placement.
 #ifndef KMA_PLATFORM_MEMORY_FENCED_CL
 #define KMA_PLATFORM_MEMORY_FENCED_CL
 

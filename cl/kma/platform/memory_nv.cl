@@ -2,8 +2,8 @@
 // Consistency Model").
 //
 // OpenCL C's mem_fence compiles to membar.cta there, which orders nothing for other work-groups,
-// and its atomics are relaxed; PTX has the orders themselves, and ld.acquire costs far less than a
-// load with a fence behind it.
+// and its atomics are relaxed. PTX has the orders themselves; ld.acquire costs far less than a load
+// with a fence after it.
 #ifndef KMA_PLATFORM_MEMORY_NV_CL
 #define KMA_PLATFORM_MEMORY_NV_CL
 
@@ -23,8 +23,8 @@ static inline void kma_fence(kma_order order)
     (void)order;
 }
 
-// One instruction per order: `order` is a literal at every call, so one of the four is left after
-// inlining.
+// One instruction per order: `order` is a literal at every call, and inlining leaves one of the
+// four.
 #define KMA_NV_RMW(W, ctype, reg, name, ptx)                                                       \
     static inline ctype kma_##name##_##W(global kma_atomic_##W *at, ctype value, kma_order order)  \
     {                                                                                              \

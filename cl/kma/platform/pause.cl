@@ -1,6 +1,6 @@
-// A pause: leaves the memory system to others for a while, where the device has an instruction for
-// it; elsewhere nothing. For back-off alone: no correctness hangs on it, and nobody may wait for
-// anything by it.
+// A pause for back-off: leaves the memory system to other lanes for a while, where the device has
+// an instruction for that; elsewhere does nothing. Correctness must not depend on it, and no lane
+// may use it to wait for another.
 //
 //   void kma_pause(uint nanoseconds)     about that long, up to a million
 #ifndef KMA_PLATFORM_PAUSE_CL

@@ -1,17 +1,19 @@
-// Loads from the first-level cache, where the device has one that relaxed loads go past.
+// Loads from the first-level cache, where the device has one that relaxed loads bypass.
 //
-//   uint kma_load_settled_u32(word)   of a word that is never written again: what was stored before this, in the sense of memory.cl's
-//                                     orders, by the last who ever does
-//   uint kma_load_older_u32(word)     the ref of something: what was stored last of all that happened before this, or something newer. An
-//                                     acquire, but on NVIDIA only for atomics on what the ref leads
-//                                     to, and for stores to it
+//   uint kma_load_settled_u32(word)  a word that is never written again, with its last store before
+//                                    this load: returns that value
+//   uint kma_load_older_u32  (word)  a ref: returns the last one stored before this load, or a
+//                                    newer one. Acquire; on NVIDIA only for atomics on, and
+//                                    stores to, the memory that the ref names
 //
-// With the first nothing is left to race with. The second may miss what others store at the time,
-// and is for what tells by itself that it is no more the newest, as a chunk that is full. On NVIDIA
-// it is a load of the work-group's scope, which by PTX's model orders nothing. That atomics and
-// stores through the ref come after what its owner did before he released it rests on the hardware:
-// they depend on the ref, and all meet in the second-level cache, where that was before the ref.
-// Plain loads may find older words in the first.
+// "Before" is happens-before by memory.cl's orders. The first load has no store to race with. The
+// second may miss concurrent stores. It is for refs to memory that tells by itself that it is not
+// the newest, such as a full extent of an arena.
+//
+// On NVIDIA the second is a load of work-group scope, which orders nothing by PTX's model. The
+// order of atomics and stores through the ref after the owner's writes rests on the hardware: they
+// depend on the ref, and all meet in the second-level cache, where the owner's writes arrived
+// before the ref. Plain loads may find older words in the first-level cache.
 #ifndef KMA_PLATFORM_SETTLED_CL
 #define KMA_PLATFORM_SETTLED_CL
 

@@ -1,31 +1,32 @@
-// Which path each part of the platform layer takes. The only file that asks the compiler what it
-// is.
+// Selects the implementation of each part of the platform layer. The only file that asks which
+// compiler and device it is compiled for.
 //
-// Two independent choices, each a number that a port may also define itself (-D KMA_MEMORY=…, -D
-// KMA_LANES=…):
-//   KMA_MEMORY       how loads, stores, read-modify-writes and fences get device scope   (memory.cl)
-//   KMA_LANES        how work-items that run together find and talk to each other        (lanes.cl)
-// and facts:
-//   KMA_IS_CPU       whether it is for a CPU
-//   KMA_HAS_ATOMIC64 whether 64-bit atomics exist (0 or 1; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms)
-// attributes for functions, KMA_OUTLINE, KMA_COLD, KMA_ALWAYS and KMA_COLD_IN_DEBUG; and what
-// spares NVIDIA's compiler registers, KMA_SHORT_PATHS.
+// Two independent choices, each a number that a port may define itself with -D:
+//   KMA_MEMORY        device scope for loads, stores, read-modify-writes and fences (memory.cl)
+//   KMA_LANES         how work-items that run together find and exchange with each other (lanes.cl)
+//
+// Facts:
+//   KMA_IS_CPU        whether the device is a CPU
+//   KMA_HAS_ATOMIC64  whether 64-bit atomics exist; -D KMA_HAS_ATOMIC64=0 forces the 32-bit forms
+//
+// Attributes of functions: KMA_OUTLINE, KMA_COLD, KMA_ALWAYS, KMA_COLD_IN_DEBUG. KMA_SHORT_PATHS:
+// whether to save registers for NVIDIA's compiler.
 #ifndef KMA_PLATFORM_TARGET_CL
 #define KMA_PLATFORM_TARGET_CL
 
 #if defined(__OPENCL_C_VERSION__) && __OPENCL_C_VERSION__ < 120
 #ifdef __clang__
-// Ends the compilation here. Hundreds of errors would follow.
+// Ends the compilation here; otherwise hundreds of errors follow.
 #pragma clang diagnostic fatal "-W#warnings"
 #warning "kma needs OpenCL C 1.2 or later: leave -cl-std out, or give -cl-std=CL1.2"
 #endif
 #error "kma needs OpenCL C 1.2 or later: leave -cl-std out, or give -cl-std=CL1.2"
 #endif
 
-// kma's own names begin with kma_ or KMA_, or are variables and fields in small letters, which a
-// macro in front of these files changes. The host library hides such macros from them. For programs
-// that others build: the commonest names (none of OpenCL's functions, such as `step`, which are
-// macros in PoCL).
+// kma's own names begin with kma_ or KMA_, or are variables and fields in lower case, which a macro
+// defined before these files would change. The host library hides such macros from these files.
+// This check is for programs built otherwise, and has the commonest names. It leaves out OpenCL's
+// functions, such as `step`, which are macros in PoCL.
 #if defined(a) || defined(b) || defined(c) || defined(i) || defined(k) || defined(n) ||            \
     defined(p) || defined(q) || defined(w) || defined(x) || defined(y) || defined(z) ||            \
     defined(at) || defined(begin) || defined(bit) || defined(bits) || defined(block) ||            \
@@ -45,11 +46,11 @@
     "a macro in front of kma, by -D or above the #include, is named as kma's variables are (n, size, key ...): give its name a capital letter"
 #endif
 
-// the including program defined memory.cl's list itself (the host shim of the tests)
+// the including program supplies memory.cl's list itself (the tests' host shim)
 #define KMA_MEMORY_SUPPLIED 0
 #define KMA_MEMORY_CL12     1 // OpenCL C 1.2: volatile words, relaxed atomics, a fence
 #define KMA_MEMORY_C11      2 // OpenCL C 2.0 or 3.0: C11 atomics with orders at device scope
-// NVIDIA: PTX with orders at gpu scope, since OpenCL's own fence is one of a work-group
+// NVIDIA: PTX with orders at gpu scope, since OpenCL's own fence has work-group scope there
 #define KMA_MEMORY_NV       3
 
 #define KMA_LANES_SUPPLIED  0 // as above
@@ -61,8 +62,8 @@
 // NVIDIA's compiler announces itself with __NV_CL_C_VERSION, clang's nvptx64 target with __NVPTX__.
 #if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
 #define KMA_IS_NV 1
-// Compute capability times ten. The compiler does not tell, the host library does. Orders need 7.0
-// (Volta).
+// Compute capability times ten, defined by the host library, since the compiler does not tell.
+// Orders need 7.0 (Volta).
 #ifndef KMA_NV_ARCH
 #define KMA_NV_ARCH 70
 #endif
@@ -70,7 +71,8 @@
 #define KMA_IS_NV 0
 #endif
 
-// Private memory is a thread's stack. Intel's compiler does not tell, the host library does.
+// On a CPU private memory is a thread's stack. Intel's compiler does not tell: the host library
+// defines KMA_IS_CPU for it.
 #if !defined(KMA_IS_CPU)
 #if defined(__x86_64__) || defined(__aarch64__)
 #define KMA_IS_CPU 1
@@ -87,7 +89,7 @@
 #elif __OPENCL_C_VERSION__ >= 300 && defined(__opencl_c_atomic_scope_device) &&                    \
     defined(__opencl_c_atomic_order_acq_rel)
 #define KMA_MEMORY KMA_MEMORY_C11
-// Not PoCL, which takes -cl-std=CL2.0 without having its atomics.
+// Not PoCL, which accepts -cl-std=CL2.0 without having its atomics.
 #elif __OPENCL_C_VERSION__ == 200 && !defined(POCL_DEVICE_ADDRESS_BITS)
 #define KMA_MEMORY KMA_MEMORY_C11
 #else
@@ -95,8 +97,8 @@
 #endif
 #endif
 
-// Ballot alone is no promise of right results in divergent flow (PoCL 6.0 announces it and computes
-// wrong ones); the non-uniform built-ins exist for nothing else, so both are asked for.
+// Ballot alone does not promise right results in divergent flow: PoCL 6.0 announces it and computes
+// wrong ones. The non-uniform built-ins exist only for divergent flow, and all are required.
 #if !defined(KMA_LANES)
 #if KMA_IS_NV
 #define KMA_LANES KMA_LANES_NV
@@ -123,9 +125,11 @@
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
 
-// Checks at run time, in all heaps of the program: 0 none but those that cost nothing, 1 headers
-// and pointers, 2 also red zones around blocks, poison in freed ones and a quarantine, 3 also who
-// took each block, and where.
+// Checks at run time, in all heaps of the program; each level includes those below:
+//   0  only checks that cost nothing
+//   1  headers and pointers
+//   2  red zones around blocks, poison in freed ones, and a quarantine
+//   3  which work-item took each block, and where
 #ifndef KMA_DEBUG
 #define KMA_DEBUG 0
 #endif
@@ -133,15 +137,16 @@
 #error "KMA_DEBUG must be 0, 1, 2 or 3"
 #endif
 
-// For functions that are long, on many paths, and talk to no other lanes. With a copy in each of
-// their callers a heap is in every kernel many times over, and a compiler for CPUs takes several
-// times as long. Called
-//   on PoCL; on NVIDIA with KMA_DEBUG. ptxas 13.0 takes more than 300 s for the copies in eight
-//   calls of a scatter heap at KMA_DEBUG 2, and 2 s for functions.
-// Not on NVIDIA without KMA_DEBUG, nor on AMD: a call costs registers even where it is not made.
-// Not by Intel's compiler: its vectoriser computed wrong values around calls in divergent flow
-// (runtime 2026.2: a kernel's own counters, at 4, 8 and 16 lanes; right without the vectoriser and
-// without calls).
+// For functions that are long, on many paths, and do not exchange with other lanes. If they were
+// inlined in each caller, every kernel would contain the heap many times, and a compiler for CPUs
+// would take several times as long.
+//
+//   PoCL                    call
+//   NVIDIA, KMA_DEBUG > 0   call. Compilation by ptxas 13.0 of eight calls of a scatter heap at
+//                           KMA_DEBUG 2: 2 s; inlined more than 300 s
+//   NVIDIA otherwise, AMD   inlined: a call costs registers even where it is not executed
+//   Intel's CPUs            inlined: the vectoriser (runtime 2026.2) computed wrong values around
+//                           calls in divergent flow
 #if !defined(KMA_OUTLINE)
 #if (defined(POCL_DEVICE_ADDRESS_BITS) && !KMA_IS_NV && !defined(__AMDGCN__)) ||                   \
     (KMA_IS_NV && KMA_DEBUG)
@@ -151,11 +156,12 @@
 #endif
 #endif
 
-// For functions that are rarely called from paths that are often taken: called on GPUs too, for
-// what they keep in registers would else add to those paths' on NVIDIA, whose compiler also takes a
-// minute for ten thousand lines. Not on Intel's CPUs, as above. If they talk to other lanes, they
-// ask themselves who is there: a set that is passed to them NVIDIA's assembler takes for the same
-// in all lanes (lanes_nv.cl).
+// For functions that frequent paths call rarely. GPUs call them, too: inlined, their registers
+// would add to those of the paths on NVIDIA, and its compiler takes a minute for ten thousand
+// lines. Intel's CPUs inline them, as above.
+//
+// A cold function that exchanges with other lanes calls kma_lanes_active itself: NVIDIA's assembler
+// takes a set that is passed to it for the same in all lanes (lanes_nv.cl).
 #if !defined(KMA_COLD)
 #if KMA_IS_NV || defined(__AMDGCN__)
 #define KMA_COLD __attribute__((noinline))
@@ -164,12 +170,12 @@
 #endif
 #endif
 
-// For functions that are in line whatever the compiler counts.
+// For functions that are inlined whatever the compiler's heuristics say.
 #define KMA_ALWAYS __attribute__((always_inline))
 
-// For malloc, free and realloc of heaps that have no cold function for all of it. With KMA_DEBUG
+// For malloc, free and realloc of heaps that have no cold function for all cases. With KMA_DEBUG
 // they are KMA_COLD, with the same rule about lanes: checks make them long, and a program needs one
-// copy of each. Without it they are in line.
+// copy of each. Without it they are inlined.
 #if !defined(KMA_COLD_IN_DEBUG)
 #if KMA_DEBUG
 #define KMA_COLD_IN_DEBUG KMA_COLD
@@ -178,9 +184,9 @@
 #endif
 #endif
 
-// Whether what whole warps mostly need has a short path in line, in front of a cold function for
-// all cases: so on NVIDIA, where every register and instruction of what is rare costs time, and
-// lane operations of a set that is a constant take a tenth of the instructions.
+// Whether the usual case of a whole warp has a short inlined path in front of a cold function for
+// all cases. True on NVIDIA: every register and instruction of a rare case costs time there, and
+// lane operations on a constant set take a tenth of the instructions.
 #if !defined(KMA_SHORT_PATHS)
 #if KMA_LANES == KMA_LANES_NV
 #define KMA_SHORT_PATHS 1
@@ -189,16 +195,16 @@
 #endif
 #endif
 
-// Without optimisation (-cl-opt-disable) PoCL calls every function. Its linker follows every chain
-// of calls, which takes 19 s for one malloc of the slab heap. Here `inline` inlines all functions
-// but the marked ones above. This holds for the program's own inline functions, too.
+// Without optimisation (-cl-opt-disable) PoCL calls every function, and its linker follows every
+// chain of calls: 19 s for one malloc of the slab heap. Here `inline` inlines all functions except
+// those marked above. This applies to the program's own inline functions, too.
 #if defined(POCL_DEVICE_ADDRESS_BITS) && KMA_IS_CPU && !defined(__OPTIMIZE__)
 #undef inline // PoCL defines it as nothing.
 #define inline __attribute__((always_inline))
 #endif
 
-// Unrolls the loop behind it so many times, so that loads are in flight at once: on NVIDIA's GPUs.
-// Other compilers decide for themselves, and warn where they cannot.
+// Unrolls the following loop so many times on NVIDIA's GPUs: loads are in flight at once. Other
+// compilers decide for themselves, and warn where they cannot.
 #if KMA_IS_NV
 #define KMA_PRAGMA(text) _Pragma(#text)
 #define KMA_UNROLL(times) KMA_PRAGMA(unroll times)
@@ -206,7 +212,7 @@
 #define KMA_UNROLL(times)
 #endif
 
-// A false condition stops the compiler with `name` in its message; works in OpenCL C 1.2 and in
+// A false condition stops the compiler with `name` in its message. Works in OpenCL C 1.2 and in
 // C++.
 #define KMA_STATIC_ASSERT(condition, name) typedef char kma_assert_##name[(condition) ? 1 : -1]
 

@@ -1,6 +1,6 @@
-// The selftest: whether a device computes what kma relies on. host/src/selftest/selftest.cpp runs
-// these kernels and judges what they leave. Nothing here waits, and every loop is bounded, whatever
-// the device does wrong.
+// The selftest: checks that a device computes what kma relies on. host/src/selftest/ runs these
+// kernels and judges their results. No kernel waits, and every loop is bounded, whatever the device
+// does wrong.
 #ifndef KMA_SELFTEST_KERNELS_CL
 #define KMA_SELFTEST_KERNELS_CL
 
@@ -23,7 +23,8 @@
 #undef KMA_WORD_TYPE
 #endif
 
-// Places 0 and 1 are passed by all together. The host's flow_of() in selftest.cpp is the same flow.
+// All work-items pass places 0 and 1 together. The host's flow_of() is the same control flow
+// (host/src/selftest/selftest.cpp).
 kernel void kma_selftest_lanes_kernel(global kma_selftest_sight *sights, global uint *visits_made)
 {
     const uint me = (uint)get_global_id(0);
@@ -53,16 +54,18 @@ kernel void kma_selftest_lanes_kernel(global kma_selftest_sight *sights, global 
     visits_made[me] = visits;
 }
 
-// A list whose links are addresses: `head` and `next` are the host's or an earlier kernel's.
+// A node of a list that is linked by addresses, which the host or an earlier kernel wrote.
 typedef struct kma_selftest_node {
     ulong next; // an address
     ulong value;
 } kma_selftest_node;
 
-// One work-item. Follows the list of `count` nodes from head[0] on and adds up its values; then
-// makes a second list of the `count` nodes behind these, from the last to the first, and puts its
-// start into head[1]. out[0]: the address of the nodes, out[1]: the sum, out[2]: nodes followed; an
-// address outside the nodes is not followed.
+// One work-item.
+// 1. Follows the list of `count` nodes from head[0] on and adds up its values. Does not follow an
+//    address outside the nodes.
+// 2. Links the `count` nodes behind these into a second list, from the last to the first, and
+//    stores its start in head[1].
+// 3. out[0]: the address of the nodes; out[1]: the sum; out[2]: the nodes followed.
 kernel void kma_selftest_svm_kernel(global kma_selftest_node *nodes, global ulong *head, uint count,
                                     global ulong *out)
 {

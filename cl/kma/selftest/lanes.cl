@@ -1,17 +1,17 @@
-// What a lane sees of those it is together with: the selftest's, and that of the tests of lanes.cl.
+// What a lane observes of its group: for the selftest, and for the tests of platform/lanes.cl.
 #ifndef KMA_SELFTEST_LANES_CL
 #define KMA_SELFTEST_LANES_CL
 
 #include "kma/selftest/layout.cl"
 #include "kma/platform/lanes.cl"
 
-// Uses every function of lanes.cl, and writes down what it gave and got as the next of its
-// work-item's `most` sights. `spread`: how far values are shifted down; 0 makes sums pass 2^32.
+// Calls functions of platform/lanes.cl, and records arguments and results in the work-item's next
+// sight; it has `most`. `spread`: the values' shift to the right; with 0 sums pass 2^32.
 static inline void kma_selftest_look(global kma_selftest_sight *sights, uint most, uint *visits,
                                      uint place, uint spread)
 {
     const uint visit = *visits;
-    if (visit >= most) // a flow that goes wrong on this device
+    if (visit >= most) // the control flow goes wrong on this device
         return;
     *visits = visit + 1;
     const uint token = (uint)get_global_id(0) * most + visit;

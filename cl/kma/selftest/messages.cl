@@ -1,10 +1,14 @@
-// The selftest of messages: what is written before a release is read by whoever sees it by an
-// acquire.
+// The selftest of messages: a reader that acquires a released word finds what was written before
+// the release.
 //
-// In each round every work-item writes a letter, posts it in that round's way, looks once whether
-// another's is posted, and reads that. Nobody waits: who finds nothing goes on. Most ways go
-// through one word that all post to, so that a letter is read as soon after its posting as can be,
-// and even a device that runs its work-groups one after the other has letters to read.
+// In each round every work-item
+// 1. writes a letter,
+// 2. posts it in the round's way,
+// 3. looks once for a letter that another work-item posted, and reads that.
+//
+// No work-item waits. Most ways use one word for all work-items: a letter is read as soon as
+// possible after it is posted, and there are letters to read even on a device that runs its
+// work-groups one after the other.
 #ifndef KMA_SELFTEST_MESSAGES_CL
 #define KMA_SELFTEST_MESSAGES_CL
 
@@ -12,7 +16,8 @@
 #include "kma/platform/lanes.cl"
 #include "kma/platform/memory.cl"
 
-// Letters have ids from 1 on: me + 1 in the first round, work-items more in each further one.
+// Letters have ids from 1 on: me + 1 in the first round, and one more per work-item in each further
+// round.
 static inline uint kma_selftest_content(uint id, uint word)
 {
     return kma_mix32(id * KMA_SELFTEST_LETTER_WORDS + word);
@@ -36,11 +41,11 @@ static inline void kma_selftest_complain(global kma_selftest_post *post, uint wa
     post->value[way] = value;
 }
 
-// Whether the letter is there in full.
+// True if the letter is complete; else records its first wrong word.
 static inline bool kma_selftest_read(global const kma_selftest_letter *letters, uint most, uint id,
                                      uint way, global kma_selftest_post *post)
 {
-    if (id - 1 >= most) { // no id: do not follow it
+    if (id - 1 >= most) { // not a valid id
         kma_selftest_complain(post, way, id, KMA_SELFTEST_LETTER_WORDS, id);
         return false;
     }
@@ -54,7 +59,7 @@ static inline bool kma_selftest_read(global const kma_selftest_letter *letters, 
     return true;
 }
 
-// Reads the letter that was found, 0 for none, and the one sent with it.
+// Reads letter `id` (0: none) and the letter that was sent with it.
 static inline void kma_selftest_receive(global const kma_selftest_letter *letters, uint most,
                                         uint id, uint way, global kma_selftest_post *post)
 {
@@ -67,12 +72,11 @@ static inline void kma_selftest_receive(global const kma_selftest_letter *letter
     post->seen[way] += writer / (uint)get_local_size(0) != (uint)get_group_id(0) ? 1 : 0;
 }
 
-// The ways: each posts letter `id` and returns the id of one that it found posted, 0 for none.
+// The ways. Each posts letter `id` and returns the id of a letter that it found posted; 0 for none.
 
-// Posts by a flag of one's own and looks at the flag of a work-item `distance` away. That letter is
-// read before its flag is looked at, too: an old copy that a cache keeps must be gone once the flag
-// was seen. (This read races on purpose, and what it finds goes into `stale` only to be kept by the
-// compiler.)
+// Posts by the letter's own flag and looks at the flag of the work-item `distance` away. Reads that
+// work-item's letter before its flag, too: a stale copy in a cache must be gone once the flag is
+// seen. This read races on purpose; `stale` keeps the compiler from removing it.
 static inline uint kma_selftest_by_flag(global kma_selftest_letter *letters,
                                         global kma_atomic_u32 *flags, uint id, uint distance,
                                         global uint *stale)
@@ -93,7 +97,7 @@ static inline uint kma_selftest_by_exchange(global kma_selftest_letter *letters,
     return kma_exchange_u32(box, id, KMA_ACQ_REL);
 }
 
-// What a compare-and-swap finds may be read whether it stored or not.
+// The letter found may be read whether the compare-and-swap stored or not.
 static inline uint kma_selftest_by_cas(global kma_selftest_letter *letters,
                                        global kma_atomic_u32 *box, uint id)
 {
@@ -108,8 +112,8 @@ static inline uint kma_selftest_by_cas(global kma_selftest_letter *letters,
     return found;
 }
 
-// The high half of the word is the letter, the low half counts who found it; as the heaps' offers
-// do.
+// The high half of the word is the letter, the low half counts the lanes that found it, as in the
+// superblock heap's offers.
 static inline uint kma_selftest_by_sequence(global kma_selftest_letter *letters,
                                             global kma_atomic_u32 *box, uint id)
 {
@@ -119,8 +123,8 @@ static inline uint kma_selftest_by_sequence(global kma_selftest_letter *letters,
     return kma_exchange_u32(box, id << 16, KMA_ACQ_REL) >> 16;
 }
 
-// The leader posts its letter, and with it that of the group's last lane; all lanes read what it
-// found.
+// The leader posts its own letter, which names that of the group's last lane. All lanes read what
+// the leader found.
 static inline uint kma_selftest_by_leader(global kma_selftest_letter *letters,
                                           global kma_atomic_u32 *box, uint id)
 {
@@ -136,9 +140,9 @@ static inline uint kma_selftest_by_leader(global kma_selftest_letter *letters,
     return found;
 }
 
-// One dimension; work-items times rounds are fewer than 65,536. letters and flags: as many, all 0;
-// boxes: one for each way, 0; posts: one for each work-item, 0. `step`: how far, in work-groups, to
-// look for flags.
+// One dimension; work-items times rounds are fewer than 65,536. All words start as 0: `letters` and
+// `flags` for each work-item and round, `boxes` for each way, `posts` for each work-item. `step`:
+// work-groups by which the distance between flags grows each round.
 kernel void kma_selftest_messages_kernel(global kma_selftest_letter *letters,
                                          global kma_atomic_u32 *flags, global kma_atomic_u32 *boxes,
                                          global kma_selftest_post *posts, uint rounds, uint step)

@@ -1,5 +1,5 @@
-// The selftest of the atomics of one width. selftest/kernels.cl includes it for each, and defines
-// KMA_WORD as u32 or u64 and KMA_WORD_TYPE as uint or ulong.
+// The selftest of the atomics of one width. selftest/kernels.cl includes this file for each width,
+// with KMA_WORD defined as u32 or u64, and KMA_WORD_TYPE as uint or ulong.
 #define KMA_JOIN_(a, b) a##b
 #define KMA_JOIN(a, b) KMA_JOIN_(a, b)
 #define KMA_WORD_ATOMIC KMA_JOIN(kma_atomic_, KMA_WORD)
@@ -11,20 +11,21 @@
 #define KMA_WORD_OR KMA_JOIN(kma_fetch_or_, KMA_WORD)
 #define KMA_WORD_AND KMA_JOIN(kma_fetch_and_, KMA_WORD)
 
-// A number all of whose bits count.
+// Returns a number that uses all bits of the word.
 static inline KMA_WORD_TYPE KMA_JOIN(kma_selftest_operand_, KMA_WORD)(uint me, uint i)
 {
     return (KMA_WORD_TYPE)(((ulong)kma_mix32(me * 12u + i + 7u) << 32) |
                            kma_mix32(me * 12u + i + 1u));
 }
 
-// Both halves are `number`: what is torn, or cut off, shows.
+// Returns `number` in both halves: a torn or truncated value shows.
 static inline KMA_WORD_TYPE KMA_JOIN(kma_selftest_twice_, KMA_WORD)(uint number)
 {
     return (KMA_WORD_TYPE)number << (4u * sizeof(KMA_WORD_TYPE)) | number;
 }
 
-// What the operations return on a word that nobody else touches. `order` is a literal.
+// Records what the operations return on a word that no other work-item touches. `order` is a
+// literal.
 static inline void KMA_JOIN(kma_selftest_alone_, KMA_WORD)(global KMA_WORD_ATOMIC *word, uint me,
                                                            global ulong *out, kma_order order)
 {
@@ -41,8 +42,8 @@ static inline void KMA_JOIN(kma_selftest_alone_, KMA_WORD)(global KMA_WORD_ATOMI
     out[6] = KMA_WORD_LOAD(word, KMA_RELAXED);
 }
 
-// One dimension, a multiple of 256 work-items, fewer than 65,536. The words start as 0, but for the
-// tickets' and the second bit set, which is full.
+// One dimension; a multiple of 256 work-items, fewer than 65,536. The words start as 0, except the
+// tickets, which may start anywhere, and the second bit set, which is full.
 kernel void KMA_JOIN(kma_selftest_kernel_, KMA_WORD)(global KMA_WORD_ATOMIC *words,
                                                      global kma_selftest_word *sights)
 {
@@ -63,8 +64,8 @@ kernel void KMA_JOIN(kma_selftest_kernel_, KMA_WORD)(global KMA_WORD_ATOMIC *wor
         KMA_WORD_ADD(&words[KMA_SELFTEST_SUMS + (me + i) % 8u], twice, KMA_RELEASE);
     }
 
-    // Somebody else's success explains each failure, so that as many tries as there are successes
-    // in all suffice.
+    // Each failure has another work-item's success as its cause: as many tries as there are
+    // successes in all are enough.
     for (uint i = 0; i < KMA_SELFTEST_ROUNDS; i++) {
         global KMA_WORD_ATOMIC *raised = &words[KMA_SELFTEST_RAISED + i % 2];
         KMA_WORD_TYPE seen = KMA_WORD_LOAD(raised, KMA_ACQUIRE);

@@ -1,5 +1,5 @@
-// A list of objects of one size that kernels let grow (cl/kma/containers/array_list.cl), made in a
-// heap.
+// Array lists in a heap: objects of one size, appended by kernels
+// (cl/kma/containers/array_list.cl).
 #pragma once
 
 #include <cstdint>
@@ -17,46 +17,49 @@ namespace kma {
 
 /// How an ArrayList is made.
 struct ArrayListOptions {
-    /// Where the first object of each block lies: a power of two, 1 to 4,096. Enough for the
-    /// object's type if it is the type's alignment, as its size is a multiple of that.
+    /// Alignment of the first object of each block, in bytes: a power of two, 1 to 4,096. The
+    /// alignment of the objects' type suffices, since the type's size is a multiple of it.
     std::uint32_t align = 16;
-    /// Objects of the first block, rounded up to a power of two, up to 2^30; 0: as many as have 4
-    /// KiB, or one. A list has 65,536 blocks at most, and 2^30 objects. Blocks are what a list
-    /// takes from its heap, so they must fit there (superblock, scatter: into one superblock).
+    /// Objects in the first block, up to 2^30, rounded up to a power of two. 0: as many as fit into
+    /// 4 KiB, at least one. A list has at most 65,536 blocks and 2^30 objects. Each block is a
+    /// block of the heap and must fit there: in a superblock or scatter heap, into one superblock.
     std::uint32_t objects_per_block = 0;
-    /// Each block has twice as many objects as the one before until they have so many, rounded up
-    /// to a power of two, up to 2^30. 0: if objects_per_block is given, as many as that; else as
-    /// many as have 1 MiB, 1/64 of the heap's memory, or half a superblock, whichever is least.
+    /// The most objects in a block, up to 2^30, rounded up to a power of two; below that, a block
+    /// has twice as many as the previous one. 0: objects_per_block if that is given; else as many
+    /// as fit into the least of 1 MiB, 1/64 of the heap's memory, and half a superblock.
     std::uint32_t most_objects_per_block = 0;
-    /// Objects for which there is memory from the start; 0 counts as 1.
+    /// Objects to reserve memory for from the start; 0 counts as 1.
     std::uint32_t room = 1;
 };
 
-/// A list in a heap. A handle: it knows the list's ref, and not whether the heap still has it.
-/// Copies mean the same list; destroying one frees nothing: destroy() does, as do the heap's reset
-/// and end. The list goes on in a heap that grew, or was saved and loaded (see at()). Every call
-/// takes the heap, waits for the device's queue, and throws Error if `heap` is of another kind or
-/// KMA_DEBUG than the list was made for.
+/// An array list in a heap. A handle: it holds the list's ref and does not know whether the list
+/// still exists. Copies refer to the same list. The destructor frees nothing; destroy(), the heap's
+/// reset and the heap's end do. The list persists in a heap that grew, or was saved and loaded (see
+/// at()).
+///
+/// Every call takes the heap, waits for the device's queue, and throws Error if `heap` has another
+/// kind or KMA_DEBUG than the list was made for.
 class ArrayList {
 public:
-    /// Makes an empty list for objects of `object_bytes` bytes. Throws Error if these, or the
-    /// options, are impossible, or if the heap has no memory for the list and `room` objects; the
-    /// message says how much that is.
+    /// Makes an empty list for objects of `object_bytes` bytes. Throws Error if `object_bytes` or
+    /// the options are impossible, or if the heap has no memory for the list and `room` objects;
+    /// the message names the bytes.
     ArrayList(const Device &device, const Heap &heap, std::uint32_t object_bytes,
               const ArrayListOptions &options = {});
 
-    /// The list that is there already: one that a kernel made by kma_array_list_new, or another
-    /// ArrayList's ref(). Throws Error for ref 0.
+    /// A handle to an existing list: the ref that kma_array_list_new returned in a kernel, or
+    /// another ArrayList's ref(). Throws Error for ref 0.
     static ArrayList at(const Device &device, const Heap &heap, Ref list);
 
-    /// What one list of up to `objects` objects takes of its heap, for Heap::bytes_for: itself, its
-    /// blocks, and those that work-items may bring ahead for each other. Where neither option says
-    /// how long blocks become, that is 1 MiB, so with those brought ahead 16 MiB at least: say
-    /// most_objects_per_block for lists of modest length, and for small superblocks. Blocks should
-    /// not be shorter than what is asked for at a time: of many that each bring several, none may
-    /// have enough in the end, and a bump heap, which takes nothing back, loses a block each time
-    /// that two bring the same one. Throws Error if `object_bytes` or the options are impossible,
-    /// or the objects more than a list may have.
+    /// The blocks of the heap that one list of up to `objects` objects needs, for Heap::bytes_for:
+    /// the list itself, its blocks, and blocks that work-items may allocate ahead. Throws Error if
+    /// `object_bytes` or the options are impossible, or if a list cannot have so many objects.
+    ///
+    /// If neither option limits the blocks, they grow to 1 MiB, and those allocated ahead need at
+    /// least 16 MiB: set most_objects_per_block for short lists and for small superblocks. A block
+    /// should hold at least as many objects as one call appends. If many work-items each allocate
+    /// several blocks for one call, none may get enough; and a bump heap, which reuses nothing,
+    /// loses a block whenever two work-items allocate the same one.
     static std::vector<BlockDemand> blocks_for(std::uint64_t objects, std::uint32_t object_bytes,
                                                const ArrayListOptions &options = {});
 
@@ -69,18 +72,18 @@ public:
     /// How many objects there are.
     std::uint32_t size(const Heap &heap) const { return counts(heap)[0]; }
 
-    /// For how many objects there is memory, those that there are among them.
+    /// How many objects the list has memory for, including those that exist.
     std::uint32_t room(const Heap &heap) const { return counts(heap)[1]; }
 
-    /// Frees all objects; the list is there, and empty. In the bump heap their memory comes back by
-    /// reset() only.
+    /// Frees all objects; the list is empty then. In a bump heap only reset() recovers their
+    /// memory.
     void clear(const Heap &heap) const { end(heap, true); }
 
-    /// Frees all objects and the list; no copy of this handle may be used any more.
+    /// Frees all objects and the list. No copy of this handle may be used afterwards.
     void destroy(const Heap &heap) const { end(heap, false); }
 
-    /// The objects from `first` on, `count` of them, in the order of their indices. Throws Error if
-    /// they are not all there, or if sizeof(T) is not the objects' size.
+    /// Copies `count` objects from index `first` on, in the order of their indices. Throws Error if
+    /// the list has fewer, or if sizeof(T) is not the objects' size.
     template <class T>
     std::vector<T> read(const Heap &heap, std::uint32_t first, std::uint32_t count) const
     {
@@ -89,7 +92,7 @@ public:
         copy(heap, first, count, objects.data(), sizeof(T));
         return objects;
     }
-    /// All of them.
+    /// Copies all objects.
     template <class T> std::vector<T> read(const Heap &heap) const
     {
         return read<T>(heap, 0, size(heap));
@@ -111,11 +114,11 @@ private:
     Ref ref_ = 0;
 };
 
-/// An array list in a Snapshot of its heap: to be looked at without copying once more. Refers to
-/// the snapshot.
+/// An array list in a Snapshot of its heap, read without another copy. Refers to the snapshot,
+/// which must outlive it.
 class ArrayListView {
 public:
-    /// Throws Error if there is no list at `list`, as far as its data tell.
+    /// Throws Error if the data at `list` cannot be a list's.
     ArrayListView(const Snapshot &snapshot, Ref list);
 
     /// How many objects there are.
@@ -124,15 +127,14 @@ public:
     std::uint32_t object_bytes() const noexcept { return object_bytes_; }
 
     /// Object `index`. Throws Error if it is not below size(), if sizeof(T) is not object_bytes(),
-    /// or if the ref to its block leads nowhere.
+    /// or if the ref to its block is invalid.
     template <class T> const T &at(std::uint32_t index) const
     {
         static_assert(std::is_trivially_copyable_v<T>);
         return *reinterpret_cast<const T *>(find(index, sizeof(T)).data());
     }
 
-    /// The objects from `index` on that lie side by side with it: up to the end of its block.
-    /// Throws as at() does.
+    /// The contiguous objects from `index` to the end of its block. Throws as at() does.
     template <class T> std::span<const T> run(std::uint32_t index) const
     {
         static_assert(std::is_trivially_copyable_v<T>);

@@ -1,4 +1,4 @@
-// Launches that find the heap full, and are made once more when garbage was collected.
+// Repeats a launch that ran out of memory, after collecting garbage.
 #pragma once
 
 #include <cstdint>
@@ -14,56 +14,58 @@ class Refusals;
 /// What CollectingRunner found after a launch.
 enum class Room {
     enough, ///< no request was refused for want of memory
-    made,   ///< some were, and there is more memory now: launch again
-    none,   ///< some were, and the heap holds hardly anything but what is in use; the error log
-            ///< tells of them
+    made,   ///< some were, and more memory is free now: launch again
+    none,   ///< some were, and hardly any memory could be freed; the error log has them
 };
 
-/// Makes room in a heap when a kernel ran out of memory in it, so that the kernel can be launched
-/// once more: collects garbage, and lets the heap grow if that freed little.
+/// Frees memory in a heap in which a kernel ran out of memory, to launch the kernel again: collects
+/// garbage, and grows the heap if that freed little.
 ///
-/// The kernel must be one that can be launched again, as for GrowingRunner: a work-item that gets
-/// NULL leaves a mark of what it has still to do, and does that when it runs again. What it made so
-/// far lives on only if a root leads to it. Each launch must do some of the work.
+/// The kernel must be repeatable, as for GrowingRunner: a work-item that gets NULL records its
+/// remaining work and does only that in the next launch. Objects that it made so far survive only
+/// if reachable from a root. Each launch must make progress.
 class CollectingRunner {
 public:
-    /// For launches on the collector's heap; both outlive the runner. `limit` as for GrowingRunner.
-    /// `may_move`: it compacts, too, if a block of more than 8 KiB was refused, which needs so many
-    /// bytes side by side, and one of the error log's first eight records says so. Then refs must
-    /// be in objects and registered roots alone (Collector::compact).
+    /// For launches on the collector's heap; both must outlive the runner. `limit` as for
+    /// GrowingRunner.
+    ///
+    /// `may_move`: also compacts if a block of more than 8 KiB, which needs contiguous memory, was
+    /// refused and is among the error log's first eight records. Refs may then exist only in
+    /// objects and registered roots (Collector::compact).
     CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit = 0,
                      bool may_move = false);
-    /// Leaves the other to be destroyed only.
+    /// The moved-from runner may only be destroyed.
     CollectingRunner(CollectingRunner &&) noexcept;
     ~CollectingRunner();
 
-    /// Calls `launch(heap, repetition)`, 0 at first, then 1, 2, … as long as room was made
-    /// afterwards; returns enough or none. `launch` as for GrowingRunner. Throws what `launch` and
-    /// look() throw.
+    /// Calls `launch(heap, repetition)` with repetition 0, 1, 2, … until look() returns enough or
+    /// none, and returns that. `launch` as for GrowingRunner. Throws what `launch` and look()
+    /// throw.
     Room run(const std::function<void(Heap &heap, unsigned repetition)> &launch);
 
-    /// What run() does after each launch, for programs that launch by themselves. Waits for the
-    /// device's queue, reads four bytes of the error log, and collects if requests were refused for
-    /// want of memory since the last look. A heap that may grow gets twice its bytes then if less
-    /// than a sixteenth of it was freed, if more than half of it lives on, or at every eighth such
-    /// look in a row. Where it may not, less than a 64th that was freed counts as none. Where
-    /// memory was made, the log's entries of the refused requests go. Throws Error as
-    /// Collector::compact() and Heap::grow().
+    /// What run() does after each launch, for programs with their own launch loop. Waits for the
+    /// device's queue, and reads four bytes of the error log. Collects if requests were refused for
+    /// want of memory since the last look(). Throws Error as Collector::compact() and Heap::grow().
+    ///
+    /// 1. A heap that may grow doubles if less than 1/16 of it was freed, if more than half of it
+    ///    is still in use, or at every eighth such look() in a row.
+    /// 2. A heap that may not grow counts as full (Room::none) if less than 1/64 of it was freed.
+    /// 3. If more memory is free now, the log's entries of the refused requests are removed.
     Room look();
 
-    /// How often garbage was collected, but for the collections that are part of a compaction.
+    /// Number of collections, without those that are part of a compaction.
     unsigned collections() const noexcept { return collections_; }
 
-    /// How often it compacted.
+    /// Number of compactions.
     unsigned compactions() const noexcept { return compactions_; }
 
-    /// How often the heap has grown.
+    /// How often the heap grew.
     unsigned growths() const noexcept { return growths_; }
 
-    /// Requests that were refused before there was room.
+    /// Number of refused requests for which the launch was repeated.
     std::uint64_t refused() const noexcept { return refused_; }
 
-    /// Objects that were freed, in all collections.
+    /// Number of objects freed in all collections.
     std::uint64_t freed_objects() const noexcept { return freed_objects_; }
 
 private:
@@ -79,7 +81,7 @@ private:
     unsigned growths_ = 0;
     std::uint64_t refused_ = 0;
     std::uint64_t freed_objects_ = 0;
-    unsigned in_a_row_ = 0; // looks that found requests refused
+    unsigned in_a_row_ = 0; // consecutive looks that found refused requests
 };
 
 } // namespace kma

@@ -1,4 +1,4 @@
-// What kma throws. OpenCL's own errors pass through as cl::Error.
+// kma's exceptions. OpenCL's errors pass through as cl::Error.
 #pragma once
 
 #include <stdexcept>
@@ -6,7 +6,7 @@
 
 namespace kma {
 
-/// Something the caller can mend; what() is a sentence or two that say how.
+/// An error that the caller can fix; what() is one or two sentences that say how.
 class Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
@@ -15,13 +15,13 @@ public:
 /// A program that did not compile. what() includes the log.
 class BuildError : public Error {
 public:
-    /// `message` and `log` make up what().
+    /// what() is `message` and `log`.
     BuildError(const std::string &message, std::string log)
         : Error(message + "\n" + log), log_(std::move(log))
     {
     }
 
-    /// The compiler's log; lines name the user's and kma's own files where the compiler heeds line
+    /// The compiler's log. Its lines name the user's and kma's files if the compiler obeys #line
     /// directives.
     const std::string &log() const noexcept { return log_; }
 

@@ -1,4 +1,4 @@
-// Launches that find the heap full, and are made once more on a larger one.
+// Repeats a launch that ran out of memory, on a larger heap.
 #pragma once
 
 #include <cstdint>
@@ -14,50 +14,49 @@ class Refusals;
 /// What GrowingRunner found after a launch.
 enum class Growth {
     enough,   ///< no request was refused for want of memory
-    grown,    ///< some were, and the heap has up to twice its bytes now: launch again
-    at_limit, ///< some were, and the heap has all that it may have; the error log tells of them
+    grown,    ///< some were, and the heap has grown, to up to twice its bytes: launch again
+    at_limit, ///< some were, and the heap has its maximal size; the error log has them
 };
 
-/// Grows a heap when a kernel ran out of memory in it, so that the kernel can be launched once
-/// more.
+/// Grows a heap in which a kernel ran out of memory, to launch the kernel again.
 ///
-/// That kernel must be one that can be launched again. Nothing of the launch that met out of memory
-/// is undone: what it allocated stays allocated, what it wrote stays written, and only some
-/// work-items were refused. So either a work-item that gets NULL leaves a mark of what it has still
-/// to do (the index of its next item, a result that is still 0), and does just that when it runs
-/// again; or the repetition begins by undoing all, with Heap::reset() and cleared results.
+/// The kernel must be repeatable. Nothing of the failed launch is undone: its blocks stay
+/// allocated, its results stay written, and only some of its work-items were refused. There are two
+/// ways:
 ///
-/// Only out of memory makes a heap grow, not requests that are too large for it whatever its size.
-/// When it grows, the log's entries of out of memory that came since the last look go, for those
-/// requests are to be made again; refused() counts them. All other errors stay in the log, and so
-/// does what was there before.
+/// 1. A work-item that gets NULL records its remaining work (the index of its next item, a result
+///    that is still 0), and does only that in the next launch.
+/// 2. The repetition starts from scratch, with Heap::reset() and cleared results.
+///
+/// A heap grows for ErrorCode::out_of_memory only, not for requests that are too large at any size
+/// of the heap. When it grows, the log's out_of_memory entries since the last look() are removed,
+/// because those requests will be repeated; refused() counts them. All other entries stay.
 class GrowingRunner {
 public:
-    /// For launches on `heap`, which outlives the runner, from now on. `limit`: the most bytes to
-    /// give the heap; never more than its HeapOptions::max_bytes. 0: max_bytes, or
-    /// Device::max_buffer_bytes() if that is less. A heap that was made without max_bytes is at its
-    /// limit from the beginning.
+    /// For later launches on `heap`, which must outlive the runner. `limit`: the most bytes to give
+    /// the heap, capped by its HeapOptions::max_bytes. 0: max_bytes, or Device::max_buffer_bytes()
+    /// if that is less. A heap without max_bytes is at its limit from the start.
     explicit GrowingRunner(Heap &heap, std::uint64_t limit = 0);
-    /// Leaves the other to be destroyed only.
+    /// The moved-from runner may only be destroyed.
     GrowingRunner(GrowingRunner &&) noexcept;
     ~GrowingRunner();
 
-    /// Calls `launch(heap, repetition)`, 0 at first, then 1, 2, … as long as the heap has grown
-    /// afterwards; returns enough or at_limit. `launch` gives the heap to its kernels by set_arg()
-    /// each time, since a heap that has grown is another buffer, and enqueues them on the device's
-    /// queue, or waits for those on others. Throws what `launch` and look() throw.
+    /// Calls `launch(heap, repetition)` with repetition 0, 1, 2, … until look() returns enough or
+    /// at_limit, and returns that. `launch` must call set_arg() each time, since a grown heap is
+    /// another buffer, and must enqueue its kernels on the device's queue or wait for them. Throws
+    /// what `launch` and look() throw.
     Growth run(const std::function<void(Heap &heap, unsigned repetition)> &launch);
 
-    /// For those who launch by themselves: waits for the device's queue, reads four bytes of the
-    /// error log, and if they tell that requests were refused for want of memory since the last
-    /// look, or since the runner was made, grows the heap to twice its bytes or to the limit.
-    /// Throws Error as Heap::grow does: if there is no memory for both sizes at once, say.
+    /// For programs with their own launch loop. Waits for the device's queue, and reads four bytes
+    /// of the error log. Grows the heap to twice its bytes, or to the limit, if requests were
+    /// refused for want of memory since the last look() or since the runner was made. Throws Error
+    /// as Heap::grow(), for instance if there is no memory for both sizes at once.
     Growth look();
 
-    /// How often the heap has grown.
+    /// How often the heap grew.
     unsigned growths() const noexcept { return growths_; }
 
-    /// Requests that were refused before the heap had grown enough.
+    /// Number of refused requests for which the launch was repeated.
     std::uint64_t refused() const noexcept { return refused_; }
 
 private:

@@ -1,4 +1,4 @@
-// A heap that kernels allocate from.
+// A heap in device memory, from which kernels allocate.
 #pragma once
 
 #include <cstdint>
@@ -20,153 +20,156 @@ namespace kma {
 class HeapDriver;
 
 /// A heap in device memory. Owns the memory; move-only. All host calls go through the device's
-/// queue and wait for it, so they see what kernels enqueued there before have done; kernels on
-/// other queues must have ended.
+/// queue and wait for it: they see the effects of kernels enqueued there before. Kernels on other
+/// queues must have ended.
 ///
-/// What reads the heap throws Error if its metadata are not those of this heap (a kernel wrote over
-/// them); check() says in what they differ.
+/// Functions that read the heap throw Error if a kernel has overwritten its metadata; check()
+/// reports the differences.
 class Heap {
 public:
-    /// Allocates `bytes` and runs the init kernel. Throws Error if `bytes` is less than metadata
-    /// and one block, or one superblock or page, need (bump: 2,704, debug 2,720, from 2 on 8,016),
-    /// more than refs reach or the driver serves in one buffer, if superblock_bytes or page_bytes
-    /// is impossible or makes more superblocks than 32-bit atomics can number, if options.max_bytes
-    /// is less than `bytes` or more than refs reach, if the device's memory is full, or if SVM is
-    /// asked for where there is none. The messages name a size that would do, as far as kma knows
-    /// one. Throws Error if the device fails the selftest, which the first heap on a Device runs
-    /// (see there).
+    /// Allocates `bytes` bytes and runs the init kernel. Throws Error, with a possible size if kma
+    /// knows one, if
+    ///
+    /// - `bytes` is less than the metadata and one block, superblock or page need (bump: 2,704;
+    ///   with debug 1 2,720; with debug 2 and 3 8,016);
+    /// - `bytes` is more than refs can address, or than the driver serves in one buffer;
+    /// - superblock_bytes or page_bytes is impossible, or yields more superblocks than 32-bit
+    ///   atomics can number;
+    /// - options.max_bytes is less than `bytes` or more than refs can address;
+    /// - the device's memory is full, or the device has no SVM and Storage::svm was requested;
+    /// - the device fails the selftest, which the first heap on a Device runs (see Device).
     Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options = {});
-    /// Leaves the other without a heap: what is called on it throws Error, until a heap is assigned
-    /// to it.
+    /// The moved-from object has no heap: its functions throw Error until a heap is assigned to it.
     Heap(Heap &&) noexcept;
-    /// The same; the heap that was here is destroyed.
+    /// As the move constructor. Destroys the heap that was here.
     Heap &operator=(Heap &&) noexcept;
     ~Heap();
 
-    /// The buffer size that leaves `payload` bytes for blocks (HeapStats::capacity), metadata
-    /// beside. Bump: sizes of blocks count rounded up to 16, and 16 more with debug 1, 64 more with
-    /// 2 and 3. Superblocks, pages: whole; which blocks these bytes suffice for, only the sizes of
-    /// all of them tell, see below. Of `options`, kind, debug, superblock_bytes, page_bytes and
-    /// max_bytes count; for a heap that grows this is the size at the start.
+    /// The buffer size that leaves `payload` bytes for blocks (HeapStats::capacity), beside the
+    /// metadata. For a heap that grows, this is the initial size. Uses kind, debug,
+    /// superblock_bytes, page_bytes and max_bytes of `options`.
+    ///
+    /// In a bump heap a block takes its size rounded up to 16 bytes, and 16 bytes more with debug
+    /// 1, 64 with 2 and 3. In the other heaps `payload` is rounded up to whole superblocks or
+    /// pages; use the overload for blocks, below, to know which blocks fit.
     static std::uint64_t bytes_for(const HeapOptions &options, std::uint64_t payload);
-    /// The same for a kind with its other options as they are by default.
+    /// As above, with a kind and default options.
     static std::uint64_t bytes_for(HeapKind kind, std::uint64_t payload);
 
-    /// A buffer size that suffices for all of these blocks to live at once, in whatever order they
-    /// are asked for, if none is freed before; in the bump heap, for as many to be asked for from
-    /// one reset to the next. `options` are those that the heap will be made with, as above. Blocks
+    /// A buffer size in which all these blocks can live at once, requested in any order, if none is
+    /// freed before. Bump heap: all blocks requested between two resets. `options` as above. Blocks
     /// of 0 bytes need nothing.
     ///
-    /// Superblock heap: each size has superblocks of its own, and one more than it fills, because
-    /// work-items that get a superblock while others get one for the same size hold it for a
-    /// moment. Several may at once: add superblocks if thousands of work-items on a GPU share a
-    /// heap that is to be just large enough. Add as well where blocks come and go, half as many
-    /// again say: a size takes a free superblock rather than those of its own with hardly a hole.
+    /// Superblock heap: each size has superblocks of its own, and one more than it fills, because a
+    /// work-item may hold a superblock for a moment while another work-item takes one for the same
+    /// size. Add superblocks if thousands of work-items on a GPU share a heap of just this size.
+    /// Add about half as many again if blocks are freed and allocated repeatedly: a size takes a
+    /// free superblock before it uses its own almost full ones.
     ///
-    /// Scatter heap: each size has the pages that it fills and some more, and blocks above a page
-    /// count as if nothing else were in their super blocks. Where both live in one heap this is no
-    /// guarantee, since a smaller block may lie in the way of a larger one: ask for the large ones
-    /// first, or add a super block for each of them.
+    /// Scatter heap: each size has the pages that it fills and some more; blocks above a page are
+    /// counted as if their regions had no other blocks. In a heap with both this is no guarantee,
+    /// since a small block may lie where a large one would fit: allocate the large ones first, or
+    /// add a region for each.
     ///
-    /// Slab heap: each size up to 1 KiB has twice the pages that it fills, since slabs of lanes
-    /// that ask together may leave half of their lines unused, and up to 8,192 more. Blocks above 8
-    /// KiB count up to four times where others lie between them. Where several sizes above 8 KiB
-    /// live in one heap this is no guarantee either.
+    /// Slab heap: each size up to 1 KiB has twice the pages that it fills, and up to 8,192 more,
+    /// since slabs may leave half of their lines unused. Blocks above 8 KiB count up to four times
+    /// if other blocks may lie between them. With several sizes above 8 KiB this is no guarantee.
     ///
-    /// The result may be more than any device, or options.max_bytes, allows; the largest number
-    /// stands for more than 2^64 bytes. Throws Error for a block larger than
-    /// options.superblock_bytes, or than 2 MiB where that is 0 (superblock heap; scatter heap: 8
-    /// MiB).
+    /// The result may be more than any device, or options.max_bytes, allows; 2^64 - 1 stands for
+    /// all larger sizes. Throws Error for a block larger than options.superblock_bytes or, if that
+    /// is 0, than 2 MiB (superblock heap) or 8 MiB (scatter heap).
     static std::uint64_t bytes_for(const HeapOptions &options,
                                    const std::vector<BlockDemand> &blocks);
 
-    /// Writes the heap to a file: its metadata and the memory handed out, so that a heap with
-    /// little in it makes a small file. A file of that name is replaced once the new one is
-    /// complete, which is written beside it; its mode stays, and symbolic links to it. The file is
-    /// for machines of the same byte order. Several threads and programs may save to one name: the
-    /// last one's file stays. Throws Error if the file cannot be written, or if the name is that of
-    /// a folder, a pipe or a device.
+    /// Writes the heap's metadata and allocated memory to a file, for machines of the same byte
+    /// order. Throws Error if the file cannot be written, or if `path` is a folder, a pipe or a
+    /// device.
+    ///
+    /// The new file is written beside an existing one and replaces it when complete; the file's
+    /// mode and symbolic links to it are kept. Several threads and programs may save to one path:
+    /// the last complete file stays.
     void save(const std::filesystem::path &path) const;
 
-    /// A heap with what save() wrote: kind, sizes, debug, superblocks and what else was planned are
-    /// the file's, whatever device made it; all refs mean the same, and malloc, free and growth go
-    /// on. `build_options` as in HeapOptions. All that kernels will follow is checked; what was
-    /// written over in and around blocks is left to check(). Throws Error if the file is no heap,
-    /// damaged or of another version, if it has superblocks and was saved with atomics of the other
-    /// width than the kernels of `device` have, or as the constructor does.
+    /// Restores a heap that save() wrote, on any device: kind, sizes, debug and plan come from the
+    /// file, refs stay valid, and malloc, free and growth work as before. `build_options` as in
+    /// HeapOptions. Checks all data that kernels follow; use check() for overwritten blocks and
+    /// guards.
+    ///
+    /// Throws Error if the file is no heap, damaged or of another version; if a superblock heap was
+    /// saved with atomics of another width than those of the kernels of `device`; and as the
+    /// constructor.
     static Heap load(const Device &device, const std::filesystem::path &path,
                      Storage storage = Storage::buffer, const std::string &build_options = {});
 
-    /// Makes the heap argument number `index` of `kernel`, whose parameter is a `global kma_heap
-    /// *`. Again after each grow(). Throws Error if the kernel has no such argument, is of another
-    /// context or not built for the heap's device, if the argument is no pointer to global memory,
-    /// or if it is a heap of another kind or KMA_DEBUG (which shows only in programs built by
-    /// kma::Program, or with -cl-kernel-arg-info, and not where NVIDIA's compiler cannot do that:
-    /// in a program with a kernel that has no parameters).
+    /// Makes the heap argument number `index` of `kernel`; the parameter is a `global kma_heap *`.
+    /// To be called again after each grow(). Throws Error if the kernel has no such argument, has
+    /// another context or was not built for the heap's device; if the argument is no pointer to
+    /// global memory; or if it is a heap of another kind or KMA_DEBUG.
+    ///
+    /// Kind and KMA_DEBUG are checked only in programs built by kma::Program or with
+    /// -cl-kernel-arg-info. NVIDIA's compiler does not support that option in a program with a
+    /// kernel without parameters.
     void set_arg(cl::Kernel &kernel, cl_uint index) const;
 
-    /// The memory as a buffer, until grow() makes it another one. Throws Error for Storage::svm.
+    /// The heap's buffer, valid until grow(). Throws Error for Storage::svm.
     const cl::Buffer &buffer() const;
 
-    /// The memory's address, the same on device and host, until grow() makes it another one. Throws
-    /// Error for Storage::buffer.
+    /// The heap's address, the same on device and host, valid until grow(). Throws Error for
+    /// Storage::buffer.
     void *svm() const;
 
-    /// The options it was made with; superblock_bytes is what was chosen.
+    /// The options of the heap; superblock_bytes is the chosen value.
     const HeapOptions &options() const;
 
-    /// The heap in numbers; runs a kernel that counts.
+    /// The heap's statistics, counted by a kernel.
     HeapStats stats() const;
 
-    /// Walks every structure of the metadata of a heap at rest and says of each invariant that is
-    /// broken, in a sentence, which and by what numbers; of one kind the first ten, and how many
-    /// more. Empty: all is well. With debug 2 and 3 it also looks over all blocks: the red zones of
-    /// those that live, the poison in those that were freed and not handed out again. Damage does
-    /// not make it throw; only an OpenCL error does.
+    /// Checks all metadata of a heap at rest. Returns one sentence with numbers for each broken
+    /// invariant, the first ten of each kind and a count of the others; empty if there are none.
+    /// With debug 2 and 3 it also checks the red zones of living blocks and the poison of freed
+    /// ones. Damage does not make it throw; OpenCL errors do.
     std::vector<std::string> check() const;
 
-    /// The blocks that are handed out and not freed, the first `most` of them one by one; with
-    /// debug 2 also who took each, with 3 where. Throws Error for the bump heap with debug 0, which
-    /// does not know.
+    /// The living blocks, the first `most` of them individually; with debug 2 also the work-item
+    /// that allocated each, with 3 the source line. Throws Error for a bump heap with debug 0,
+    /// which does not record them.
     LeakReport leaks(std::size_t most = 100) const;
 
-    /// The first eight errors of each code, code by code.
+    /// The first eight errors of each code, ordered by code.
     std::vector<ErrorRecord> errors() const;
 
-    /// How often an error happened since the log was empty, up to about 2^31; reads these four
-    /// bytes only.
+    /// Number of errors of this code since clear_errors(), up to about 2^31. Reads four bytes.
     std::uint64_t error_count(ErrorCode code) const;
 
-    /// errors() and their counts as text, lines that end with a newline; empty if there were none.
+    /// errors() and their counts as lines of text, each with a newline; empty if there are none.
     std::string error_text() const;
 
-    /// Gives the heap `bytes` in all, from now on, up to options().max_bytes: what kernels found
-    /// full has room again. Blocks stay where they are, all refs and the error log stay as they
-    /// are. The memory is another, into which what is in use is copied on the device, so for a
-    /// moment there are both: set_arg() the heap anew for every kernel, and ask buffer() or svm()
-    /// again; raw pointers into the heap that kernels or the host kept are void, and so is a
-    /// MappedRange, which must end before. A heap that has `bytes` already stays as it is.
+    /// Enlarges the heap to `bytes` bytes in all, at most options().max_bytes. Refs and the error
+    /// log stay as they are. A heap of `bytes` bytes already stays as it is.
     ///
-    /// Throws Error, and the heap stays as it was, if it has more than `bytes`, was made without
-    /// max_bytes or with less than `bytes`, if the driver serves no buffer of that size, or has no
-    /// memory for it beside the old one.
+    /// The heap moves to a new buffer, into which the used memory is copied on the device; both
+    /// exist for a moment. Call set_arg() again for every kernel, and buffer() or svm(). Raw
+    /// pointers into the heap become invalid. A MappedRange must end before.
+    ///
+    /// Throws Error and leaves the heap unchanged if the heap has more than `bytes`, if max_bytes
+    /// is 0 or less than `bytes`, if the driver serves no buffer of that size, or if the device has
+    /// no memory for it beside the old one.
     void grow(std::uint64_t bytes);
 
-    /// Bytes of the memory; what it was made with, or what the last grow() gave it.
+    /// The heap's bytes: those of the constructor, or of the last grow().
     std::uint64_t bytes() const;
 
-    /// Frees all blocks at once; every ref and device pointer into the heap is void. The error log
-    /// stays.
+    /// Frees all blocks at once; every ref and device pointer into the heap becomes invalid. The
+    /// error log stays.
     void reset();
 
     /// Empties the error log.
     void clear_errors();
 
-    /// A copy of all memory handed out: the bump heap's blocks, or all superblocks that are not
-    /// free.
+    /// Copies all allocated memory: the bump heap's blocks, or all superblocks that are not free.
     Snapshot snapshot() const;
 
-    /// Maps `bytes` from `ref` on for reading and writing. Throws Error if they are not within the
+    /// Maps `bytes` bytes at `ref` for reading and writing. Throws Error if they are not within the
     /// heap.
     MappedRange map(Ref ref, std::uint64_t bytes) const;
 
@@ -177,7 +180,7 @@ private:
     explicit Heap(std::unique_ptr<HeapDriver> driver);
     HeapDriver &driver() const;
 
-    std::unique_ptr<HeapDriver> driver_; // none once moved from
+    std::unique_ptr<HeapDriver> driver_; // null in a moved-from heap
 };
 
 } // namespace kma

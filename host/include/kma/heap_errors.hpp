@@ -1,4 +1,4 @@
-// What kernels did wrong, as a heap's error log has it.
+// The errors of kernels, as recorded in a heap's error log.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace kma {
 
-/// What a kernel can do wrong.
+/// The kinds of errors in kernels; explain() describes each.
 enum class ErrorCode : std::uint32_t {
     out_of_memory,
     too_large,
@@ -23,19 +23,20 @@ enum class ErrorCode : std::uint32_t {
 };
 inline constexpr std::size_t error_codes = 9;
 
-/// One error in detail.
+/// One record of the error log.
 struct ErrorRecord {
-    ErrorCode code;          ///< what went wrong
-    /// linear global id; of overrun and write_after_free the one that took the block
+    ErrorCode code;          ///< the kind of error
+    /// linear global id of the caller; overrun, write_after_free: of the work-item that allocated
+    /// the block
     std::uint64_t work_item;
-    /// bytes asked for; the alignment of bad_alignment; the heap's KMA_DEBUG of bad_heap
+    /// bytes requested; bad_alignment: the alignment; bad_heap: the heap's KMA_DEBUG
     std::uint64_t size;
-    Ref ref;                 ///< the block of a free, of overrun and write_after_free, else 0
-    /// of the last two with KMA_DEBUG 3: "file:line" where the block was taken; else empty
+    Ref ref;                 ///< the block, for frees, overrun and write_after_free; else 0
+    /// overrun and write_after_free with KMA_DEBUG 3: "file:line" of the allocation; else empty
     std::string where;
 };
 
-/// What a code means and what to do about it, as one sentence.
+/// What a code means and how to fix the error, in one sentence.
 const char *explain(ErrorCode code) noexcept;
 
 } // namespace kma

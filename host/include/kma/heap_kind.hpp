@@ -5,17 +5,17 @@
 
 namespace kma {
 
-/// Which allocator; the file of that name in cl/kma/heap/ has its properties.
+/// The allocator of a heap; the file of that name in cl/kma/heap/ describes it.
 enum class HeapKind : std::uint32_t { bump = 1, superblock = 2, scatter = 3, slab = 4 };
 
-/// All of them.
+/// All kinds.
 inline constexpr HeapKind heap_kinds[] = {HeapKind::slab, HeapKind::superblock, HeapKind::bump,
                                           HeapKind::scatter};
 
-/// What kma_malloc and HeapOptions mean where nobody says otherwise.
+/// The kind that kma_malloc and HeapOptions use by default.
 inline constexpr HeapKind default_heap_kind = HeapKind::slab;
 
-/// The kind as device code writes it: KMA_HEAP, and the NAME in kma_NAME_malloc.
+/// The kind's name in device code: KMA_HEAP, and NAME in kma_NAME_malloc.
 constexpr const char *name_of(HeapKind kind) noexcept
 {
     switch (kind) {

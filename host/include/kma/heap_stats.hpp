@@ -1,40 +1,39 @@
-// A heap in numbers.
+// A heap's statistics.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
 
-// declares the numbers once, for the kernels that count them and for this struct
+// the one list of statistics, for the kernels that count them and for this struct
 #include "kma/heap/common/stats_list.cl"
 #include "kma/heap_errors.hpp"
 #include "kma/heap_kind.hpp"
 
 namespace kma {
 
-/// What Heap::stats() counted in a heap at rest.
+/// The result of Heap::stats() for a heap at rest.
 struct HeapStats {
-    HeapKind kind; ///< which allocator
-    int debug;     ///< KMA_DEBUG of the programs that the heap is made for
+    HeapKind kind; ///< the allocator
+    int debug;     ///< KMA_DEBUG of the programs that may use the heap
 #define KMA_HEAP_STATS_MEMBER_OF_HOST(name, meaning) std::uint64_t name;
-    /// What each number counts stands beside its name in cl/kma/heap/common/stats_list.cl, and in
-    /// to_text().
-    ///@{
+    /// The list in cl/kma/heap/common/stats_list.cl says what each number counts, as does
+    /// to_text(). @{
     KMA_HEAP_STATS(KMA_HEAP_STATS_MEMBER_OF_HOST)
-    ///@}
+    /// @}
 #undef KMA_HEAP_STATS_MEMBER_OF_HOST
-    /// how often each ErrorCode happened, up to about 2^31
+    /// number of errors of each ErrorCode, up to about 2^31
     std::array<std::uint64_t, error_codes> errors{};
 
-    /// Bytes that are not handed out. In heaps of size classes no request need fit into them.
+    /// Bytes that are not allocated. With size classes there may be no request that fits into them.
     std::uint64_t available() const noexcept
     {
         return capacity - used;
     }
 };
 
-/// A line for the heap, one for each number with what it counts, and one for each error that
-/// happened.
+/// One line for the heap, one for each number with its meaning, and one for each error that
+/// occurred.
 std::string to_text(const HeapStats &stats);
 
 } // namespace kma

@@ -1,4 +1,4 @@
-// malloc for OpenCL kernels: the host side in one include.
+// All headers of the host library.
 #pragma once
 
 #include "kma/arena.hpp"

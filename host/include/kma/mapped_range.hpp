@@ -1,4 +1,4 @@
-// A part of a heap in the host's reach.
+// A part of a heap, mapped for the host.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace kma {
 
-/// Heap memory mapped for the host; unmapped on destruction, which must come before the heap's.
-/// Kernels must not use the heap meanwhile.
+/// Heap memory mapped for the host. The destructor unmaps it, and must run before the heap's.
+/// Kernels must not use the heap while a range is mapped.
 class MappedRange {
 public:
-    /// Move-only: the range is unmapped once.
+    /// Move-only; the moved-from range unmaps nothing.
     MappedRange(MappedRange &&other) noexcept;
-    /// Unmaps what was mapped here before.
+    /// Unmaps the range that was here.
     MappedRange &operator=(MappedRange &&other) noexcept;
     ~MappedRange();
 
-    /// What is mapped, to read and to write.
+    /// The mapped bytes, for reading and writing.
     std::span<std::byte> bytes() const noexcept { return bytes_; }
 
     /// The same bytes as objects of a trivially copyable T.

@@ -1,4 +1,4 @@
-// The OpenCL C++ bindings as kma uses them. Include this (or any kma header) instead of
+// The OpenCL C++ bindings with kma's settings. Include this or any kma header instead of
 // <CL/opencl.hpp>.
 #pragma once
 
@@ -12,7 +12,7 @@
 #endif
 #else
 #ifndef CL_HPP_TARGET_OPENCL_VERSION
-#ifdef CL_TARGET_OPENCL_VERSION // the C header's, which the bindings need to be as large
+#ifdef CL_TARGET_OPENCL_VERSION // the C header's version, which the bindings require to be as high
 #define CL_HPP_TARGET_OPENCL_VERSION CL_TARGET_OPENCL_VERSION
 #else
 #define CL_HPP_TARGET_OPENCL_VERSION 300

@@ -1,4 +1,4 @@
-// User kernels built together with kma's device code.
+// Programs of user kernels and kma's device code.
 #pragma once
 
 #include <cstddef>
@@ -15,56 +15,54 @@ namespace kma {
 
 /// How a program is built.
 struct ProgramOptions {
-    /// More options for the compiler, such as "-DWIDTH=4 -Imy/kernels". Macros do not reach kma's
-    /// files, except KMA_…. A -cl-std here replaces kma's choice, and so does a
-    /// -cl-nv-maxrregcount, which on NVIDIA is 48 registers for programs whose `heap` is the slab
-    /// heap: without a limit a kernel that calls its malloc has some 160.
+    /// Further compiler options, such as "-DWIDTH=4 -Imy/kernels". Macros do not reach kma's files,
+    /// except KMA_…. A -cl-std here replaces kma's choice, as does a -cl-nv-maxrregcount. On NVIDIA
+    /// kma limits programs with the slab heap as `heap` to 48 registers; without a limit a kernel
+    /// that calls its malloc uses about 160.
     std::string options = {};
-    /// What units may include by name besides kma's own files.
+    /// Files that units may include by name, besides kma's own.
     std::vector<Source> headers = {};
-    /// KMA_HEAP: the kind that kma_malloc and the other kma_… without a kind's name mean.
+    /// KMA_HEAP: the kind of heap of kma_malloc and the other functions without a kind's name.
     HeapKind heap = default_heap_kind;
-    /// KMA_DEBUG, 0 to 3: 0 is the fast flavour. Must be that of the heaps the kernels get.
+    /// KMA_DEBUG, 0 (fast) to 3. Must be HeapOptions::debug of the kernels' heaps.
     int debug = 0;
-    /// KMA_STD_NAMES: malloc, free, … without the prefix.
+    /// KMA_STD_NAMES: defines malloc, free, … without the prefix.
     bool std_names = false;
 };
 
-/// A built program. Building one of the last 32 texts again, with the same options on copies of one
-/// Device, costs nothing. A text with an `#include` that only the compiler can follow (-I) is built
-/// each time.
+/// A built program. Copies of one Device share a cache of the last 32 programs, by text and
+/// options. A text with an `#include` that only the compiler can resolve (-I) is built each time.
 class Program {
 public:
-    /// Builds `units` as one translation unit in which `#include "kma/…"` finds kma.
-    /// Throws BuildError with the log, in which lines are named by unit or kma file.
+    /// Builds `units` as one translation unit in which `#include "kma/…"` finds kma's files. Throws
+    /// BuildError with the log, which names lines by unit or kma file.
     Program(const Device &device, const std::vector<Source> &units,
             const ProgramOptions &options = {});
 
-    /// A new kernel object. Throws Error if there is none of that name, and lists those that there
-    /// are.
+    /// Creates a kernel object. Throws Error, with the names of all kernels, if there is none of
+    /// that name.
     cl::Kernel kernel(const std::string &name) const;
 
-    /// OpenCL's own object.
+    /// The OpenCL program.
     const cl::Program &program() const noexcept { return program_; }
 
-    /// The compiler's log, which may hold warnings.
+    /// The compiler's log, which may contain warnings.
     std::string log() const;
 
 private:
-    // also keeps the context alive, which not every runtime's programs do (Intel's CPU runtime
-    // 2026.2)
+    // Keeps the context alive: programs of Intel's CPU runtime 2026.2 do not.
     Device device_;
     cl::Program program_;
 };
 
-/// The programs last built for one Device, by text and options. Part of Device; of no use by
-/// itself.
+/// The cache of programs built for a Device, by text and options. An implementation detail of
+/// Device.
 class ProgramCache {
 public:
-    /// Keeps that many programs. Others live on where they are used, such as in a heap.
+    /// Keeps `capacity` programs. Programs dropped from the cache stay alive while in use.
     explicit ProgramCache(std::size_t capacity = 32) : capacity_(capacity) {}
 
-    /// The program with this text and these options; built by this call if it is not kept.
+    /// Returns the program with this text and these options; builds it if it is not cached.
     cl::Program get(const cl::Context &context, const cl::Device &device, const std::string &text,
                     const std::string &options);
 
@@ -75,7 +73,7 @@ private:
         cl::Program program;
     };
     std::size_t capacity_;
-    std::list<Built> programs_; // the last used one first
+    std::list<Built> programs_; // most recently used first
 };
 
 } // namespace kma

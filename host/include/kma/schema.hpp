@@ -1,4 +1,4 @@
-// The classes of an object store's objects, and the do-alls over them, as the host declares them.
+// Declares the classes of an object store and the do-alls over their objects.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace kma {
 
-/// What may be said of a do-all, or of another kernel. What is not said costs time, never
-/// correctness: then anything is supposed.
+/// What a do-all or another kernel does. Unspecified members cost time, never correctness: the
+/// library then assumes the worst.
 struct DoAllOptions {
-    /// Classes of which the function creates or deletes objects; of each its subclasses too. Not
-    /// given: any. If a class is missing here, later do-alls miss objects that were created, and
-    /// meet some that are none any more. (With ProgramOptions::debug 1 or more a world looks after
-    /// each launch whether the other classes have as many objects as before.)
+    /// Classes, with their subclasses, of which the function creates or deletes objects. Not given:
+    /// any class. If a class is missing here, later do-alls omit created objects and visit deleted
+    /// ones. With ProgramOptions::debug 1 or more a world checks after each launch that the other
+    /// classes have as many objects as before.
     std::optional<std::vector<std::string>> changes = std::nullopt;
-    /// Classes over whose objects the function loops (`Fish_for_each(w, fish)`). Not given: any.
+    /// Classes that the function loops over (`Fish_for_each(w, fish)`). Not given: any class.
     std::optional<std::vector<std::string>> loops_over = std::nullopt;
-    /// Whether a do-all is for objects of subclasses, too.
+    /// Whether a do-all includes objects of subclasses.
     bool subclasses = true;
 };
 
@@ -32,111 +32,115 @@ struct DoAllOptions {
 ///     schema.parallel_new("Fish", "Fish_init", "global const uint *cells");
 ///     schema.do_all("Fish", "Fish_swim", "uint step");
 ///
-/// A field is "TYPE NAME" or, an array, "TYPE NAME[COUNT]"; TYPE is a scalar or vector type of
-/// OpenCL C of 1 to 128 bytes, or a class, which stands for a reference to an object of it (a uint;
-/// 0: none). What several work-items write at once is a kma_atomic_u32, a kma_atomic_u64, or
-/// "atomic CLASS", a reference. References in fields of other types are unknown to
-/// World::defragment.
+/// A field is "TYPE NAME" or, for an array, "TYPE NAME[COUNT]". TYPE is one of
+///
+/// - a scalar or vector type of OpenCL C of 1 to 128 bytes;
+/// - a class: the field is a reference to an object of it (a uint; 0: none);
+/// - kma_atomic_u32, kma_atomic_u64, or "atomic CLASS", an atomic reference, for fields that
+///   several work-items write at once.
+///
+/// World::defragment and World::collect do not find references in fields of other types.
 class Schema {
 public:
-    /// Declares a class, of which `base`, if not empty, was declared before. Names are identifiers
-    /// of C, and no two classes have the same; nor have two fields of a class and its bases. Throws
-    /// Error if not, for fields that are none, and for more than 64 classes of which there can be
-    /// objects. Classes named as fields' types may be declared later.
+    /// Declares a class. `base` is empty or a class declared before; classes in fields' types may
+    /// be declared later. Names are identifiers of C, unique among the classes, and among the
+    /// fields of a class and its bases. Throws Error otherwise, for invalid fields, and for more
+    /// than 64 classes that are not abstract.
     Schema &add(const std::string &name, const std::vector<std::string> &fields,
                 const std::string &base = {});
-    /// The same, a class of which there are no objects, only of its subclasses.
+    /// Declares an abstract class, as add(): only its subclasses have objects.
     Schema &add_abstract(const std::string &name, const std::vector<std::string> &fields,
                          const std::string &base = {});
 
-    /// Declares that `function(w, self, index, parameters…)`, of the user's program, is what
+    /// Declares the function `function(w, self, index, parameters…)` of the user's program, which
     /// World::parallel_new(cls, n, function, …) calls for each new object. `parameters` are those
-    /// behind index, as in a kernel's head; cls itself is always among what it changes. Throws
-    /// Error if there is no such class, or it is abstract, and if a parameter has no name.
+    /// after index, as in a kernel's head. DoAllOptions::changes always includes `cls`. Throws
+    /// Error if the class does not exist or is abstract, and if a parameter has no name.
     Schema &parallel_new(const std::string &cls, const std::string &function,
                          const std::string &parameters = {}, const DoAllOptions &options = {});
 
-    /// Declares that `function(w, self, parameters…)` is what World::parallel_do(cls, function, …)
-    /// calls for each object. Throws as parallel_new does, and if options name a class that there
-    /// is not.
+    /// Declares the function `function(w, self, parameters…)` of the user's program, which
+    /// World::parallel_do(cls, function, …) calls for each object. Throws Error as parallel_new(),
+    /// and if `options` name a class that does not exist.
     Schema &do_all(const std::string &cls, const std::string &function,
                    const std::string &parameters = {}, const DoAllOptions &options = {});
 
-    /// The least bytes of a block, 0 by default. A block has the larger of 64 times the smallest
-    /// class and one object of the largest, rounded up to 128 bytes, and never less than this. So
-    /// classes larger than the smallest have fewer than 64 objects in a block, unless this is 64
-    /// times their size: then all of them keep neighbouring work-items in one block busy, and the
-    /// smaller ones waste some memory. Throws Error above 2^24.
+    /// Sets the minimal bytes of a block; 0 by default. Throws Error above 2^24. A block has the
+    /// larger of 64 objects of the smallest class and one object of the largest, rounded up to 128
+    /// bytes, but at least this. With 64 times the size of a larger class, a block holds 64 objects
+    /// of that class too: adjacent work-items then find objects in one block, and smaller classes
+    /// waste some memory.
     Schema &block_bytes(std::uint32_t least);
 
-    /// What stands in front of the user's program: types, accessors, new and delete. `slots` is 64,
-    /// or 32 for programs without 64-bit atomics. Throws Error if a field's type is no type, or if
-    /// two names in it would be the same.
+    /// Generates the text in front of the user's program: types, accessors, new and delete. `slots`
+    /// is 64, or 32 for programs without 64-bit atomics. Throws Error if a field's type is no type,
+    /// or if two generated names are the same.
     std::string accessors(std::uint32_t slots = 64) const;
-    /// What stands behind it: a kernel for each do_all and parallel_new, and those of
-    /// kma/objects/world_kernels.cl.
+    /// Generates the text after the user's program: a kernel for each do_all and parallel_new, and
+    /// those of kma/objects/world_kernels.cl.
     std::string kernels() const;
-    /// A program of its own, which World builds when it first follows references: for each class a
+    /// Generates the program that World builds before it first follows references: for each class a
     /// function that visits the references of an object and one that copies its fields, and the
     /// kernels of kma/objects/reference_kernels.cl.
     std::string visitors(std::uint32_t slots = 64) const;
 
-    /// A field as it is in a block, where element i of an object in slot s is at begin + (i *
+    /// The layout of a field in a block: element i of the object in slot s is at byte begin + (i *
     /// objects + s) * bytes.
     struct Column {
-        /// as OpenCL C has it; "uint" for references, "kma_atomic_u32" for atomic ones
+        /// the type in OpenCL C; "uint" for references, "kma_atomic_u32" for atomic ones
         std::string type;
         std::string name;       ///< as declared
-        std::string target;     ///< the class that a reference leads to, or empty
-        std::uint32_t elements; ///< of the array; 1 if it is none
-        std::uint32_t bytes;    ///< of one element
-        std::uint32_t begin;    ///< bytes from the block's begin
-        std::uint32_t align;    ///< in bytes
-        bool is_array;          ///< whether declared with [COUNT]
-        bool is_atomic;         ///< whether an atomic reference
+        std::string target;     ///< the class of a reference, else empty
+        std::uint32_t elements; ///< elements of an array, else 1
+        std::uint32_t bytes;    ///< bytes of one element
+        std::uint32_t begin;    ///< offset in the block, in bytes
+        std::uint32_t align;    ///< alignment in bytes
+        bool is_array;          ///< whether it was declared with [COUNT]
+        bool is_atomic;         ///< whether it is an atomic reference
     };
-    /// A class of which there can be objects, as it is in a block; inherited fields first.
+    /// The layout of a class that is not abstract; inherited fields first.
     struct Concrete {
         std::string name;            ///< as declared
-        std::uint32_t objects;       ///< in a block
-        std::uint32_t bytes;         ///< of one: all its fields
+        std::uint32_t objects;       ///< objects in a block
+        std::uint32_t bytes;         ///< bytes of an object's fields
         std::vector<Column> columns; ///< its fields
     };
-    /// All of them; a class is followed by its subclasses. Number i of these is the class number i
-    /// of cl/kma/objects.
+    /// The layout of all classes that are not abstract, each followed by its subclasses. An index
+    /// into `classes` is the class number in cl/kma/objects.
     struct Layout {
-        std::uint32_t block_bytes;     ///< of each block
+        std::uint32_t block_bytes;     ///< bytes of a block
         std::vector<Concrete> classes; ///< by number
     };
-    /// Throws as accessors() does.
+    /// Computes the layout. Throws as accessors() does.
     Layout layout(std::uint32_t slots = 64) const;
 
-    /// Numbers [first, last] in Layout::classes of a class and its subclasses. first > last: an
-    /// abstract class without any.
+    /// The class numbers (indices into Layout::classes) of a class and its subclasses. first >
+    /// last: an abstract class without subclasses.
     struct Range {
         std::uint32_t first; ///< the class itself, or its first subclass if it is abstract
         std::uint32_t last;  ///< inclusive
     };
-    /// Throws Error if there is no such class.
+    /// The class numbers of `cls`. Throws Error if there is no such class.
     Range range(const std::string &cls) const;
 
-    /// All fields of a class, inherited ones first; where they begin depends on the subclass
+    /// All fields of a class, inherited ones first, without offsets, which depend on the subclass
     /// (Layout). Throws Error if there is no such class.
     std::vector<Column> columns(const std::string &cls) const;
 
-    /// A do_all or parallel_new.
+    /// A declared do_all or parallel_new.
     struct Launch {
-        std::string cls;                ///< over whose objects
-        std::string function;           ///< that is called for each
-        std::string parameters;         ///< behind those that each such function has
-        std::vector<std::string> names; ///< of the parameters
+        std::string cls;                ///< class of the objects
+        std::string function;           ///< the function called for each object
+        /// its parameters, without the first ones that all such functions have
+        std::string parameters;
+        std::vector<std::string> names; ///< names of the parameters
         DoAllOptions options;           ///< as declared
-        bool is_new;                    ///< whether a parallel_new
-        std::string kernel_name() const; ///< of the kernel in kernels()
+        bool is_new;                    ///< whether it is a parallel_new
+        std::string kernel_name() const; ///< name of its kernel in kernels()
     };
-    /// All that were declared.
+    /// All declared do-alls and parallel_news.
     const std::vector<Launch> &launches() const noexcept { return launches_; }
-    /// Throws Error if it was not declared.
+    /// The declared do-all or parallel_new. Throws Error if there is none.
     const Launch &launch(const std::string &cls, const std::string &function, bool is_new) const;
 
 private:

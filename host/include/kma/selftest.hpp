@@ -1,4 +1,4 @@
-// Whether a device computes what kma relies on.
+// Tests whether a device computes what kma relies on.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace kma {
 
-/// One check of the selftest.
+/// The result of one check of the selftest.
 struct SelftestResult {
-    /// How a check ended.
+    /// The outcome of a check.
     enum class Verdict {
-        passed,        ///< the device computed what it should
-        failed,        ///< the device computed something wrong
-        not_applicable ///< the device, or the program with these options, has nothing of the kind
+        passed,        ///< the device computed the right result
+        failed,        ///< the device computed a wrong result
+        not_applicable ///< the device, or the program with these options, lacks the feature
     };
 
-    /// What was checked, such as "64-bit atomics"; the same on every device.
+    /// Name of the check, such as "64-bit atomics"; the same on every device.
     std::string name;
-    Verdict verdict = Verdict::passed; ///< how it ended
-    /// Without a full stop. Passed: what was done, in numbers. Failed: what was wrong, by which
-    /// numbers, and what to do. Not applicable: why.
+    Verdict verdict = Verdict::passed; ///< the outcome
+    /// Details, without a full stop. Passed: what was done, in numbers. Failed: the wrong numbers,
+    /// and what to do. Not applicable: why.
     std::string detail;
 };
 
@@ -30,18 +30,18 @@ struct SelftestResult {
 const char *name_of(SelftestResult::Verdict verdict);
 
 /// Runs the selftest: atomics of both widths, messages between work-groups and within groups of
-/// lanes, lanes together and apart, shared virtual memory. Always all of these, in the same order.
-/// Takes some milliseconds beside the compiler's time, and ends whatever the device does wrong,
-/// short of a crash.
+/// lanes, lanes together and apart, shared virtual memory. Returns all checks, always in the same
+/// order. Takes some milliseconds beside the compiler's time. Terminates even if the device
+/// computes wrong results.
 ///
-/// `options`: as for a Program, so that what they make of the platform is tested: with
-/// "-DKMA_LANES=1" each work-item goes alone, and another -cl-std may take another path to the
-/// atomics. `headers` named like kma's own files replace them. Throws BuildError if the device's
-/// compiler refuses the platform layer.
+/// `options` as for a Program: they select the tested implementations of the platform layer. With
+/// "-DKMA_LANES=1" each work-item acts alone, and another -cl-std may select other atomics.
+/// `headers` named like kma's own files replace them. Throws BuildError if the device's compiler
+/// refuses the platform layer.
 ///
-/// The first Heap or IndexedQueue on a Device runs it too, without options, and throws Error if a
-/// check failed; the environment variable KMA_SELFTEST=off leaves that out. See
-/// docs/architecture.md for what a pass proves.
+/// The first Heap or IndexedQueue on a Device runs it, without options, and throws Error if a check
+/// failed; the environment variable KMA_SELFTEST=off skips that. docs/architecture.md says what a
+/// pass proves.
 std::vector<SelftestResult> selftest(const Device &device, const ProgramOptions &options = {});
 
 } // namespace kma

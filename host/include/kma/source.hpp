@@ -1,4 +1,4 @@
-// OpenCL C texts: the user's and kma's own, and how they become one translation unit.
+// OpenCL C sources, the user's and kma's, and their expansion into one translation unit.
 #pragma once
 
 #include <filesystem>
@@ -9,30 +9,32 @@
 
 namespace kma {
 
-/// A text and the name that error messages give it.
+/// A source text and its name in error messages.
 struct Source {
-    std::string name; ///< as in error messages and, for headers, in `#include "NAME"`
+    std::string name; ///< name in error messages and, for headers, in `#include "NAME"`
     std::string text; ///< OpenCL C
 
-    /// Reads a file; its name is the path as given. Throws Error if it cannot be read.
+    /// Reads a file; the name is `path` as given. Throws Error if it cannot be read.
     static Source from_file(const std::filesystem::path &path);
 };
 
-/// kma's own device files, exactly as they stand in cl/, named as they are included ("kma/kma.cl").
+/// kma's device files, byte for byte as in cl/, named as in includes ("kma/kma.cl").
 const std::vector<Source> &sources();
 
-/// One text for clCreateProgramWithSource: `units` one after the other, every `#include "NAME"`
-/// whose NAME is in `headers` or in sources() replaced by that text. #line directives keep names
-/// and line numbers. Other includes stay for the compiler. Macros that `options` (-DNAME) or the
-/// units define do not reach kma's texts, except KMA_…. kma/kma.cl brings the one kind of heap that
-/// KMA_HEAP is by `options` or the units: give the compiler the same options. Throws Error on a
-/// kma/ file that does not exist and on includes that never end.
+/// Returns one text for clCreateProgramWithSource: the `units` in order, with every `#include
+/// "NAME"` of a file in `headers` or sources() expanded. #line directives preserve names and line
+/// numbers; other includes are left to the compiler. Throws Error for a kma/ file that does not
+/// exist and for includes without end.
+///
+/// Macros that `options` (-DNAME) or the units define do not reach kma's files, except KMA_….
+/// kma/kma.cl includes only the heap that `options` or the units name as KMA_HEAP: the compiler
+/// must get the same options.
 std::string expand(const std::vector<Source> &units, const std::vector<Source> &headers = {},
                    const std::string &options = {});
 
-/// One self-contained text for programs that do without this library: the API with heaps of `kind`
-/// behind kma_malloc, and the kernels that prepare such a heap and read its statistics. Its head
-/// says how to use it.
+/// Returns one self-contained text for programs without this library: the API for heaps of `kind`,
+/// and the kernels that initialise such a heap and read its statistics. Its head says how to use
+/// it.
 std::string emit(HeapKind kind);
 
 } // namespace kma

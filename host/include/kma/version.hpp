@@ -1,4 +1,4 @@
-// Which kma this is.
+// kma's version.
 #pragma once
 
 namespace kma {

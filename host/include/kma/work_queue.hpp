@@ -1,4 +1,5 @@
-// Work that makes work, in rounds (cl/kma/containers/work_queue.cl), in a heap.
+// Work queues in a heap: kernels process the items of a round and add those of the next
+// (cl/kma/containers/work_queue.cl).
 #pragma once
 
 #include <cstdint>
@@ -11,21 +12,24 @@
 
 namespace kma {
 
-/// A work queue in a heap: the items of a round, which one kernel works on, and those of the next
-/// one, which that adds. A handle: it knows the queue's ref, and not whether the heap still has it.
-/// Copies mean the same queue; destroying one frees nothing: destroy() does, as do the heap's reset
-/// and end. Every call takes the heap, waits for the device's queue, and throws Error if `heap` is
-/// of another kind or KMA_DEBUG than the queue was made for.
+/// A work queue in a heap: the items of the current round, which one kernel processes, and those of
+/// the next round, which that kernel adds. A handle: it holds the queue's ref and does not know
+/// whether the queue still exists. Copies refer to the same queue. The destructor frees nothing;
+/// destroy(), the heap's reset and the heap's end do.
+///
+/// Every call takes the heap, waits for the device's queue, and throws Error if `heap` has another
+/// kind or KMA_DEBUG than the queue was made for.
 class WorkQueue {
 public:
-    /// Makes a queue for items of `item_bytes` bytes, of which there are none yet; `options` are
-    /// those of its bundles, `room` of no meaning. Throws Error if these are impossible, or if the
-    /// heap has no memory for it.
+    /// Makes an empty queue for items of `item_bytes` bytes. `options` apply to its array lists;
+    /// `room` is ignored. Throws Error if `item_bytes` or the options are impossible, or if the
+    /// heap has no memory for the queue.
     WorkQueue(const Device &device, const Heap &heap, std::uint32_t item_bytes,
               const ArrayListOptions &options = {});
 
-    /// What a queue takes of its heap, for Heap::bytes_for, if no round has more than `items` items
-    /// and none is put aside: as ArrayList::blocks_for, twice, and the queue.
+    /// The blocks of the heap that a queue needs, for Heap::bytes_for, if no round has more than
+    /// `items` items and none is put aside: those of two array lists (ArrayList::blocks_for), and
+    /// the queue.
     static std::vector<BlockDemand> blocks_for(std::uint64_t items, std::uint32_t item_bytes,
                                                const ArrayListOptions &options = {});
 
@@ -35,30 +39,30 @@ public:
     /// Makes the queue argument number `index` of `kernel`, a kma_ref.
     void set_arg(cl::Kernel &kernel, cl_uint index) const { kernel.setArg(index, ref_); }
 
-    /// How many items are worked on in this round.
+    /// Number of items of the current round.
     std::uint32_t now(const Heap &heap) const;
 
-    /// How many have been added for the next one.
+    /// Number of items added for the next round.
     std::uint32_t next(const Heap &heap) const;
 
-    /// Adds items for the next round. Throws Error if the heap has no memory for all of them (some
-    /// may be added), or if sizeof(T) is not the items' size.
+    /// Adds items for the next round. Throws Error if the heap has no memory for all of them, of
+    /// which some may have been added, or if sizeof(T) is not the items' size.
     template <class T> void add(const Heap &heap, std::span<const T> items) const
     {
         static_assert(std::is_trivially_copyable_v<T>);
         add(heap, items.data(), items.size(), sizeof(T));
     }
 
-    /// Begins the next round: how many items it has, 0 if the work is done. What was worked on is
-    /// dropped, or with `keep` put aside for back(). Throws Error if the heap has no memory for
-    /// that; then nothing has changed. Without `keep` it needs none.
+    /// Begins the next round and returns its number of items: 0 if the work is done. Drops the
+    /// items of the current round or, with `keep`, puts them aside for back(). Throws Error and
+    /// changes nothing if the heap has no memory for that; without `keep` it needs none.
     std::uint32_t turn(const Heap &heap, bool keep = false) const;
 
-    /// Goes back to the round that was put aside last: how many items it had; nothing if there is
-    /// none. What is worked on, and what was added, is dropped.
+    /// Returns to the round that was put aside last, and returns its number of items; nullopt if
+    /// there is none. Drops the items of the current round and those added for the next.
     std::optional<std::uint32_t> back(const Heap &heap) const;
 
-    /// Frees the queue and all that it has; no copy of this handle may be used any more.
+    /// Frees the queue and its items. No copy of this handle may be used afterwards.
     void destroy(const Heap &heap) const;
 
 private:

@@ -1,4 +1,4 @@
-// When garbage is collected: after a launch that the heap's error log says was refused memory.
+// Collects garbage after a launch with refused requests, which the heap's error log counts.
 #include "kma/collecting_runner.hpp"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ CollectingRunner::~CollectingRunner() = default;
 
 Room CollectingRunner::run(const std::function<void(Heap &, unsigned)> &launch)
 {
-    for (unsigned repetition = 0;; repetition++) { // as long as launches do some of the work
+    // ends when a launch has enough memory, or none can be freed
+    for (unsigned repetition = 0;; repetition++) {
         launch(heap_, repetition);
         if (const Room result = look(); result != Room::made)
             return result;
@@ -52,12 +53,12 @@ Room CollectingRunner::look()
     return Room::made;
 }
 
-// Moves objects if the largest block that was refused has no room yet. Whether a block that needs
-// memory side by side was refused, and has room now.
+// Compacts for the largest refused block, unless it fits already. Returns whether a block that
+// needs contiguous memory was refused and fits now.
 bool CollectingRunner::move()
 {
     std::uint64_t largest = 0;
-    std::uint32_t number = 0; // of a record; earlier looks have told of those that stay in the log
+    std::uint32_t number = 0; // index of a record; earlier looks have handled the first ones
     for (const ErrorRecord &record : heap_.errors())
         if (record.code == ErrorCode::out_of_memory && number++ >= refusals_->seen())
             largest = std::max(largest, record.size);

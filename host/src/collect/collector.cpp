@@ -1,4 +1,4 @@
-// A collector's tables in the heap, its buffers beside it, roots and pins.
+// A collector's tables in the heap, its buffers outside of it, roots and pins.
 #include <bit>
 
 #include "collect/collector_impl.hpp"
@@ -14,11 +14,11 @@ namespace {
 std::uint64_t units_for(std::uint64_t bytes)
 {
     constexpr std::uint64_t most =
-        (std::uint64_t{1} << 32) - 128; // no block of a slab heap lies beyond
+        (std::uint64_t{1} << 32) - 128; // the end of the last block of a slab heap
     return std::min((bytes / KMA_UNIT + 127) / 128 * 128, most);
 }
 
-// The options, if they can be.
+// Returns the options. Throws Error for impossible ones.
 const CollectorOptions &checked(const CollectorOptions &options)
 {
     constexpr std::uint64_t least = KMA_SLAB_FRAME_UNITS * KMA_UNIT, most = std::uint64_t{1} << 30;
@@ -29,7 +29,7 @@ const CollectorOptions &checked(const CollectorOptions &options)
                 " bytes cannot be; give CollectorOptions::region_bytes a power of two from ", least,
                 " to ", most));
     for (const double part : {options.share, options.fullest})
-        if (!(part > 0 && part <= 1)) // or no number
+        if (!(part > 0 && part <= 1)) // or NaN
             throw Error(say("CollectorOptions::share and fullest are parts of a whole, and ", part,
                             " is none; give them more than 0 and at most 1"));
     return options;
@@ -76,7 +76,7 @@ Collector::Impl::Impl(Heap &heap, const Types &types, const CollectorOptions &op
         queue = cl::Buffer(device.context(), CL_MEM_READ_WRITE,
                            std::uint64_t{capacity_} * sizeof(layout::kma_mark_item));
     std::weak_ptr<void> &now = heap.driver().collector();
-    if (!now.expired() && heap.driver().header().collector != 0) // else it was reset
+    if (!now.expired() && heap.driver().header().collector != 0) // 0: the heap was reset
         throw Error("the heap has a collector already; use that one, or end it first");
     now = token_;
     make_tables();
@@ -112,7 +112,7 @@ void Collector::Impl::make_tables()
         device, kernel("kma_collector_new_kernel", cl_uint{hash_}, units_, cl_ulong{bytes}, made),
         1);
     const Ref ref = read<Ref>(made);
-    if (ref == 0) { // which is no kernel's error
+    if (ref == 0) { // the refusal is not an error of the user's kernels
         heap_.driver().forget_errors(ErrorCode::out_of_memory, refused);
         throw Error(
             say("the heap has no room for a collector, which takes ", bytes,
@@ -124,7 +124,7 @@ void Collector::Impl::make_tables()
     container_kernels::run(device, kernel("kma_collector_begin_kernel", cl_uint{ref}), 1);
 }
 
-// The ref of the tables, which are what this collector made of them.
+// Returns the ref of the tables. Throws Error if they are gone, or not as this collector made them.
 Ref Collector::Impl::sound_tables() const
 {
     const Ref ref = heap_.driver().header().collector;

@@ -1,5 +1,5 @@
-// A compaction: launches its kernels (collect/compact_kernels.cl). What they do has
-// cl/kma/collect/compact.cl.
+// Compaction: launches the kernels of collect/compact_kernels.cl. cl/kma/collect/compact.cl
+// describes the algorithm.
 #include "collect/collector_impl.hpp"
 #include "kma/error.hpp"
 #include "support/say.hpp"
@@ -18,7 +18,7 @@ std::uint64_t parts_of(std::uint64_t all, std::uint64_t one)
 
 } // namespace
 
-// A work-item does one thing after the other: more of them for a region take less time.
+// Launches one work-group for each region, of up to 256 work-items on a GPU.
 void Collector::Impl::launch_groups(const cl::Kernel &kernel, std::uint64_t groups) const
 {
     const auto most = kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device.device());
@@ -38,7 +38,8 @@ CompactionPlan Collector::Impl::plan(std::uint64_t bytes, const cl::Buffer &regi
         if (region >= count)
             continue;
         is[region].fixed.word++;
-        for (; region != 0 && is[region].entered.word != 0; region--) // whose slab it may be in
+        // the object's slab may begin in an earlier region
+        for (; region != 0 && is[region].entered.word != 0; region--)
             is[region - 1].fixed.word++;
     }
     const auto fullest =
@@ -87,7 +88,7 @@ std::vector<Collector::Piece> Collector::Impl::pieces()
     return all;
 }
 
-// Behind a collection. Adds to what is known of that.
+// Moves objects after a collection, and adds the results to `result`.
 void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
 {
     if (heap_.driver().options().debug >= 2)
@@ -124,7 +125,7 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     if (chosen.sources.empty())
         return;
 
-    // All that may fail is made in front of the first move. Kernels do not keep their buffers.
+    // Allocates all that may fail before the first move. Kernels do not retain their buffers.
     const auto sources = static_cast<cl_uint>(chosen.sources.size());
     const auto targets = static_cast<cl_uint>(chosen.targets.size());
     const auto &[regions, its_sources, its_targets, is_source, moved_from, to_rewrite, compaction] =
@@ -133,9 +134,10 @@ void Collector::Impl::move_objects(std::uint64_t bytes, Compaction &result)
     write(its_targets, chosen.targets);
     write(is_source, chosen.is_source);
     clear(moved_from, count * sizeof(cl_uint));
-    clear(to_rewrite, count * sizeof(cl_uint)); // so that there is memory for it
+    clear(to_rewrite, count * sizeof(cl_uint)); // makes the driver allocate it now
     clear(compaction, sizeof(kma_compaction));
-    const std::uint64_t queued = std::uint64_t{capacity_} * 2; // words of a queue, which is empty
+    // words of a mark queue, which is empty here
+    const std::uint64_t queued = std::uint64_t{capacity_} * 2;
     const cl::Buffer list = chosen.units <= queued ? queues_[1]
                                                    : cl::Buffer(device.context(), CL_MEM_READ_WRITE,
                                                                 chosen.units * sizeof(cl_uint));
@@ -186,13 +188,13 @@ void Collector::Impl::run(const Step &step) const
 std::vector<Collector::Impl::Step>
 Collector::Impl::rewriting_steps(const CompactionPlan &plan) const
 {
-    constexpr std::uint32_t longest = 256 * KMA_SLAB_LINE_UNITS; // slab, in units
+    constexpr std::uint32_t longest = 256 * KMA_SLAB_LINE_UNITS; // units of the longest slab
     cl_uint zones = 0;
-    for (const std::uint32_t source : plan.sources) // and where its slabs may end
+    for (const std::uint32_t source : plan.sources) // and the regions in which its slabs may end
         for (std::uint32_t i = 0; i <= longest >> region_shift_ || i <= 1; i++)
             zones |= 1u << std::min((source + i) >> zone_shift_, 31u);
     const auto count = static_cast<cl_uint>(plan.is_source.size());
-    device.queue().enqueueFillBuffer(collection_, cl_uint{0}, 0, sizeof(cl_uint)); // items
+    device.queue().enqueueFillBuffer(collection_, cl_uint{0}, 0, sizeof(cl_uint)); // item count
     cl::Kernel choose = compact_program_->kernel("kma_compact_choose_kernel");
     choose.setArg(0, zones_);
     choose.setArg(1, count);
@@ -232,7 +234,7 @@ Compaction Collector::Impl::compact(std::uint64_t bytes)
     return result;
 }
 
-// Whether a block of so many bytes is free: takes it, and gives it back.
+// Whether a block of `bytes` bytes is free: allocates it, and frees it.
 bool Collector::Impl::has_room(std::uint64_t bytes) const
 {
     const std::uint32_t refused = heap_.driver().error_count(ErrorCode::out_of_memory);
@@ -241,7 +243,8 @@ bool Collector::Impl::has_room(std::uint64_t bytes) const
     container_kernels::run(device, kernel("kma_collector_try_kernel", cl_ulong{bytes}, has), 1);
     if (read<cl_uint>(has) != 0)
         return true;
-    heap_.driver().forget_errors(ErrorCode::out_of_memory, refused); // no kernel's
+    // not errors of the user's kernels
+    heap_.driver().forget_errors(ErrorCode::out_of_memory, refused);
     heap_.driver().forget_errors(ErrorCode::too_large, too_large);
     return false;
 }

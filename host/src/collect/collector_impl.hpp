@@ -39,7 +39,7 @@ private:
         return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
     }
 
-    // A kernel with the heap as its first argument and these behind it.
+    // Creates a kernel with the arguments (heap, arguments…).
     template <class... Arguments>
     cl::Kernel kernel(const char *name, const Arguments &...arguments) const
     {
@@ -108,7 +108,7 @@ private:
     CompactionPlan plan(std::uint64_t bytes, const cl::Buffer &regions, cl_uint count) const;
     struct Step {
         cl::Kernel kernel;
-        std::uint64_t count; // of work-items, or of groups
+        std::uint64_t count; // work-items or work-groups
         bool are_groups;
     };
     std::vector<Step> rewriting_steps(const CompactionPlan &plan) const;
@@ -120,9 +120,10 @@ private:
     const Device device;
     CollectorOptions options_;
     Program program_;
-    std::optional<Program> compact_program_; // built when it is needed, with what is next
+    std::optional<Program> compact_program_; // built by the first compaction, as are moves_
     struct Moves {
-        cl::Buffer regions, sources, targets, is_source, moved_from, to_rewrite; // of all regions
+        // one word for each region (regions: one kma_region)
+        cl::Buffer regions, sources, targets, is_source, moved_from, to_rewrite;
         cl::Buffer compaction;
     } moves_;
     std::uint32_t hash_;
@@ -130,10 +131,12 @@ private:
     cl_uint region_shift_, zone_shift_; // log2: units of a region, regions of a zone
     std::uint64_t most_items_;
     cl::Buffer types_, references_, collection_, zones_, queues_[2];
-    cl::Buffer splitters_, reached_, next_[2]; // of tiles; made when they are needed
+    // one word for each tile; made by the first follow_lists()
+    cl::Buffer splitters_, reached_, next_[2];
     cl_uint tiles_ = 0;
-    cl_uint fields_ = 0;                                    // the most references of an object
-    std::shared_ptr<void> token_ = std::make_shared<int>(); // the heap's only one
+    cl_uint fields_ = 0; // the largest number of references in an object
+    // held weakly by the heap: it has one collector at most
+    std::shared_ptr<void> token_ = std::make_shared<int>();
 };
 
 } // namespace kma

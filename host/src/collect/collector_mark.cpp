@@ -1,4 +1,5 @@
-// A collection: launches its kernels (collect/collect_kernels.cl), and says what they found.
+// Collection: launches the kernels of collect/collect_kernels.cl, and reports damage that they
+// found.
 #include <bit>
 
 #include "collect/collector_impl.hpp"
@@ -12,7 +13,7 @@ using layout::kma_collector;
 
 namespace {
 
-// The records of damage, a line each.
+// The records of damage, one line each.
 std::string records_of(const kma_collection &found)
 {
     std::string first;
@@ -41,7 +42,7 @@ std::string records_of(const kma_collection &found)
 void Collector::Impl::mark_roots()
 {
     roots.remove_if([](const auto &entry) { return entry.expired(); });
-    cl_uint number = 0; // pinned objects are number 0
+    cl_uint number = 0; // of a buffer; 0: the pinned objects
     const auto mark = [&](const cl::Buffer &buffer, cl_ulong first, cl_ulong count) {
         if (count != 0)
             launch(marking("kma_mark_roots_kernel", 0, buffer, first, count, number), count);
@@ -56,22 +57,23 @@ void Collector::Impl::mark_roots()
             mark(entry->buffer, entry->first, entry->count);
 }
 
-// Items of round 0 are in queue 0, as those of round KMA_MARK_ROUNDS, which is even.
+// Marks all reachable objects. Round r reads queue r % 2 and fills the other one. KMA_MARK_ROUNDS
+// is even: the items left by the last round are in queue 0, where round 0 begins again.
 void Collector::Impl::mark(Collection &result)
 {
-    // Begins again at round 0, with so many items; keeps what is found of damage.
+    // Restarts at round 0 with `items` items; keeps the records of damage.
     const auto begin_again = [&](cl_uint items) {
         kma_collection next{};
         next.counts[0].word = items;
         device.queue().enqueueWriteBuffer(collection_, CL_TRUE, 0,
                                           sizeof next.counts + sizeof next.dropped, &next);
     };
-    const cl_uint few = is_gpu() ? 16384 : 64; // work-items with something to visit
+    const cl_uint few = is_gpu() ? 16384 : 64; // busy work-items
     bool has_dropped = false;
-    // milliseconds of rounds since the last pass over lists, and of that
+    // milliseconds of rounds since the last pass over lists, and of that pass
     double since = 0, pass = 0;
     mark_roots();
-    for (;;) { // each time an item is visited, or was dropped
+    for (;;) { // ends when no item is left and none was dropped
         const Clock::time_point begin = Clock::now();
         for (cl_uint round = 0; round < KMA_MARK_ROUNDS; round++)
             launch(marking("kma_mark_round_kernel", (round + 1) % 2, queues_[round % 2], round),
@@ -85,8 +87,8 @@ void Collector::Impl::mark(Collection &result)
             return; // damage ends the collection
         begin_again(left);
         if (left != 0) {
-            // A pass looks at the whole heap: where passes find nothing, they take half of the
-            // time.
+            // A pass searches the whole heap. It is repeated only when the rounds since have taken
+            // as long: passes take at most half of the time.
             if (left < few && since >= pass) {
                 const Clock::time_point passing = Clock::now();
                 follow_lists(left, result.list_passes++ % fields_);
@@ -102,8 +104,8 @@ void Collector::Impl::mark(Collection &result)
     }
 }
 
-// Finds more items for the queue of round 0, which has so many, along lists by reference number
-// `field` (collect/lists.cl).
+// Finds more items for the queue of round 0, which has `items`, by following lists along reference
+// number `field` (collect/lists.cl).
 void Collector::Impl::follow_lists(cl_uint items, cl_uint field)
 {
     const cl_uint limit = heap_.driver().header().limit;
@@ -111,7 +113,7 @@ void Collector::Impl::follow_lists(cl_uint items, cl_uint field)
     if (tiles_ < tiles) {
         for (cl::Buffer *const buffer : {&splitters_, &reached_, &next_[0], &next_[1]})
             *buffer = cl::Buffer(device.context(), CL_MEM_READ_WRITE, tiles * sizeof(Ref));
-        tiles_ = tiles; // behind what may throw
+        tiles_ = tiles; // after the allocations, which may throw
     }
     launch(marking("kma_list_choose_kernel", 0, splitters_, reached_, tiles, field), tiles);
     launch(marking("kma_list_walk_kernel", 0, splitters_, reached_, tiles, field, next_[0], items),
@@ -138,7 +140,7 @@ Collection Collector::Impl::collect()
     device.queue().finish();
     Collection result{};
     const Clock::time_point begin = Clock::now();
-    // Whatever an earlier collection, which threw, or a kernel left there.
+    // Clears marks that a failed collection or a kernel left.
     launch(kernel("kma_collector_clear_kernel", cl_uint{tables.marks}, cl_uint{units_ / 128}),
            units_ / 128);
     mark(result);
@@ -155,7 +157,7 @@ Collection Collector::Impl::collect()
     const kma_collection now = read<kma_collection>(collection_);
     result.sweep_milliseconds = milliseconds_since(marked);
     if (now.damaged.word != 0)
-        throw Error(say("garbage was collected, but for objects whose types are none of the "
+        throw Error(say("garbage was collected, but for objects of types that are none of the "
                         "collector's: ",
                         now.damaged.word, "; a kernel wrote where it must not:", records_of(now)));
     result.marked_objects = now.marked.word;

@@ -1,4 +1,4 @@
-// Chooses sources and targets of a compaction by what its census says.
+// Chooses sources and targets of a compaction from the census of regions.
 #include "collect/compaction_plan.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool is_target(const kma_region &region, std::uint32_t fullest)
     return region.holes.word != 0 && region.units.word <= fullest;
 }
 
-// Units that objects may move to.
+// Units of free slots and free frames to which objects may move.
 std::uint64_t room_in(const kma_region &region, std::uint32_t fullest)
 {
     return (is_target(region, fullest) ? region.holes.word : 0) + region.open.word;
@@ -40,14 +40,14 @@ CompactionPlan plan_compaction(const std::vector<kma_region> &regions, std::uint
 {
     CompactionPlan plan;
     plan.is_source.resize(regions.size());
-    std::uint64_t holes = 0, open = 0; // units below `target`
+    std::uint64_t holes = 0, open = 0; // units in regions below `target`: free slots, free frames
     std::size_t target = 0;
     for (std::size_t s = regions.size(); s-- > target && plan.sources.size() < most;) {
         const kma_region &source = regions[s];
         if (!can_be_emptied(source) || source.units.word == 0 || source.units.word > fullest)
             continue;
         for (; target < s && holes < plan.units + source.units.word; target++) {
-            open += regions[target].open.word; // of which new pages are made
+            open += regions[target].open.word; // free frames, for new pages
             if (!is_target(regions[target], fullest))
                 continue;
             holes += regions[target].holes.word;
@@ -65,10 +65,10 @@ CompactionPlan plan_window(const std::vector<kma_region> &regions, Window window
 {
     CompactionPlan plan;
     plan.is_source.resize(regions.size());
-    std::uint64_t all = 0; // room
+    std::uint64_t all = 0; // units of free space in all regions
     for (const kma_region &region : regions)
         all += room_in(region, fullest);
-    std::uint64_t wanted = 0, room = 0; // of the window that begins at `first`
+    std::uint64_t wanted = 0, room = 0; // units in the window that begins at `first`
     std::uint32_t fixed = 0;
     std::optional<std::size_t> best;
     std::uint64_t least = 0;

@@ -1,4 +1,4 @@
-// Which regions of a heap a compaction empties, and into which it moves what they have.
+// The regions that a compaction empties (sources) and those that receive objects (targets).
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,27 @@
 namespace kma {
 
 struct CompactionPlan {
-    std::vector<std::uint32_t> sources; ///< numbers of regions; some may hold nothing
+    std::vector<std::uint32_t> sources; ///< numbers of regions; some may be empty
     std::vector<std::uint32_t> targets;
-    std::vector<std::uint32_t> is_source; ///< of each region: 1 or 0
-    std::uint64_t units = 0;              ///< that sources have in slots that are taken
+    std::vector<std::uint32_t> is_source; ///< for each region: 1 or 0
+    std::uint64_t units = 0;              ///< units of taken slots in the sources
 };
 
-/// Sources from the top, as many as `most`, targets from the bottom, until they meet or there is no
-/// more room below: free slots of targets, and free frames. None is fuller than `fullest` units.
+/// Chooses up to `most` sources from the top and targets from the bottom, until they meet or the
+/// free slots and frames below suffice for no further source. Sources and targets have at most
+/// `fullest` taken units.
 CompactionPlan plan_compaction(const std::vector<layout::kma_region> &regions, std::uint32_t most,
                                std::uint32_t fullest);
 
-/// What the sources of plan_window must be.
+/// The sources that plan_window may choose.
 struct Window {
-    std::uint32_t regions; ///< so many, side by side
-    std::uint32_t within;  ///< all in one of the parts of so many regions of the heap; 0: anywhere
-    bool is_last_whole;    ///< the last region may be one of them
+    std::uint32_t regions; ///< number of adjacent regions
+    std::uint32_t within;  ///< all within one aligned part of `within` regions; 0: anywhere
+    bool is_last_whole;    ///< the last region may be a source
 };
 
-/// The sources are the window with the least to move, the topmost of several; no sources if there
-/// is none that can be emptied. Targets are all others not fuller than `fullest` units.
+/// Chooses the window with the fewest taken units as sources, the topmost of several; none if no
+/// window can be emptied. Targets are all other regions with at most `fullest` taken units.
 CompactionPlan plan_window(const std::vector<layout::kma_region> &regions, Window window,
                            std::uint32_t fullest);
 

@@ -1,4 +1,4 @@
-// What declared types are in memory, and the OpenCL C that is generated for them.
+// The memory layout of declared types, and the OpenCL C generated for them.
 #include "kma/types.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::uint32_t field_bytes(const Field &field)
     return field.is_pointer ? sizeof(Ref) : c_fields::bytes_of(field.type);
 }
 
-// As it is declared in OpenCL C.
+// The field's type in OpenCL C.
 std::string c_type(const Field &field)
 {
     return !field.is_pointer ? field.type : field.is_atomic ? "kma_atomic_ref" : "kma_ref";
@@ -95,7 +95,7 @@ std::vector<Types::Type> Types::layout() const
     for (const Declared &type : types_) {
         std::uint32_t end = 0, align = 1;
         Type is{type.name, 0, {}};
-        for (const std::string &text : type.fields) { // as C lays out a struct
+        for (const std::string &text : type.fields) { // laid out as a struct of C
             const Field field = parse_field(type.name, text);
             const std::uint32_t bytes = field_bytes(field);
             end = (end + bytes - 1) / bytes * bytes;

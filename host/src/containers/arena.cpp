@@ -1,4 +1,4 @@
-// Arenas from the host: kernels that make them and end them.
+// Arenas on the host: launches the kernels that make, measure, clear and destroy them.
 #include "kma/arena.hpp"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ const ArenaOptions &checked(const ArenaOptions &options)
     return options;
 }
 
-// Of a scatter heap a long chunk takes longer than others look for it: its pages are claimed one by
-// one.
+// The default limit of a chunk's bytes. A scatter heap claims the pages of a chunk one by one: with
+// a longer chunk, lanes that wait for it would give up before it is there.
 std::uint32_t longest_usual(const Heap &heap)
 {
     return heap.options().kind == HeapKind::scatter ? 1u << 20 : longest_possible;

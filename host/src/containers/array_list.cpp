@@ -1,5 +1,5 @@
-// Array lists from the host: kernels that make, count, clear and copy them, and the walk through a
-// snapshot.
+// Array lists on the host: launches the kernels that make, count, clear and copy them, and reads
+// lists in snapshots.
 #include "kma/array_list.hpp"
 
 #include <algorithm>
@@ -137,7 +137,7 @@ std::span<const std::byte> ArrayListView::find(std::uint32_t index, std::size_t 
         throw Error(say("object ", index, " was asked for of an array list that has ", size_));
     const layout::kma_array_list_spot spot = layout::kma_array_list_find(shift_, doublings_, index);
     const auto *list = snapshot_->deref<layout::kma_array_list>(list_);
-    // of the page; beyond the last if the size is damaged
+    // the page's number, which is out of range if the size is damaged
     const std::uint32_t number = spot.block >> KMA_ARRAY_LIST_PAGE_SHIFT;
     const auto *page = snapshot_->deref<layout::kma_array_list_page>(
         number < KMA_ARRAY_LIST_ENTRIES ? list->pages[number].word : 0);

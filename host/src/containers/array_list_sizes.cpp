@@ -1,4 +1,4 @@
-// What array lists are made with, from ArrayListOptions.
+// The sizes of array lists, from ArrayListOptions.
 #include "containers/array_list_sizes.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr std::uint32_t usual_block_bytes = 4096;
 constexpr std::uint32_t most_objects = 1u << KMA_ARRAY_LIST_MOST_SHIFT;
 constexpr std::uint64_t most_blocks = KMA_ARRAY_LIST_ENTRIES * KMA_ARRAY_LIST_ENTRIES;
 constexpr std::uint64_t longest_block_of_all = 1 << 20;
-// blocks: by two who bring them at the same time, KMA_ARRAY_LIST_EXTRA each
+// blocks allocated ahead: KMA_ARRAY_LIST_EXTRA by each of two work-items at the same time
 constexpr std::uint64_t ahead = 16;
 
 std::uint32_t most_of(std::uint64_t longest_bytes, std::uint32_t object_bytes,
@@ -66,12 +66,12 @@ std::vector<BlockDemand> blocks(std::uint64_t objects, std::uint32_t object_byte
     if (objects > most_objects)
         throw Error(
             say("an array list has at most ", most_objects, " objects; make several lists"));
-    // what some heaps take for it
+    // extra bytes for the alignment in some heaps
     const std::uint64_t aligned = options.align > 16 ? options.align - 16 : 0;
     const std::uint64_t longest = most_of(longest_block_of_all, object_bytes, options);
     std::uint64_t size = array_list_sizes::objects(object_bytes, options), room = 0, number = 0;
     std::vector<BlockDemand> all = {{sizeof(layout::kma_array_list), 1}};
-    // whether or not so few objects need them
+    // ends at the longest blocks; counts all shorter ones, even if few objects do not need them
     for (; size < longest; size *= 2, room += size / 2, number++)
         all.push_back({size * object_bytes + aligned, 1});
     const std::uint64_t rest = (objects - std::min(objects, room) + size - 1) / size;

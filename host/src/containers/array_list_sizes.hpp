@@ -1,4 +1,4 @@
-// What array lists are made with, from ArrayListOptions: also the bundles of work queues.
+// The sizes of array lists, also those of work queues, from ArrayListOptions.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace kma::array_list_sizes {
 
-/// Throws Error where no list can be made with these.
+/// Throws Error for impossible sizes.
 void check(std::uint32_t object_bytes, const ArrayListOptions &options);
 
-/// Objects of the first block.
+/// Objects in the first block.
 std::uint32_t objects(std::uint32_t object_bytes, const ArrayListOptions &options);
 
-/// Objects of the longest blocks, in this heap.
+/// Objects in the longest blocks of a list in this heap.
 std::uint32_t most(const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options);
 
-/// The list, its blocks and pages, and blocks that are brought ahead: as ArrayList::blocks_for.
+/// As ArrayList::blocks_for: the list, its blocks and pages, and blocks allocated ahead.
 std::vector<BlockDemand> blocks(std::uint64_t objects, std::uint32_t object_bytes,
                                 const ArrayListOptions &options);
 

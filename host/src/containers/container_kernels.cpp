@@ -1,4 +1,4 @@
-// What the host sides of containers share.
+// Shared code of the containers' host side.
 #include "containers/container_kernels.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Work queues from the host: kernels that make them, turn them and go back in them.
+// Work queues on the host: launches their kernels.
 #include "kma/work_queue.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::vector<BlockDemand> WorkQueue::blocks_for(std::uint64_t items, std::uint32_
 {
     constexpr std::uint64_t queue_bytes = 32; // kma_work_queue
     ArrayListOptions bundle = options;
-    bundle.room = 1; // as the constructor has it
+    bundle.room = 1; // as in the constructor
     std::vector<BlockDemand> blocks = ArrayList::blocks_for(items, item_bytes, bundle);
     for (BlockDemand &each : blocks)
         each.count *= 2; // two rounds

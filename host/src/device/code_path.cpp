@@ -1,4 +1,4 @@
-// Asks the device's compiler, by a kernel, what cl/kma/platform/target.cl made of it.
+// Runs a kernel that reports what cl/kma/platform/target.cl selected for the device.
 #include "kma/code_path.hpp"
 
 #include <array>

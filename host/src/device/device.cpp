@@ -1,4 +1,4 @@
-// Finding a device, and what it offers.
+// Selects devices and queries their properties.
 #include "kma/device.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ struct Wanted {
     std::size_t index = 0;
 };
 
-// "SUBSTRING:n"; a colon not followed by a number alone belongs to the substring.
+// Parses "SUBSTRING:n". A colon not followed by just a number belongs to the substring.
 Wanted parse(std::string_view text)
 {
     const std::size_t colon = text.rfind(':');
@@ -89,7 +89,7 @@ struct Found {
     std::vector<std::string> left_out;
 };
 
-// Asks each platform and each of its devices what kma needs to know before it chooses.
+// Lists all devices, and the platforms and devices for which the driver returns an error.
 Found find_devices()
 {
     std::vector<cl::Platform> platforms;
@@ -129,7 +129,7 @@ Found find_devices()
     return found;
 }
 
-// A line for each platform and device that kma cannot use.
+// One line for each platform and device that kma cannot use.
 std::string unusable()
 {
     const Found found = find_devices();
@@ -246,8 +246,8 @@ std::string Device::language_option() const
 {
     if (const std::string forced = environment("KMA_CL_STD"); !forced.empty())
         return "-cl-std=" + forced;
-    // "OpenCL 3.0 …": from 3.0 on, optional features are listed by name; asking earlier devices is
-    // an error.
+    // "OpenCL 3.0 …": from 3.0 on, optional features are listed by name; before, the query is an
+    // error.
     const int major =
         std::atoi(device_.getInfo<CL_DEVICE_VERSION>().c_str() + sizeof("OpenCL ") - 1);
     if (major >= 3) {
@@ -272,7 +272,7 @@ bool Device::has_extension(std::string_view name) const
 
 std::string Device::target_options() const
 {
-    // (oclgrind says that it is everything.)
+    // Oclgrind's device claims all types.
     if ((device_.getInfo<CL_DEVICE_TYPE>() & (CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU)) ==
         CL_DEVICE_TYPE_CPU)
         return " -DKMA_IS_CPU=1";
@@ -299,7 +299,7 @@ std::uint64_t Device::max_buffer_bytes() const
 bool Device::has_svm() const
 {
     cl_device_svm_capabilities capabilities = 0;
-    // Raw: before OpenCL 2.0 the query itself is an error, which means no.
+    // The C function: before OpenCL 2.0 the query is an error, which means no.
     if (clGetDeviceInfo(device_(), CL_DEVICE_SVM_CAPABILITIES, sizeof(capabilities), &capabilities,
                         nullptr) != CL_SUCCESS)
         return false;

@@ -1,4 +1,4 @@
-// What kma asks of a device before anything is built for it.
+// The properties that decide whether kma can use a device.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@ namespace kma {
 
 struct DeviceFacts {
     bool available;
-    bool compiler; ///< of OpenCL C
+    bool compiler; ///< has a compiler for OpenCL C
     bool little_endian;
     unsigned address_bits;
 };
 
-/// What keeps a device from running kma, as the end of a sentence; empty if nothing does.
+/// Why kma cannot run on a device, as the end of a sentence; empty if it can.
 std::string obstacle(const DeviceFacts &device);
 
 /// Throws Error if there is an obstacle.

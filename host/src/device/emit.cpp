@@ -1,5 +1,5 @@
-// One self-contained .cl text per heap kind, for programs in C, Python or whatever else calls
-// OpenCL.
+// Generates one self-contained .cl text for a kind of heap, for programs in C, Python and other
+// languages.
 #include <sstream>
 #include <string_view>
 
@@ -12,7 +12,7 @@
 namespace kma {
 namespace {
 
-// Sizes and preparation, as the kind has them. Numbers come from the layouts themselves.
+// How to size and initialise a heap of this kind. The numbers come from the layouts.
 std::string bump_manual()
 {
     const std::uint64_t begin = sizeof(layout::kma_bump);
@@ -194,7 +194,7 @@ std::string manual(HeapKind kind)
         "\n");
 }
 
-// For compilers and readers of files that take nothing but ASCII.
+// For compilers and file readers that accept ASCII only.
 std::string in_ascii(std::string text)
 {
     for (std::size_t at = 0; (at = text.find("\u2026", at)) != std::string::npos;)
@@ -222,16 +222,16 @@ std::string emit(HeapKind kind)
     const std::string name = name_of(kind);
     std::vector<Source> instead;
     for (const Source &source : sources())
-        if (source.name == "kma/kma.cl") // without its head, which speaks of including it
+        if (source.name == "kma/kma.cl") // without its head, which describes how to include it
             instead.push_back({source.name, source.text.substr(source.text.find("#ifndef"))});
-    // The same file may come twice, as a header does. Two kinds' files would hide parts of each
-    // other.
+    // The emitted file may be included twice. Emitted files of two kinds would hide parts of each
+    // other, which is an #error.
     const std::string body =
         say("#if defined(KMA_KMA_CL) && !defined(KMA_EMITTED_", name, ")\n", several,
             "#endif\n#define KMA_EMITTED_", name, "\n", "#ifndef KMA_HEAP\n#define KMA_HEAP ", name,
             "\n#endif\n", //
             "#include \"kma/kma.cl\"\n#include \"kma/heap/", name, "/kernels.cl\"\n");
-    // A user's own text follows: the compiler shall count lines as in the file.
+    // The user's text follows: without #line directives the compiler counts lines as in the file.
     return manual(kind) + without_line_directives(
                               in_ascii(expand({{"emitted", body}}, instead, "-DKMA_HEAP=" + name)));
 }

@@ -1,4 +1,4 @@
-// A mapped range's life.
+// Mapping and unmapping of heap memory.
 #include "device/mapped_range.hpp"
 
 #include <utility>
@@ -10,7 +10,7 @@ MappedRange::Unmap::~Unmap()
     try {
         memory.unmap(queue, mapped);
     } catch (const cl::Error &) {
-        // A destructor must not throw, and there is nothing left that the range could do.
+        // A destructor must not throw.
     }
 }
 

@@ -1,4 +1,4 @@
-// What a mapped range must do in the end.
+// How a mapped range is unmapped.
 #pragma once
 
 #include "heap/common/memory.hpp"
@@ -7,8 +7,7 @@
 namespace kma {
 
 struct MappedRange::Unmap {
-    // `memory` outlives the range by contract: a Heap must not be destroyed while one of its ranges
-    // is mapped.
+    // Outlives the range: a Heap must not be destroyed while one of its ranges is mapped.
     const HeapMemory &memory;
     cl::CommandQueue queue;
     void *mapped;

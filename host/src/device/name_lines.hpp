@@ -5,8 +5,7 @@
 
 namespace kma {
 
-/// The build log of `text` (as expand() made it) with the places that count its raw lines replaced
-/// by file and line.
+/// Replaces raw line numbers of `text`, an output of expand(), in its build log by file and line.
 std::string name_lines(const std::string &log, const std::string &text);
 
 } // namespace kma

@@ -1,4 +1,4 @@
-// Building programs, and the cache of built ones.
+// Builds programs, and caches them.
 #include "kma/program.hpp"
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 namespace kma {
 namespace {
 
-// Of the functions that the slab heap calls NVIDIA's assembler (ptxas 13.0) gives each registers
-// apart from its callers': a kernel with malloc would have some 160. With a limit they save in
-// memory what does not fit, which the paths that are often taken hardly do. Not on every NVIDIA
-// GPU: PoCL's driver for them does not know the option.
-constexpr const char *register_limit = "-cl-nv-maxrregcount"; // its number follows = or a space
+// NVIDIA's assembler (ptxas 13.0) gives the functions that the slab heap calls registers in
+// addition to those of their callers: a kernel with malloc would use about 160. With a limit,
+// registers are spilled, mostly on rare paths. PoCL's driver for NVIDIA GPUs does not know the
+// option.
+constexpr const char *register_limit = "-cl-nv-maxrregcount"; // its value follows = or a space
 constexpr int slab_registers = 48;
 
 std::string all_options(const Device &device, const ProgramOptions &options)
@@ -26,7 +26,7 @@ std::string all_options(const Device &device, const ProgramOptions &options)
     if (text.find("-cl-std=") == std::string::npos)
         text = device.language_option() + " " + text;
     const std::string target = device.target_options();
-    // else the caller knows better
+    // an option of the caller takes precedence
     if (text.find(target.substr(0, target.find('=') + 1)) == std::string::npos)
         text += target;
     if (options.heap == HeapKind::slab && device.has_extension("cl_nv_compiler_options") &&
@@ -41,9 +41,9 @@ std::string all_options(const Device &device, const ProgramOptions &options)
     return text;
 }
 
-// Heap::set_arg tells by the parameters' types which kind of heap a kernel wants. But of a kernel
-// without parameters NVIDIA's compiler (driver 580.159) then makes PTX that its own assembler
-// refuses: such programs do without.
+// Heap::set_arg reads the kind of heap from the parameters' types, which needs -cl-kernel-arg-info.
+// For a kernel without parameters NVIDIA's compiler (driver 580.159) then generates PTX that its
+// assembler refuses: such programs are built without the option.
 cl::Program build_with_arg_info(const Device &device, const std::string &text,
                                 const std::string &options)
 {
@@ -57,8 +57,7 @@ cl::Program build_with_arg_info(const Device &device, const std::string &text,
     }
 }
 
-// Whether a line of an expanded text is an #include: the compiler reads a file then, which may
-// change.
+// Whether an expanded text has an #include: the compiler then reads a file, which may change.
 bool includes_a_file(std::string_view text)
 {
     constexpr std::string_view include = "include";
@@ -85,7 +84,7 @@ std::string log_of(const cl::Program &program, const cl::Device &device)
 cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &device,
                               const std::string &text, const std::string &options)
 {
-    // Held while building, so that two threads that ask for the same program build it once.
+    // Held during the build: two threads that request the same program build it once.
     const std::lock_guard lock(mutex_);
     std::string key = options + '\n' + text;
     if (const auto known = std::ranges::find(programs_, key, &Built::key);

@@ -1,4 +1,4 @@
-// Includes replaced by texts: how user and kma sources become one translation unit.
+// Expands includes: turns user and kma sources into one translation unit.
 #include "kma/source.hpp"
 
 #include <algorithm>
@@ -18,14 +18,13 @@
 namespace kma {
 namespace {
 
-// More nested includes than any sane program has: an include that includes itself outside its
-// guard's reach.
+// The depth of includes at which a file is taken to include itself without end.
 constexpr int max_depth = 64;
 
-// Whether a block comment is open at the end of `line`, given whether one is at its start.
+// Whether a block comment is open after `line`, given whether one is open before it.
 bool in_comment_after(std::string_view line, bool in_comment)
 {
-    char quote = 0; // the one that ends the literal we are in
+    char quote = 0; // the quote that ends the current literal; 0 outside of literals
     for (std::size_t i = 0; i < line.size(); i++) {
         const std::string_view two = line.substr(i, 2);
         if (in_comment) {
@@ -55,7 +54,7 @@ void skip_blanks(std::string_view &line)
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
 }
 
-// What follows `# NAME` in a line that is this directive.
+// The text after `# NAME` in a line with this directive.
 std::optional<std::string_view> after_directive(std::string_view line, std::string_view name)
 {
     for (const std::string_view word : {std::string_view("#"), name}) {
@@ -75,7 +74,8 @@ std::optional<std::string> included_name(std::string_view text)
     if (!rest)
         return {};
     std::string_view line = *rest;
-    const bool angled = line.starts_with("<kma/"); // others in angle brackets are the compiler's
+    // other names in angle brackets are left to the compiler
+    const bool angled = line.starts_with("<kma/");
     if (!line.starts_with(angled ? '<' : '"'))
         return {};
     line.remove_prefix(1);
@@ -98,8 +98,8 @@ bool is_of_a_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// The macro that a text defines at its start; empty if that has parameters, which leave variables
-// as they are.
+// The macro defined at the start of a text; empty for a function-like macro, which does not change
+// variables.
 std::string_view macro_at_start(std::string_view text)
 {
     const auto size =
@@ -107,7 +107,7 @@ std::string_view macro_at_start(std::string_view text)
     return text.substr(size).starts_with('(') ? std::string_view() : text.substr(0, size);
 }
 
-// What stands behind each -D of the compiler options.
+// The text after each -D of the compiler options.
 std::vector<std::string_view> definitions(std::string_view options)
 {
     std::vector<std::string_view> found;
@@ -120,7 +120,7 @@ std::vector<std::string_view> definitions(std::string_view options)
     return found;
 }
 
-// The kind whose file this is.
+// The kind of heap that this file implements.
 std::optional<HeapKind> kind_of(const Source &source)
 {
     for (const HeapKind kind : heap_kinds)
@@ -129,12 +129,11 @@ std::optional<HeapKind> kind_of(const Source &source)
     return {};
 }
 
-// The kinds that KMA_HEAP may mean where kma/kma.cl is included: several if a condition decides,
-// since none is evaluated.
+// The kinds that KMA_HEAP may name where kma/kma.cl is included. Conditions are not evaluated:
+// several kinds are possible if one decides.
 class HeapChoice {
 public:
-    // `definition`: what stands behind #define or -D. `always`: the compiler sees it whatever its
-    // macros are.
+    // Notes a definition, the text after #define or -D. `always`: it is not under a condition.
     void define(std::string_view definition, bool always)
     {
         constexpr std::string_view name = "KMA_HEAP";
@@ -161,8 +160,8 @@ private:
     std::set<HeapKind> kinds_{default_heap_kind};
 };
 
-// Whether a text of kma has `name` as a name of its own: one without capitals. What it calls is
-// OpenCL's, and what it defines is for the user's text behind.
+// Whether kma's `text` uses `name`, without capitals, as a name of its own: not as an OpenCL
+// function that it calls, nor as a macro that it defines for the user's text.
 bool has_own_name(std::string_view text, std::string_view name)
 {
     constexpr std::string_view define = "#define ";
@@ -186,15 +185,14 @@ bool has_own_name(std::string_view text, std::string_view name)
     return has;
 }
 
-// The text without the byte order mark with which some editors begin UTF-8. OpenCL's compilers take
-// it only at the very start.
+// The text without a UTF-8 byte order mark, which OpenCL compilers accept only at the very start.
 std::string_view without_mark(std::string_view text)
 {
     constexpr std::string_view mark = "\xef\xbb\xbf";
     return text.starts_with(mark) ? text.substr(mark.size()) : text;
 }
 
-// How a line changes the nesting of #if … #endif.
+// By how much a line changes the nesting depth of #if … #endif.
 int nesting(std::string_view line)
 {
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
@@ -205,8 +203,8 @@ int nesting(std::string_view line)
     return line.starts_with("if") ? 1 : line.starts_with("endif") ? -1 : 0;
 }
 
-// Whether an include guard is around all of a file: its first directive is #ifndef, and the #endif
-// of that its last.
+// Whether an include guard encloses a file: its first directive is #ifndef, and the matching #endif
+// is its last.
 bool has_guard(std::string_view text)
 {
     bool in_comment = false;
@@ -238,7 +236,7 @@ public:
             define(definition, true);
     }
 
-    // `always`: the compiler will see this text whatever its macros are.
+    // Appends a source, expanded. `always`: it is not under a condition.
     void add(const Source &source, bool always, int depth)
     {
         if (is_in_kma_ || !source.name.starts_with("kma/"))
@@ -265,7 +263,7 @@ private:
         begin(source.name, 1);
         bool in_comment = false;
         int number = 0;
-        int conditions = guarded ? -1 : 0; // the guard itself is none
+        int conditions = guarded ? -1 : 0; // the guard itself does not count
         for (std::size_t at = 0; at < text.size();) {
             const std::size_t end = std::min(text.find('\n', at), text.size());
             const std::string_view line = text.substr(at, end - at);
@@ -294,13 +292,13 @@ private:
         open_.pop_back();
     }
 
-    // Notes what a line of the user's, which is no known #include, tells of macros.
+    // Notes the macros that a line of the user's text defines. The line is no known #include.
     void note(std::string_view line, bool always)
     {
         if (const auto macro = after_directive(line, "define"))
             define(*macro, always);
         else if (after_directive(line, "include"))
-            heap_.add_all(); // the compiler reads that file
+            heap_.add_all(); // an unknown file, which may define KMA_HEAP
     }
 
     void define(std::string_view definition, bool always)
@@ -309,7 +307,7 @@ private:
         heap_.define(definition, always);
     }
 
-    // Writes what the compiler says if KMA_HEAP means this kind after all.
+    // Writes an #error for the case that KMA_HEAP names this kind after all.
     void leave_out(HeapKind kind)
     {
         const char *name = name_of(kind);
@@ -319,8 +317,7 @@ private:
                      name, "\"\n");
     }
 
-    // Has the text from `begin` on, which is kma's, compiled without those of the user's macros
-    // that would change it.
+    // Undefines the user's macros that would change kma's text from `begin` on.
     void hide_macros(std::size_t begin)
     {
         if (begin == text_.size())
@@ -337,8 +334,7 @@ private:
         text_ += after;
     }
 
-    // A second copy of a file with a guard says nothing, if the compiler saw the first, or is in
-    // the middle of it.
+    // Includes a file. Omits a guarded one if an earlier copy was unconditional or is still open.
     void include(const Source &source, bool always, int depth)
     {
         if (has_guard(without_mark(source.text))) {
@@ -376,16 +372,16 @@ private:
     }
 
     const std::vector<Source> &headers_;
-    std::set<std::string, std::less<>> macros_; // of the user's, so far
-    HeapChoice heap_;                           // by these
-    std::string ours_; // kma's texts so far: what one defines another uses
+    std::set<std::string, std::less<>> macros_; // the user's macros so far
+    HeapChoice heap_;                           // the kinds that macros_ allow
+    std::string ours_; // kma's texts so far, which use one another's definitions
     bool is_in_kma_ = false;
     std::set<const Source *> seen_;
-    std::vector<const Source *> open_; // the files we are inside of
+    std::vector<const Source *> open_; // the files being expanded, outermost first
     std::string text_;
 };
 
-// "NAME:LINE" of line `number` (from 1) of an expanded text, by the #line directives before it.
+// "NAME:LINE" of line `number` (from 1) of an expanded text, from the #line directives before it.
 std::string origin(const std::string &text, std::size_t number)
 {
     std::istringstream lines(text);
@@ -412,7 +408,7 @@ Source Source::from_file(const std::filesystem::path &path)
     char chunk[1 << 14];
     while (file.read(chunk, sizeof chunk), file.gcount() > 0)
         text.append(chunk, static_cast<std::size_t>(file.gcount()));
-    if (!file.is_open() || file.bad()) // bad: a folder, say
+    if (!file.is_open() || file.bad()) // bad(): a folder
         throw Error("cannot read the OpenCL source " + path.string() +
                     ": is there such a file, and may this program read it?");
     return {path.string(), text};
@@ -429,7 +425,7 @@ std::string expand(const std::vector<Source> &units, const std::vector<Source> &
 
 std::string name_lines(const std::string &log, const std::string &text)
 {
-    // The compilers that ignore #line call the text by these names: NVIDIA's, Oclgrind's.
+    // The text's names in logs of compilers that ignore #line: NVIDIA's and Oclgrind's.
     static constexpr std::string_view names[] = {"<kernel>:", "<stdin>:", "input.cl:"};
     std::string named;
     for (std::size_t at = 0; at < log.size();) {

@@ -1,4 +1,4 @@
-// Texts with named placeholders, for code that is generated.
+// Texts with named placeholders, for generated code.
 #pragma once
 
 #include <map>
@@ -7,8 +7,8 @@
 
 namespace kma {
 
-/// Returns `text` with each $name$ replaced by its value. Throws std::out_of_range for a name
-/// without one.
+/// Replaces each $name$ in `text` by its value. Throws std::out_of_range for a name without a
+/// value.
 std::string fill_template(std::string_view text,
                           const std::map<std::string_view, std::string> &values);
 

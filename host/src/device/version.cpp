@@ -1,4 +1,4 @@
-// The version that the build gives.
+// The version, as defined by the build.
 #include "kma/version.hpp"
 
 namespace kma {

@@ -1,4 +1,4 @@
-// Creating queues: sizes as the device's compiler sees them, then the init kernel.
+// Creates queues: asks the device's compiler for sizes, then runs the init kernel.
 #include "kma/indexed_queue.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace kma {
 namespace {
 
-// What kma_queue_shape_kernel writes.
+// The results of kma_queue_shape_kernel.
 struct Shape {
     cl_ulong queue_bytes;
     cl_ulong node_bytes;
@@ -59,7 +59,7 @@ IndexedQueue::IndexedQueue(const Device &device, std::uint32_t capacity, std::ui
     init.setArg(1, capacity);
     init.setArg(2, items);
     init.setArg(3, first_tag);
-    // Any number will do; a node takes a few stores.
+    // Any number works; a node takes a few stores.
     const std::size_t work_items =
         std::min<std::size_t>((std::size_t{capacity} / 64 + 1) * 64, 65536);
     device.queue().enqueueNDRangeKernel(init, cl::NullRange, cl::NDRange(work_items),

@@ -1,4 +1,4 @@
-// Reads fields as the host declares them.
+// Parses declarations of fields.
 #include "objects/c_fields.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Fields as the host declares them, "float mass" or "uint path[4]": names, types and their parts.
+// Parses declarations of fields, such as "float mass" or "uint path[4]".
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@ namespace kma::c_fields {
 
 inline constexpr std::string_view blanks = " \t\n\r\f\v";
 
-/// Whether it can name something in OpenCL C.
+/// Whether `name` is an identifier of OpenCL C.
 bool is_identifier(std::string_view name);
 
-/// Bytes of a scalar or vector type of OpenCL C, to which it is aligned, too; 0: it is none. A
-/// vector of three is as long as one of four.
+/// Size and alignment of a scalar or vector type of OpenCL C, in bytes; 0 for other types. A vector
+/// of three has the size of one of four.
 std::uint32_t bytes_of(const std::string &type);
 
-/// The parts of a text: identifiers, numbers and single other characters.
+/// Splits a text into identifiers, numbers and other single characters.
 std::vector<std::string_view> tokens_of(std::string_view text);
 
 struct Field {
     std::string type, name;
-    std::uint32_t elements; ///< 1 if it is no array
+    std::uint32_t elements; ///< 1 if not an array
     bool is_array, is_atomic, is_pointer;
 };
 
-/// "[atomic] TYPE [*]NAME[COUNT]". Nothing if the text is no field.
+/// Parses "[atomic] TYPE [*]NAME[COUNT]"; nullopt if the text is no field.
 std::optional<Field> parse(const std::string &text);
 
 } // namespace kma::c_fields

@@ -1,5 +1,5 @@
-// Defragmentation of a world: the host's part of cl/kma/objects/defragment.cl. It enqueues all
-// steps; the device decides what they do.
+// Defragmentation of a world: enqueues all steps of cl/kma/objects/defragment.cl. The device
+// decides what each step does.
 #include <algorithm>
 
 #include "heap/common/layout.hpp"
@@ -9,7 +9,7 @@
 namespace kma {
 namespace {
 
-// Sets a kernel's arguments from number `index` on.
+// Sets a kernel's arguments from index `index` on.
 void set_all(cl::Kernel &, cl_uint) {}
 template <class First, class... Rest>
 void set_all(cl::Kernel &kernel, cl_uint index, const First &first, const Rest &...rest)
@@ -33,7 +33,7 @@ cl_uint millionths_of(double share)
     return static_cast<cl_uint>(std::clamp(share, 0.0, 1.0) * KMA_DEFRAGMENT_SHARE);
 }
 
-// What the events took, by their names, if the queue measures.
+// The events' durations by name, if the queue has profiling enabled.
 std::map<std::string, double> times_of(const cl::CommandQueue &queue,
                                        const std::vector<std::pair<std::string, cl::Event>> &events)
 {
@@ -67,7 +67,7 @@ public:
         prepare();
     }
 
-    /// Enqueues it.
+    /// Enqueues the defragmentation.
     void run(const layout::kma_defragment_order &order)
     {
         queue_.enqueueFillBuffer(all_.done, cl_uint{0}, 0, sizeof(layout::kma_defragmentation));
@@ -80,7 +80,7 @@ public:
         forward();
     }
 
-    /// Waits for it.
+    /// Waits for the defragmentation.
     Defragmentation result() const
     {
         layout::kma_defragmentation done;
@@ -90,7 +90,7 @@ public:
     }
 
 private:
-    // All that may fail: the program, its kernels, and memory that the driver takes.
+    // Does all that may fail: builds the program and its kernels, and allocates memory.
     void prepare()
     {
         for (const char *name :
@@ -120,7 +120,7 @@ private:
         all_.has_buffers = true;
     }
 
-    // Enqueues a step of that many work-items, or as many as the device runs at a time.
+    // Enqueues a step of that many work-items, or of as many as the device runs at once.
     template <class... Arguments>
     void step(const std::string &name, std::uint64_t items, const Arguments &...arguments)
     {
@@ -135,7 +135,7 @@ private:
         events_.emplace_back(name, world_.visit(kernel, groups, group));
     }
 
-    // All steps but the last.
+    // Enqueues all steps but the last.
     void move(std::uint32_t cls, const layout::kma_defragment_order &order)
     {
         const std::uint32_t blocks = world_.blocks_;
@@ -150,7 +150,7 @@ private:
         step("settle", blocks, world_.memory_, cls, all_.done, all_.list, all_.firsts);
     }
 
-    // References in all classes that have fields for the moved ones, and in roots.
+    // Rewrites references to moved objects, in roots and in all classes with fields for them.
     void forward()
     {
         const cl_ulong classes = holders();
@@ -165,7 +165,7 @@ private:
         }
     }
 
-    // A bit for each class with a field that can name a class `first` to `last`.
+    // A bit for each class with a field that can refer to objects of classes `first` to `last`.
     cl_ulong holders() const
     {
         cl_ulong classes = 0;
@@ -218,12 +218,14 @@ void World::defragment_when(double fragmentation, const std::vector<std::string>
         for (std::uint32_t i = range.first; i <= range.last; i++)
             all.watches[i].is_on = fragmentation < 1;
     }
-    if (fragmentation < 1 && !layout_.classes.empty()) // so that no step later waits for a compiler
+    // builds the program now: later steps need not wait for the compiler
+    if (fragmentation < 1 && !layout_.classes.empty())
         Defragmenter(*this, 0, 0);
 }
 
-// Before an enumeration of a class. How full blocks are changes slowly, and the steps take as long
-// as a short do-all even if there is nothing to do: so looks become rarer, to one in 64 changes.
+// Called before an enumeration of a class. Defragments it at intervals that double up to 64
+// changes: fragmentation changes slowly, and the steps take as long as a short do-all even if they
+// move nothing.
 void World::watch(std::uint32_t cls)
 {
     static constexpr std::uint32_t rarest = 64;

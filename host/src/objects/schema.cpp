@@ -1,4 +1,4 @@
-// What a schema says: declarations, and where fields are in a block.
+// Declarations of a schema, and the layout of fields in blocks.
 #include "kma/schema.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ c_fields::Field parse(const std::string &cls, const std::string &text)
     return *field;
 }
 
-// Lays columns out for `objects` in a block; returns the end.
+// Lays out columns for `objects` objects in a block; returns the end.
 std::uint64_t place(std::vector<Schema::Column> &columns, std::uint32_t objects)
 {
     std::uint64_t end = 0;
@@ -35,7 +35,7 @@ std::uint64_t place(std::vector<Schema::Column> &columns, std::uint32_t objects)
     return end;
 }
 
-// Names of the parameters in a kernel's head.
+// Names of the parameters of a kernel.
 std::vector<std::string> names_of(const std::string &function, const std::string &parameters)
 {
     std::vector<std::string> names;
@@ -212,7 +212,7 @@ std::vector<Schema::Column> Schema::columns(const std::string &cls) const
     return all_columns(*find(cls));
 }
 
-// Depth first, each class in front of its subclasses.
+// Depth first, each class before its subclasses.
 void Schema::collect(const std::string &base, std::vector<const Class *> &into) const
 {
     for (const Class &cls : classes_) {
@@ -262,7 +262,7 @@ Schema::Layout Schema::layout(std::uint32_t slots) const
         Concrete concrete{cls->name, 0, 0, all_columns(*cls)};
         for (const Column &column : concrete.columns)
             concrete.bytes += column.bytes * column.elements;
-        if (concrete.bytes < 4) // so that another reference has room in an object that has moved
+        if (concrete.bytes < 4) // a moved object must have space for its new reference
             concrete.bytes = 4;
         const std::uint64_t full =
             std::max<std::uint64_t>(place(concrete.columns, slots), std::uint64_t{4} * slots);
@@ -287,7 +287,7 @@ Schema::Layout Schema::layout(std::uint32_t slots) const
     for (Concrete &concrete : made.classes) {
         for (concrete.objects = slots;
              place(concrete.columns, concrete.objects) > made.block_bytes;)
-            concrete.objects--; // one fits
+            concrete.objects--; // at least one fits
     }
     return made;
 }

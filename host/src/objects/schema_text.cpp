@@ -1,4 +1,4 @@
-// The OpenCL C that is generated from a schema, from templates.
+// Generates OpenCL C from a schema, by templates.
 #include <algorithm>
 #include <set>
 
@@ -65,7 +65,7 @@ static inline $class$ $class$_as(global kma_world *w, uint ref)
 #define $class$_for_each_run(w, run) KMA_WORLD_FOR_EACH_RUN(w, $first$, $last$, run)
 )";
 
-// $i_parameter$ and $i$: of arrays only.
+// $i_parameter$ and $i$: for arrays only.
 constexpr std::string_view field_template =
     R"(static inline global $type$ *$class$_$field$_at(global kma_world *w, $class$ self$i_parameter$)
 {
@@ -156,7 +156,7 @@ $copies$}
 constexpr std::string_view visit_field_template =
     "    kma_visit_field(w, visit, self, $number$u, $begin$u, $elements$u, $objects$u, $first$u, "
     "$last$u); // $field$\n";
-// All fields are read before any is written, so that the reads do not wait for each other.
+// Reads all fields before writing any: the reads do not wait for one another.
 constexpr std::string_view load_template =
     "    const $unit$ kma_$number$ = KMA_WORLD_UNIT($unit$, w, from, $begin$u); // $field$\n";
 constexpr std::string_view store_template =
@@ -183,7 +183,7 @@ std::string number_of(const Schema::Layout &layout, std::uint32_t cls)
     return "KMA_CLASS_" + layout.classes[cls].name;
 }
 
-// A number for each class, as an expression of T.
+// An expression that yields a number for each class.
 template <class Number> std::string by_class(const Schema::Layout &layout, Number number)
 {
     std::string text;
@@ -198,13 +198,13 @@ const Schema::Column *find(const Schema::Concrete &cls, const std::string &field
     return found == cls.columns.end() ? nullptr : &*found;
 }
 
-// What a field points at: atomic words, references of a class, or plain values.
+// The type of a field's elements: an atomic word, a reference of a class, or a plain value.
 const std::string &pointee(const Schema::Column &column)
 {
     return column.is_atomic || column.target.empty() ? column.type : column.target;
 }
 
-// An unsigned type of OpenCL C of so many bytes, a power of two up to 128.
+// An unsigned type of OpenCL C of `bytes` bytes, a power of two up to 128.
 std::string unit_of(std::uint32_t bytes)
 {
     const char *const types[] = {"uchar",  "ushort", "uint",   "ulong",
@@ -215,8 +215,8 @@ std::string unit_of(std::uint32_t bytes)
     return types[i];
 }
 
-// Where a field begins in blocks of classes that have it, as the body of a function: `begin` and,
-// of arrays, `objects`.
+// The body of a function that yields a field's offset in blocks of the classes that have it:
+// `begin` and, for arrays, `objects`.
 std::string place_of(const Schema::Layout &layout, Schema::Range range,
                      const Schema::Column &column)
 {
@@ -284,7 +284,7 @@ std::string class_text(const std::string &cls, const Schema::Layout &layout, Sch
                fill(class_template));
 }
 
-// What there is in a block, as comments.
+// The layout of blocks, as comments.
 std::string outline(const Schema::Layout &layout)
 {
     std::string text;
@@ -302,7 +302,8 @@ std::string outline(const Schema::Layout &layout)
 // The statements that copy an object's fields.
 std::string copy_text(const Schema::Concrete &cls)
 {
-    constexpr std::uint64_t longest_in_registers = 128; // bytes of an array
+    // bytes of the longest array that is copied in registers
+    constexpr std::uint64_t longest_in_registers = 128;
     std::string loads, stores;
     for (std::uint32_t i = 0; i < cls.columns.size(); i++) {
         const Schema::Column &column = cls.columns[i];
@@ -325,7 +326,7 @@ std::string copy_text(const Schema::Concrete &cls)
 
 } // namespace
 
-// Throws Error if two of the names that are made of classes and fields are the same.
+// Throws Error if two names generated from classes and fields are the same.
 void Schema::check_names() const
 {
     std::set<std::string> names;
@@ -349,7 +350,7 @@ void Schema::check_names() const
     }
 }
 
-// The schema's numbers.
+// Generates the schema's constants.
 std::string Schema::head(const Layout &made, std::uint32_t slots) const
 {
     std::string numbers;

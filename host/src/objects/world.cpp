@@ -1,4 +1,4 @@
-// Worlds: their program and memory, do-alls with the enumerations that they need, and numbers.
+// Worlds: program, memory, do-alls with their enumerations, and statistics.
 #include "kma/world.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace kma {
 namespace {
 
-// Objects of a block at most: the bits of the words that the program will have.
+// The most objects of a block: the bits of the program's atomic words.
 std::uint32_t slots_of(const Device &device, const std::string &options)
 {
     const bool has = device.has_extension("cl_khr_int64_base_atomics") &&
@@ -24,8 +24,8 @@ Program build(const Device &device, const Schema &schema, std::uint32_t slots,
               const std::vector<Source> &units, const ProgramOptions &options)
 {
     device.selftest_gate().require_passed(device);
-    // All that is kma's in front of the user's units and their macros, but for the do-alls'
-    // kernels, which call functions there.
+    // kma's text precedes the user's units and their macros, except for the do-alls' kernels, which
+    // call the user's functions.
     std::vector<Source> all{
         {"kma/(the schema's classes)",
          schema.accessors(slots) + "#include \"kma/objects/world_kernels.cl\"\n"}};
@@ -40,7 +40,7 @@ layout::kma_world_plan plan_of(const Schema::Layout &layout, std::uint64_t block
                                      layout.block_bytes, static_cast<std::uint32_t>(blocks));
 }
 
-// As many blocks as `bytes` have room for. Throws Error if there is none.
+// Number of blocks that fit into `bytes`. Throws Error if none fits.
 std::uint32_t blocks_in(const Schema::Layout &layout, std::uint64_t bytes)
 {
     std::uint64_t low = 0,
@@ -59,7 +59,7 @@ std::uint32_t blocks_in(const Schema::Layout &layout, std::uint64_t bytes)
     return static_cast<std::uint32_t>(low);
 }
 
-// What a kernel did wrong, in words for objects.
+// Explains an error code in terms of objects.
 const char *explain_object(ErrorCode code)
 {
     switch (code) {
@@ -123,7 +123,7 @@ World::World(const Device &device, const Schema &schema, const std::vector<Sourc
     try {
         memory_ = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, plan_of(layout_, blocks_).end);
         init();
-        device_.queue().finish(); // some drivers take the memory only when a kernel uses it
+        device_.queue().finish(); // some drivers allocate the memory only when a kernel uses it
     } catch (const cl::Error &error) {
         refuse_world_if_full(error.err(), plan_of(layout_, blocks_).end, device_.max_buffer_bytes(),
                              device_.name());
@@ -138,7 +138,7 @@ std::uint64_t World::bytes_for(const Device &device, const Schema &schema,
     std::uint64_t blocks = 0;
     for (const Demand &demand : demands) {
         const Schema::Range range = schema.range(demand.cls);
-        // of an abstract class: whichever subclass has the fewest in a block
+        // for an abstract class: of the subclass with the fewest objects in a block
         std::uint32_t fewest = 64;
         for (std::uint32_t i = range.first; i <= range.last; i++)
             fewest = std::min(fewest, layout.classes[i].objects);
@@ -187,8 +187,8 @@ void World::tell(const cl::Kernel &kernel, const cl::Event &event) const
         options_.launched(kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(), event);
 }
 
-// One of kma's own, which take any number of work-items: as many as the device runs at a time at
-// most.
+// Runs one of kma's kernels, which work with any number of work-items: with at most as many as the
+// device runs at once.
 void World::run_own(cl::Kernel &kernel, std::uint64_t work_items) const
 {
     cl::Event event;
@@ -224,7 +224,7 @@ void World::refuse_argument(const Called &called, cl_uint index, const cl::Error
                     error.err(), "; a cl_uint is for a uint, a cl::Buffer for a global pointer"));
 }
 
-// For each class whether a kernel may create or delete objects of it.
+// For each class: whether a kernel may create or delete objects of it.
 std::vector<bool> World::may_change(const DoAllOptions &options) const
 {
     std::vector<bool> may(enumerations_.size(), !options.changes);
@@ -247,7 +247,7 @@ void World::launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOpti
     const bool checks = options_.program.debug != 0 && options.changes;
     const WorldStats before = checks ? stats() : WorldStats{};
     const std::vector<bool> changes = may_change(options);
-    // before the kernel is there, whatever may throw behind
+    // before the launch: code after it may throw
     for (std::uint32_t i = 0; i < enumerations_.size(); i++)
         if (changes[i])
             enumerations_[i].is_current = false;
@@ -280,7 +280,7 @@ void World::enumerate(const std::string &cls, bool subclasses)
     }
 }
 
-// Lists the objects of a class, unless they are as they were when it was listed last.
+// Lists the objects of a class, if it changed since it was last listed.
 void World::enumerate(std::uint32_t cls)
 {
     Enumeration &enumeration = enumerations_[cls];
@@ -292,7 +292,7 @@ void World::enumerate(std::uint32_t cls)
     kernel.setArg(2, turn);
     cl::Event event;
     enqueue(kernel, std::min(blocks_, items_), event);
-    enumeration = {true, turn}; // only now: the kernel counts on turns
+    enumeration = {true, turn}; // after the launch: the kernel relies on the sequence of turns
     tell(kernel, event);
 }
 

@@ -1,4 +1,4 @@
-// The invariants of a world at rest (cl/kma/objects/blocks.cl), each as a sentence if it is broken.
+// Checks the invariants of a world at rest (cl/kma/objects/blocks.cl).
 #include <bit>
 
 #include "heap/common/findings.hpp"
@@ -58,7 +58,7 @@ void check_block(const WorldStates &states, const Schema::Layout &layout, std::u
                      " has room, and is not in the tree of such");
 }
 
-// A word that is not empty has its bit in the word above.
+// Checks that each word that is not 0 has its bit set in the word above.
 void check_tree(const WorldStates &states, const std::string &name, std::uint32_t tree,
                 Findings &findings)
 {

@@ -24,8 +24,8 @@ public:
             queue = cl::Buffer(device.context(), CL_MEM_READ_WRITE, capacity_ * sizeof(cl_uint));
     }
 
-    // Sets what the kernels have in common, for one that queues in one of the two; returns how many
-    // arguments that are.
+    // Sets the arguments that all kernels share, with queue number `queue` to fill; returns their
+    // number.
     cl_uint set(cl::Kernel &kernel, const cl::Buffer &world, cl_uint queue) const
     {
         kernel.setArg(0, world);
@@ -40,7 +40,7 @@ public:
     cl_uint capacity() const { return capacity_; }
     layout::kma_reach reach() const { return read<layout::kma_reach>(reach_); }
     std::uint32_t dangling() const { return read<layout::kma_dangling_log>(dangling_).count.word; }
-    // Begins again at round 0, with so many objects.
+    // Restarts at round 0 with `objects` objects.
     void begin_again(cl_uint objects) const
     {
         layout::kma_reach next{};
@@ -87,8 +87,9 @@ WorldCollection World::collect(std::uint64_t queue_bytes)
         visit(kernel, (std::uint64_t{root->count} + group - 1) / group, group);
     }
     WorldCollection result;
-    const std::uint64_t all = items_;  // groups; visit() launches as many as run at a time
-    for (bool has_dropped = false;;) { // each time an object is visited, or was dropped
+    // work-groups; visit() launches at most as many as run at once
+    const std::uint64_t all = items_;
+    for (bool has_dropped = false;;) { // ends when no object is left and none was dropped
         for (cl_uint round = 0; round < KMA_REACH_ROUNDS; round++) {
             cl::Kernel &kernel = visitor("kma_world_reach_kernel");
             cl_uint index = reaching.set(kernel, memory_, (round + 1) % 2);

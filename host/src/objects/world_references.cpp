@@ -30,7 +30,7 @@ WorldReferences &World::references() const
     return *references_;
 }
 
-// A kernel of the visitors' program.
+// A kernel of the program of Schema::visitors().
 cl::Kernel &World::visitor(const std::string &name) const
 {
     WorldReferences &all = references();
@@ -44,7 +44,8 @@ cl::Kernel &World::visitor(const std::string &name) const
     return all.kernels.emplace(name, all.program->kernel(name)).first->second;
 }
 
-// Runs it with that many work-groups, or as many as the device runs at a time if those are fewer.
+// Enqueues a kernel with `groups` work-groups, or with as many as the device runs at once if those
+// are fewer.
 cl::Event World::visit(cl::Kernel &kernel, std::uint64_t groups, std::uint32_t group) const
 {
     const std::uint32_t most = std::max(items_ / group, 1u);

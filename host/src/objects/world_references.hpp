@@ -1,5 +1,5 @@
-// What a world needs to follow references: the program of its visitors, the roots, and room for
-// what a defragmentation notes.
+// What a world needs to follow references: the program of visitors, the roots, and the buffers of a
+// defragmentation.
 #pragma once
 
 #include <map>
@@ -14,28 +14,30 @@ namespace kma {
 
 struct WorldReferences {
     std::optional<Program> program; ///< Schema::visitors
-    std::uint32_t group = 0;        ///< work-items of a group: whole blocks
+    std::uint32_t group = 0;        ///< work-items of a group, a multiple of a block's slots
     std::map<std::string, cl::Kernel> kernels;
     std::vector<std::weak_ptr<const WorldRoot::Range>> roots;
 
-    // Of the steps of objects/defragment.cl.
+    // Buffers for the steps of objects/defragment.cl.
     bool has_buffers = false;
     cl::Buffer done, fills, sums, list, firsts, moved;
 
-    // World::defragment_when.
+    // Arguments of World::defragment_when.
     double when = 1;
     struct Watch {
         bool is_on = false;
-        std::uint32_t changes = 0;  ///< of the class, seen by enumerations since the last look
-        std::uint32_t interval = 8; ///< so many until the next one
+        /// changes of the class that enumerations found since the last defragmentation check
+        std::uint32_t changes = 0;
+        std::uint32_t interval = 8; ///< changes until the next check
     };
-    std::vector<Watch> watches; ///< by class
+    std::vector<Watch> watches; ///< by class number
 
-    /// The roots that are still said, and forgets the others.
+    /// Returns the roots that are still registered, and drops the others.
     std::vector<std::shared_ptr<const WorldRoot::Range>> living_roots();
 };
 
-/// Throws the Error of a defragmentation for which there are not so many bytes of device memory.
+/// Throws the Error of a defragmentation that needs `bytes` bytes of device memory and got an
+/// OpenCL error.
 [[noreturn]] void refuse_defragmentation(std::uint64_t bytes, cl_int error);
 
 } // namespace kma

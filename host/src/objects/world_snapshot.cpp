@@ -1,4 +1,4 @@
-// Objects copied to the host, field by field: kernels gather each into a dense column.
+// Copies objects to the host: kernels gather each field into a dense column.
 #include <algorithm>
 #include <bit>
 

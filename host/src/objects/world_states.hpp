@@ -1,4 +1,4 @@
-// What tells of a world's blocks, as it was read at rest.
+// The metadata of a world's blocks, read at rest.
 #pragma once
 
 #include <string>
@@ -13,16 +13,17 @@ namespace kma {
 struct WorldStates {
     layout::kma_world world{};
     std::vector<layout::kma_world_block> blocks;
-    std::vector<std::uint32_t> trees; ///< of the free blocks, then of those with room of each class
-    std::uint32_t tree_words = 0;     ///< of one tree
-    std::uint32_t slots = 0;          ///< bits of a state
+    /// the tree of free blocks, then for each class that of its blocks with free slots
+    std::vector<std::uint32_t> trees;
+    std::uint32_t tree_words = 0;     ///< words of one tree
+    std::uint32_t slots = 0;          ///< bits of a block's state
 
     /// The lowest `count` bits.
     static std::uint64_t lowest(std::uint32_t count)
     {
         return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
     }
-    /// The objects in a block of a class that has so many in a block.
+    /// The objects in a block of a class with `of` objects in a block.
     std::uint64_t objects(std::size_t block, std::uint32_t of) const
     {
         return blocks[block].state.word & lowest(of);
@@ -34,9 +35,9 @@ struct WorldStates {
     }
 };
 
-/// Throws Error if `status`, OpenCL's from making a world of so many bytes, means that there is no
-/// memory for it, or that the driver, which promises buffers of `promised` bytes, refuses one of
-/// that size.
+/// Throws Error if `status`, OpenCL's result of making a world of `bytes` bytes, means that there
+/// is no memory for it, or that the driver, which guarantees buffers of `promised` bytes, refuses
+/// this size.
 void refuse_world_if_full(cl_int status, std::uint64_t bytes, std::uint64_t promised,
                           const std::string &device);
 

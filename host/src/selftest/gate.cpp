@@ -1,4 +1,4 @@
-// When the selftest runs by itself, and what it says then.
+// Runs the selftest before the first heap or queue on a device.
 #include "selftest/gate.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ void SelftestGate::require_passed(const Device &device)
 {
     if (!wanted())
         return;
-    // Held while the test runs, so that two threads that make heaps run it once.
+    // Held while the test runs: two threads that make heaps run it once.
     const std::lock_guard lock(mutex_);
     if (!refusal_)
         refusal_ = refusal_of(device.name(), test_(device));

@@ -1,4 +1,4 @@
-// What keeps heaps and queues off a device that computes wrong.
+// Refuses heaps and queues on a device that fails the selftest.
 #pragma once
 
 #include <functional>
@@ -11,27 +11,26 @@
 
 namespace kma {
 
-/// What a refused user reads: of these results the first that failed, as the sentence about the
-/// device of that name; empty if none did.
+/// The error message for the first failed result, with the device's name; empty if none failed.
 std::string refusal_of(const std::string &device_name, const std::vector<SelftestResult> &results);
 
-/// Remembers of a Device and its copies what the selftest found, once it ran. Part of Device.
+/// Keeps the selftest's result for a Device and its copies. Part of Device.
 class SelftestGate {
 public:
     using Test = std::function<std::vector<SelftestResult>(const Device &)>;
 
-    /// Throws Error if a check fails on `device`, which must be this gate's. Runs the selftest if
-    /// no call before did to the end; not at all if the environment variable KMA_SELFTEST is off,
-    /// and throws if it is neither off nor on.
+    /// Throws Error if a check fails on `device`, which must be this gate's. Runs the selftest
+    /// unless an earlier call completed it or the environment variable KMA_SELFTEST is off. Throws
+    /// Error if KMA_SELFTEST is neither off nor on.
     void require_passed(const Device &device);
 
-    /// Lets `test` stand in for the selftest: for tests of those who are refused.
+    /// Replaces the selftest by `test`, for tests of the refusal.
     void replace(Test test);
 
 private:
     std::mutex mutex_;
     Test test_ = [](const Device &device) { return selftest(device); };
-    std::optional<std::string> refusal_; // empty text: passed
+    std::optional<std::string> refusal_; // empty: passed
 };
 
 } // namespace kma

@@ -1,5 +1,5 @@
-// What the selftest makes of what its kernels left: functions of these results alone, so that each
-// sentence has a test.
+// Judges the results of the selftest's kernels. Pure functions of these results: each message has a
+// test.
 #pragma once
 
 #include <cstddef>
@@ -30,62 +30,64 @@ constexpr std::uint32_t mix32(std::uint32_t x) noexcept
     return x ^ x >> 16;
 }
 
-/// A kma_selftest_kernel_u32 or …_u64: the words before and after, and each work-item's sight.
+/// Results of kma_selftest_kernel_u32 or …_u64: the words before and after, and what each work-item
+/// observed.
 struct Words {
     unsigned bits; ///< 32 or 64
     std::vector<std::uint64_t> before, after;
     std::vector<layout::kma_selftest_word> sights;
 };
 
-/// The words that the kernel starts from.
+/// The initial words of the kernel.
 std::vector<std::uint64_t> first_words(unsigned bits, std::uint32_t work_items);
 SelftestResult judge_words(const Words &words);
 
 /// "messages" and "messages in lane groups", of kma_selftest_messages_kernel.
 std::vector<SelftestResult> judge_messages(const std::vector<layout::kma_selftest_post> &posts);
 
-/// How the work-items of a kernel that calls kma_selftest_look went.
+/// The control flow of the work-items of a kernel that calls kma_selftest_look.
 struct LaneFlow {
     std::size_t most_visits; ///< as given to kma_selftest_look
     std::size_t work_group;
-    /// that it should pass, in order
+    /// the places that a work-item must pass, in order
     std::function<std::vector<std::uint32_t>(std::uint32_t work_item)> places;
     std::function<std::uint32_t(std::uint32_t place)> spread;
 };
 
-/// What the lanes at one place of the flow saw.
+/// What the lanes observed at one place of the flow.
 struct LanePlace {
-    std::string fault;      ///< the first thing that was wrong; empty if all was right
-    std::size_t groups = 0; ///< of lanes that were together
-    std::size_t widest = 0; ///< lanes of the largest
+    std::string fault;      ///< the first fault; empty if there is none
+    std::size_t groups = 0; ///< number of lane groups
+    std::size_t widest = 0; ///< lanes of the largest group
 };
 
-/// By place. Who was together is the device's affair; that all the rest fits it is judged here.
+/// Judges the lanes, by place. The device decides which lanes are together; all other results must
+/// agree with that.
 std::map<std::uint32_t, LanePlace>
 examine_lanes(const std::vector<layout::kma_selftest_sight> &sights,
               const std::vector<std::uint32_t> &visits, const LaneFlow &flow);
 
-/// "lanes together", of the places below `first_apart`, and "lanes apart", of the others.
+/// "lanes together", for places below `first_apart`, and "lanes apart", for the others.
 std::vector<SelftestResult> judge_lanes(const std::map<std::uint32_t, LanePlace> &places,
                                         std::uint32_t first_apart);
 
 /// As kma_selftest_node of selftest/kernels.cl.
 struct Node {
-    std::uint64_t next; ///< an address
+    std::uint64_t next; ///< address of the next node
     std::uint64_t value;
 };
 
-/// What kma_selftest_svm_kernel left.
+/// Results of kma_selftest_svm_kernel.
 struct SharedList {
-    const Node *nodes;               ///< 2 * count, in shared memory
-    std::uint32_t count;             ///< of either list
-    std::uint64_t head;              ///< of the device's list: an address
-    std::uint64_t address;           ///< of the nodes, on the device
-    std::uint64_t sum, sum_followed; ///< of the host's list, and what the device added up
-    std::uint64_t followed;          ///< nodes
+    const Node *nodes;               ///< 2 * count nodes, in shared memory
+    std::uint32_t count;             ///< nodes of each list
+    std::uint64_t head;              ///< address of the first node of the device's list
+    std::uint64_t address;           ///< address of the nodes on the device
+    std::uint64_t sum, sum_followed; ///< sum over the host's list, and the device's result
+    std::uint64_t followed;          ///< nodes that the device followed
 };
 
-/// Follows the device's list by its addresses; they must be this process's.
+/// Follows the device's list by its addresses, which must be valid in this process.
 SelftestResult judge_svm(const SharedList &list);
 
 } // namespace selftest_judge

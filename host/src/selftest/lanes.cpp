@@ -1,4 +1,4 @@
-// Judging lanes: what each saw, against what the host computes from those that were together.
+// Judges lanes: compares what each observed with what the host computes from its group.
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -11,9 +11,9 @@ namespace {
 
 using Sight = layout::kma_selftest_sight;
 using Verdict = SelftestResult::Verdict;
-using Members = std::map<std::uint32_t, const Sight *>; // of one group, by lane
+using Members = std::map<std::uint32_t, const Sight *>; // the lanes of one group
 
-// The set of the members that `belongs` says yes to.
+// The set of the members for which `belongs` returns true.
 template <class Belongs> std::uint64_t set_of(const Members &members, const Belongs &belongs)
 {
     std::uint64_t set = 0;
@@ -34,7 +34,7 @@ std::string wrong_number(const char *what, std::uint32_t lane, std::uint64_t is,
     return say(what, " gave lane ", lane, " ", is, " instead of ", right);
 }
 
-// Sets: ballot, match, alike.
+// Checks ballot, match and alike.
 std::string fault_in_sets(const Members &members)
 {
     const Sight &leader = *members.begin()->second;
@@ -63,7 +63,7 @@ std::string fault_in_sets(const Members &members)
     return {};
 }
 
-// Numbers: rank, count, leads, shuffle, scan.
+// Checks rank, count, leads, shuffle and scan.
 std::string fault_in_numbers(const Members &members)
 {
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
@@ -93,7 +93,7 @@ std::string fault_in_numbers(const Members &members)
     return {};
 }
 
-// The first thing wrong with the sights of lanes that were together; empty if all is right.
+// The first fault in what the lanes of a group observed; empty if there is none.
 std::string fault_of(const Members &members)
 {
     const Sight &leader = *members.begin()->second;
@@ -132,7 +132,7 @@ private:
             fault = say(sentence...);
     }
 
-    // Puts the sights of a work-item into groups, as long as they follow the flow.
+    // Adds a work-item's observations to groups, as long as they follow the flow.
     void follow(std::uint32_t me, std::size_t visits)
     {
         const std::vector<std::uint32_t> right = flow_.places(me);

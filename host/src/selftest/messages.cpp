@@ -1,4 +1,4 @@
-// Judging messages: between work-groups, within groups of lanes, and through shared virtual memory.
+// Judges messages between work-groups, within lane groups, and through shared virtual memory.
 #include <array>
 
 #include "support/say.hpp"
@@ -14,7 +14,7 @@ constexpr std::array<const char *, KMA_SELFTEST_WAYS> ways = {
     "an acquire-release compare-and-swap", "an exchange and others' fetch_add after it",
     "an exchange by the leader of a lane group and kma_lanes_sync"};
 
-// The sums over all work-items, and the first wrong letter of each way.
+// The sums over all work-items, and the first wrong message of each way.
 struct Way {
     std::uint64_t seen = 0, wrong = 0;
     std::uint32_t first = 0, word = 0, value = 0;
@@ -46,8 +46,8 @@ std::string fault_of(std::size_t number, const Way &way)
                    " were not there in full: word ", way.word, " of message ", way.first, " was ",
                    way.value, " instead of ",
                    mix32(way.first * KMA_SELFTEST_LETTER_WORDS + way.word));
-    // Read-modify-writes of one word find each other, whoever runs first. Flags may be looked at
-    // too early by all.
+    // Read-modify-writes of one word see one another in any schedule. Flags may be read too early
+    // by all work-items.
     if (way.seen == 0 && number != KMA_SELFTEST_BY_FLAG)
         return say("by ", ways[number], " no work-item found what another work-group put there");
     return {};

@@ -1,5 +1,4 @@
-// Running the selftest's kernels (cl/kma/selftest/kernels.cl); selftest/judge.hpp says what came of
-// it.
+// Runs the selftest's kernels (cl/kma/selftest/kernels.cl); selftest/judge.hpp judges the results.
 #include "kma/selftest.hpp"
 
 #include <algorithm>
@@ -15,8 +14,8 @@ using Verdict = SelftestResult::Verdict;
 
 constexpr std::size_t work_group = 64;
 
-// Work-items of the kernels in which all contend. PoCL gives a thread 32 work-groups at least:
-// these are two threads'.
+// Work-items of the kernels with contention. PoCL gives each thread at least 32 work-groups: these
+// occupy two threads.
 constexpr std::size_t crowd = 4096;
 
 class Run {
@@ -52,8 +51,7 @@ public:
             return std::ranges::any_of(
                 posts, [](const auto &post) { return post.seen[KMA_SELFTEST_BY_FLAG] != 0; });
         };
-        // Whether anybody sees a flag in time is chance: that is tried with neighbours near and
-        // far.
+        // Seeing a flag in time is a matter of chance: tried with near and far neighbours.
         for (const cl_uint step : {1u, 5u, 11u}) {
             const cl::Buffer seen = buffer(std::vector<layout::kma_selftest_post>(crowd));
             launch("kma_selftest_messages_kernel", crowd,
@@ -93,7 +91,7 @@ public:
         const HeapMemory memory(device_, 2 * count * sizeof(Node), Storage::svm);
         const auto begin = reinterpret_cast<cl_ulong>(memory.svm());
         std::vector<Node> list(2 * count);
-        // A walk over the nodes in leaps: 17 has no common factor with their number.
+        // Visits the nodes in steps of 17, which has no common factor with their number.
         cl_ulong sum = 0;
         for (std::uint32_t i = 0; i < count; i++) {
             Node &node = list[i * 17 % count];
@@ -117,7 +115,7 @@ public:
     }
 
 private:
-    // The places that work-item `me` passes in kma_selftest_lanes_kernel.
+    // The places that work-item `me` must pass in kma_selftest_lanes_kernel.
     static std::vector<std::uint32_t> flow_of(std::uint32_t me)
     {
         std::vector<std::uint32_t> places = {0, 1, me % 2 ? 2u : 3u};
@@ -166,7 +164,7 @@ private:
         launch_with(kernel, 0, work_items, arguments...);
     }
 
-    // Sets the arguments from number `first` on, and waits for the end.
+    // Sets the arguments from index `first` on, runs the kernel, and waits for it.
     template <class... Arguments>
     void launch_with(cl::Kernel &kernel, cl_uint first, std::size_t work_items,
                      const Arguments &...arguments) const

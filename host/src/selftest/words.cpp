@@ -1,4 +1,4 @@
-// Judging the atomics of one width.
+// Judges the atomics of one width.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -48,7 +48,7 @@ private:
     // The same number in both halves.
     std::uint64_t twice(std::uint64_t number) const { return number << (words_.bits / 2) | number; }
 
-    // The number of `twice`, if it is one from 0 to the last work-item's.
+    // The inverse of twice(); nullopt if the result is no work-item's number.
     std::optional<std::uint64_t> once(std::uint64_t value) const
     {
         const std::uint64_t number = value & (mask_ >> (words_.bits / 2));
@@ -56,7 +56,7 @@ private:
                                                                : std::nullopt;
     }
 
-    // Each alone on its word: values, in all orders.
+    // Each work-item alone on its word: values with all memory orders.
     Fault alone() const
     {
         for (std::uint32_t me = 0; me < work_items_; me++) {
@@ -76,7 +76,7 @@ private:
         return {};
     }
 
-    // fetch_add on one word: each number is drawn once.
+    // fetch_add on one word: each number is returned once.
     Fault tickets() const
     {
         std::vector<std::uint64_t> drawn;
@@ -113,7 +113,7 @@ private:
         return {};
     }
 
-    // Counters raised by compare-and-swap: a success for each number.
+    // Counters incremented by compare-and-swap: one success for each number.
     Fault raised() const
     {
         for (std::size_t counter = 0; counter < 2; counter++) {
@@ -123,8 +123,8 @@ private:
                     found.push_back(sight.raised[i]);
             if (const auto never = std::ranges::count(found, KMA_SELFTEST_NEVER))
                 return say(never, " of ", found.size(),
-                           " compare-and-swaps went on failing when there was nobody left who "
-                           "could succeed");
+                           " compare-and-swaps went on failing when no other work-item was left "
+                           "to succeed");
             if (const std::uint64_t end = words_.after[KMA_SELFTEST_RAISED + counter];
                 end != found.size())
                 return say("a word raised by ", found.size(),
@@ -138,7 +138,7 @@ private:
         return {};
     }
 
-    // Sets that fetch_or fills and fetch_and empties: each bit is changed by one.
+    // Sets filled by fetch_or and emptied by fetch_and: each bit is changed by one work-item.
     Fault sets() const
     {
         const std::size_t set_bits = work_items_ / KMA_SELFTEST_SHARE;
@@ -161,7 +161,7 @@ private:
         return {};
     }
 
-    // Exchanged tokens: the places' zeros and every work-item's own are all still there.
+    // Exchanged tokens: the initial zeros and every work-item's token are all still present.
     Fault tokens() const
     {
         std::vector<unsigned> held(work_items_ + 1, 0);
@@ -186,7 +186,7 @@ private:
         return {};
     }
 
-    // A word that all store to and load.
+    // A word that all work-items store to and load.
     Fault stored() const
     {
         const auto fault_of = [&](std::uint64_t value) -> Fault {
@@ -212,7 +212,7 @@ std::vector<std::uint64_t> first_words(unsigned bits, std::uint32_t work_items)
 {
     const std::size_t set_words = work_items / KMA_SELFTEST_SHARE / bits;
     std::vector<std::uint64_t> words(KMA_SELFTEST_SHARED + 2 * set_words + work_items, 0);
-    // The tickets are to carry from the low half into the high half in the middle.
+    // The tickets carry from the low half into the high half midway.
     words[KMA_SELFTEST_TICKETS] =
         (std::uint64_t{1} << (bits / 2)) - work_items * KMA_SELFTEST_ROUNDS / 2;
     for (std::size_t i = 0; i < set_words; i++)

@@ -1,4 +1,4 @@
-// Sums and products of sizes that end at the largest number instead of wrapping.
+// Saturating sums and products of sizes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Sentences with numbers in them.
+// Builds messages from text and numbers.
 #pragma once
 
 #include <locale>
@@ -7,8 +7,7 @@
 
 namespace kma {
 
-/// The parts one after the other, as a stream writes them; numbers as in OpenCL C, whatever the
-/// program's locale is.
+/// Concatenates the parts as a stream writes them, in the C locale.
 template <class... Parts> std::string say(const Parts &...parts)
 {
     std::ostringstream text;

@@ -1,5 +1,6 @@
-// With KMA_DEBUG: what stands in front of each block of a bump heap, and what can be checked by it.
-// From 2 on that is a guard (guard.cl); a freed block stays freed, so there is no quarantine.
+// With KMA_DEBUG: the prefix of each block of a bump heap, and the checks that use it. With
+// KMA_DEBUG 2 and 3 the prefix is a guard (guard.cl). A freed block is never reused: there is no
+// quarantine.
 #ifndef KMA_HEAP_BUMP_DEBUG_CL
 #define KMA_HEAP_BUMP_DEBUG_CL
 
@@ -13,11 +14,11 @@ static inline global kma_bump_block *kma_bump_block_of(global kma_bump *heap, km
     return (global kma_bump_block *)kma_deref_in(heap, ref - kma_bump_front(KMA_DEBUG));
 }
 
-// The ref of `ptr` if a block can start there: aligned, behind a prefix, in memory that was handed
-// out; else KMA_NULL.
+// Returns the ref of `ptr` if a block can start there: aligned, after a prefix, in memory that was
+// handed out. Else KMA_NULL.
 static inline kma_ref kma_bump_checked_ref(global kma_bump *heap, global void *ptr)
 {
-    const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
+    const size_t offset = (size_t)ptr - (size_t)heap; // huge for a pointer below the heap
     const size_t end =
         (size_t)min((ulong)kma_bump_load_head(&heap->head, KMA_RELAXED), (ulong)heap->header.limit);
     if (offset % KMA_UNIT != 0 || offset / KMA_UNIT >= end ||
@@ -27,9 +28,9 @@ static inline kma_ref kma_bump_checked_ref(global kma_bump *heap, global void *p
 }
 
 #if KMA_DEBUG == 1
-// Begins the life of the block at `ref`, whose owner took the units [first, first + units). Clears
-// what prefixes of earlier blocks left there before a reset, so that a pointer into this block is
-// not taken for one of theirs.
+// Begins the life of the block at `ref` in the units [first, first + units), which are the
+// caller's. Clears prefixes that are left there from before a reset: a pointer into this block must
+// not match one.
 static inline void kma_bump_open_block(global kma_bump *heap, kma_ref ref, ulong bytes, uint first,
                                        uint units)
 {
@@ -40,8 +41,8 @@ static inline void kma_bump_open_block(global kma_bump *heap, kma_ref ref, ulong
 }
 #endif
 
-// Ends the life of the block at `ptr`: exactly one of several that free the same block does. The
-// others, and who frees what is no block, leave a record.
+// Ends the life of the block at `ptr`. Of several frees of one block exactly one succeeds. The
+// others, and frees of a pointer that is no block, are logged. Any lane.
 static inline void kma_bump_close_block(global kma_bump *heap, global void *ptr)
 {
     const kma_ref ref = kma_bump_checked_ref(heap, ptr);
@@ -63,7 +64,7 @@ static inline void kma_bump_close_block(global kma_bump *heap, global void *ptr)
 #endif
 }
 
-// The block that starts at `ptr`, if it is one and lives; else NULL.
+// Returns the prefix of the living block that starts at `ptr`; NULL if there is none.
 static inline global kma_bump_block *kma_bump_live_block(global kma_bump *heap, global void *ptr)
 {
     const kma_ref ref = kma_bump_checked_ref(heap, ptr);
@@ -77,14 +78,14 @@ static inline global kma_bump_block *kma_bump_live_block(global kma_bump *heap, 
     return kma_bump_block_of(heap, ref);
 }
 
-// What the owner of a block of `bytes` may use.
+// Returns the bytes that the owner of a block of `bytes` may use.
 static inline ulong kma_bump_usable(ulong bytes)
 {
     return KMA_DEBUG >= 2 ? bytes : kma_whole_units(bytes) * KMA_UNIT;
 }
 
-// Whether `ptr` is NULL or a living block of at least `old_bytes`, rounded up to whole units;
-// leaves a record if not. Then `*block` is that block.
+// True if `ptr` is NULL or a living block of at least `old_bytes`, rounded up to whole units; else
+// logs an error. `*block` becomes the prefix of that block, or NULL.
 static inline bool kma_bump_check_realloc(global kma_bump *heap, global void *ptr, size_t old_bytes,
                                           size_t bytes, global kma_bump_block **block)
 {

@@ -1,6 +1,6 @@
-// The kernels that prepare a bump heap on a plain buffer. The host library launches them; so can
-// any other program, built with the same -DKMA_DEBUG (and, on NVIDIA GPUs before Volta,
-// -DKMA_NV_ARCH) as the kernels that use the heap.
+// Kernels that initialise, grow and reset a bump heap in a plain buffer, and count its memory. The
+// host library launches them. Other programs can, too, if built with the same -DKMA_DEBUG as the
+// kernels that use the heap (and, on NVIDIA GPUs before Volta, the same -DKMA_NV_ARCH).
 #ifndef KMA_HEAP_BUMP_KERNELS_CL
 #define KMA_HEAP_BUMP_KERNELS_CL
 
@@ -8,24 +8,24 @@
 #include "kma/heap/common/stats.cl"
 #include "kma/heap/common/stats_sum.cl"
 
-// `bytes`, an unsigned number of 64 bits, is the size of the buffer: at least kma_bump_begin + 1
-// units, which are 2,704, from KMA_DEBUG 2 on 7,952. Less leaves the buffer as it is. Any number of
-// work-items, one dimension; 64 are enough.
+// Initialises a heap in a buffer of `bytes`: at least kma_bump_begin + 1 units, which are 2,704
+// bytes, and 7,952 with KMA_DEBUG 2 and 3. A smaller buffer stays as it is. Any number of
+// work-items in one dimension; 64 are enough.
 kernel void kma_bump_init_kernel(global kma_bump *heap, ulong bytes)
 {
     if (bytes >= (kma_bump_begin(KMA_DEBUG) + 1) * (ulong)KMA_UNIT)
         kma_bump_init(heap, bytes, bytes, get_global_id(0), get_global_size(0));
 }
 
-// The same for a heap that may grow until it has `max_bytes`.
+// The same for a heap that can grow to `max_bytes`.
 kernel void kma_bump_init_growing_kernel(global kma_bump *heap, ulong bytes, ulong max_bytes)
 {
     if (bytes >= (kma_bump_begin(KMA_DEBUG) + 1) * (ulong)KMA_UNIT)
         kma_bump_init(heap, bytes, max_bytes, get_global_id(0), get_global_size(0));
 }
 
-// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is
-// not more, or more than max_bytes, leaves the heap as it was. One work-item.
+// Grows a heap that was copied whole into this larger buffer of `bytes`. No effect if `bytes` is
+// less than before or more than max_bytes. One work-item.
 kernel void kma_bump_grow_kernel(global kma_bump *heap, ulong bytes)
 {
     if (get_global_id(0) == 0)
@@ -43,7 +43,7 @@ kernel void kma_bump_reset_kernel(global kma_bump *heap)
         kma_bump_reset(heap);
 }
 
-// Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-item.
+// Writes the statistics of a heap at rest; zeros if the buffer is no heap. One work-item.
 kernel void kma_bump_stats_kernel(global kma_bump *heap, global kma_heap_stats *stats)
 {
     if (get_global_id(0) != 0)

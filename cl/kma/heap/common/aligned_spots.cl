@@ -1,9 +1,9 @@
-// Blocks that are aligned by their place: of a size that is no multiple of the alignment, side by
-// side from an aligned start on, every so many-th one is. Which are free tells a bitmap with a bit
-// for each.
+// Searches for aligned blocks among blocks of a size that is no multiple of the alignment. Blocks
+// of one size lie side by side, the first one aligned. Every step-th block after it is aligned,
+// too. A bitmap has a bit for each block, set while the block is taken.
 //
-// Nothing keeps account of them, so a search is bounded: what a request costs that finds none does
-// not depend on the heap's size.
+// No index of the free aligned blocks exists. Each search is bounded: the cost of a request that
+// finds none does not depend on the heap's size.
 #ifndef KMA_HEAP_COMMON_ALIGNED_SPOTS_CL
 #define KMA_HEAP_COMMON_ALIGNED_SPOTS_CL
 
@@ -12,24 +12,24 @@
 
 #define KMA_NO_SPOT 0xffffffffu
 
-// Looks of one search, at pages and at words of bitmaps.
+// Limit of one search, counted in pages and bitmap words.
 #ifndef KMA_ALIGNED_LOOKS
 #define KMA_ALIGNED_LOOKS 1024u
 #endif
 
-// One in so many blocks of `units` is aligned to `align` units, a power of two of which `units` is
-// no multiple.
+// Returns the distance from one aligned block to the next, in blocks of `units` units. `align`, in
+// units, is a power of two that does not divide `units`.
 static inline uint kma_aligned_step(uint units, uint align)
 {
     return align / (units & (0u - units));
 }
 
-// The first aligned spot, from the aligned one with number `spot` on, whose bit is clear;
-// KMA_NO_SPOT if there is none, or none in the next `*looks` words.
+// Returns the first aligned spot with a clear bit, from the aligned spot `spot` on. Returns
+// KMA_NO_SPOT if there is none, or none in the next `*looks` words. Any lane; relaxed.
 static inline uint kma_aligned_find(global kma_atomic_u32 *bitmap, uint spots, uint step, uint spot,
                                     uint *looks)
 {
-    // of a word's bits, if it has any
+    // the aligned spots of a word that has any
     const uint aligned = step < 32 ? 0xffffffffu / ((1u << step) - 1) : 1;
     // Ends with the spots.
     for (; spot < spots && *looks != 0; spot = max(spot / 32 * 32 + 32, spot + step)) {
@@ -43,13 +43,14 @@ static inline uint kma_aligned_find(global kma_atomic_u32 *bitmap, uint spots, u
     return KMA_NO_SPOT;
 }
 
-// Takes an aligned spot for the caller, which has a reservation for any one spot of the bitmap:
-// sets its bit. KMA_NO_SPOT if there is none. Acquires what its last owner did.
+// Sets the bit of an aligned spot and returns the spot; KMA_NO_SPOT if there is none. The caller
+// has a reservation for any one spot of the bitmap. Acquire: pairs with the release that cleared
+// the bit.
 static inline uint kma_aligned_claim(global kma_atomic_u32 *bitmap, uint spots, uint step)
 {
     uint looks = spots; // more than there are words
     uint spot = 0;
-    for (;;) { // once more only if another set the bit that was clear
+    for (;;) { // repeats only if another lane set the bit first
         spot = kma_aligned_find(bitmap, spots, step, spot, &looks);
         if (spot == KMA_NO_SPOT)
             return spot;

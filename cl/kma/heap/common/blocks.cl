@@ -1,6 +1,6 @@
-// What all heaps have in common about blocks: which alignments there can be, and how contents are
-// cleared and copied. The latter in whole units of 16 bytes: a block's last unit is wholly its own.
-// With KMA_DEBUG 2 it is not: a red zone begins behind the last byte.
+// What all heaps share about blocks: the possible alignments, and clearing and copying contents.
+// Contents are cleared and copied in whole units of 16 bytes: a block's last unit belongs to the
+// block alone. With KMA_DEBUG 2 or 3 it does not: a red zone begins after the block's last byte.
 #ifndef KMA_HEAP_COMMON_BLOCKS_CL
 #define KMA_HEAP_COMMON_BLOCKS_CL
 
@@ -8,17 +8,16 @@
 #include "kma/platform/memory.cl"
 #include "kma/heap/common/header.cl"
 
-// True if `align` is a power of two up to `most` that divides the heap's own address, too. Blocks
-// are aligned by their offsets, so a heap whose buffer is aligned to 128 bytes has no block at a
-// multiple of 256.
+// True if `align` is a power of two up to `most` that divides the heap's own address. Blocks are
+// aligned by their offsets: a heap in a buffer aligned to 128 bytes cannot align blocks to 256.
 static inline bool kma_can_align(const global void *heap, size_t align, size_t most)
 {
     return kma_is_power_of_two(align) && align <= most && ((size_t)heap & (align - 1)) == 0;
 }
 
-// The alignment for the new place of a block of `bytes` at `ptr`: the largest power of two that
-// divides the addresses of block and heap and is not above `bytes` and `most`. No block notes what
-// it was asked for, so this may be more. 16 for NULL.
+// Returns the alignment for the copy of a block of `bytes` at `ptr`: the largest power of two that
+// divides the addresses of block and heap, up to `bytes` and `most`. It can exceed the alignment
+// that was requested, which no block records. Returns 16 for NULL.
 static inline size_t kma_kept_align(const global void *heap, const global void *ptr, ulong bytes,
                                     ulong most)
 {

@@ -1,4 +1,4 @@
-// How device code writes a heap's header and error log.
+// Device code that writes a heap's header and error log.
 #ifndef KMA_HEAP_COMMON_ERROR_LOG_CL
 #define KMA_HEAP_COMMON_ERROR_LOG_CL
 
@@ -7,15 +7,15 @@
 #include "kma/platform/place.cl"
 #include "kma/heap/common/header.cl"
 
-// Counts `events` more and returns how many there were. Stops near 2^31, so that no count wraps and
-// writes over the first records; a program that spins on a full heap gets there within a second.
+// Adds `events` to a count and returns the count before. Stops near 2^31: a count that wraps would
+// overwrite the first records, and a program that spins on a full heap gets there within a second.
 static inline uint kma_count_errors(global kma_atomic_u32 *count, uint events)
 {
     const uint before = kma_load_u32(count, KMA_RELAXED);
     return before < 0x80000000u ? kma_fetch_add_u32(count, events, KMA_RELAXED) : before;
 }
 
-// Puts a record into the n-th place for its code, if there are so many.
+// Writes the n-th record of its code; does nothing if the log keeps fewer.
 static inline KMA_OUTLINE void kma_write_record(global kma_heap_header *heap, uint code, uint n,
                                                 uint ref, ulong size, ulong work_item, uint site)
 {
@@ -29,15 +29,15 @@ static inline KMA_OUTLINE void kma_write_record(global kma_heap_header *heap, ui
     record->written = 1;
 }
 
-// One error, of `work_item`. The lanes that err together are counted with one atomic, since a heap
-// that has run full must answer a million requests quickly. Relaxed: the host reads the log after
-// the kernel, and each slot of it belongs to one work-item.
+// Logs one error, of `work_item`. Any lane; lanes that report together share one atomic, since a
+// heap that is full must answer a million requests quickly. Relaxed: the host reads the log after
+// the kernel, and each record belongs to one work-item.
 static inline void kma_report_of(global kma_heap_header *heap, uint code, uint ref, ulong size,
                                  ulong work_item, uint site)
 {
     global kma_atomic_u32 *count = &heap->errors.count[code];
     uint n = 0;
-#if KMA_IS_CPU && KMA_LANES == KMA_LANES_SUBGROUP // as kma_world_new (objects/blocks.cl)
+#if KMA_IS_CPU && KMA_LANES == KMA_LANES_SUBGROUP // Intel's CPUs: see objects/blocks.cl
     n = kma_count_errors(count, 1);
 #else
     const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)count);
@@ -52,21 +52,21 @@ static inline void kma_report_of(global kma_heap_header *heap, uint code, uint r
     kma_write_record(heap, code, n, ref, size, work_item, site);
 }
 
-// One error of the calling work-item.
+// Logs one error of the calling work-item.
 static inline void kma_report(global kma_heap_header *heap, uint code, uint ref, ulong size)
 {
     kma_report_of(heap, code, ref, size, kma_linear_global_id(), 0);
 }
 
-// For the record of a pointer that is no block: the ref of the unit that it leads into, 0 outside
-// the heap's buffer, where the 32 bits of a ref would name another place.
+// Returns the ref to log for a pointer that is no block: that of the unit it points into. Returns 0
+// outside the heap's buffer, where the 32 bits of a ref would name another address.
 static inline uint kma_wrong_ref(const global kma_heap_header *heap, const global void *ptr)
 {
-    const ulong offset = (ulong)ptr - (ulong)heap; // of a pointer below the heap: huge
+    const ulong offset = (ulong)ptr - (ulong)heap; // huge for a pointer below the heap
     return offset < heap->bytes ? (uint)(offset / KMA_UNIT) : 0;
 }
 
-// This work-item's share of an empty log.
+// Clears one work-item's share of the log.
 static inline void kma_error_log_init(global kma_error_log *log, size_t me, size_t work_items)
 {
     for (size_t i = me; i < KMA_ERROR_CODES * KMA_ERROR_KEPT; i += work_items) {
@@ -80,7 +80,7 @@ static inline void kma_error_log_init(global kma_error_log *log, size_t me, size
         kma_store_u32(&log->count[i], 0, KMA_RELAXED);
 }
 
-// What the header of a heap that this program initialises says.
+// Writes the header of a heap that this program initialises.
 static inline void kma_heap_header_init(global kma_heap_header *header, uint kind, ulong bytes,
                                         ulong max_bytes, uint begin, uint limit, uint guard)
 {
@@ -97,16 +97,16 @@ static inline void kma_heap_header_init(global kma_heap_header *header, uint kin
     header->collector = 0;
 }
 
-// Whether the buffer is a heap of that kind, as far as its first bytes tell.
+// True if the buffer begins like a heap of that kind.
 static inline bool kma_heap_exists(const global kma_heap_header *header, uint kind)
 {
     return header->magic == KMA_HEAP_MAGIC && header->layout == KMA_HEAP_LAYOUT &&
            header->kind == kind;
 }
 
-// Whether the buffer is a heap of that kind and of this program's flavour; says so in its log if it
-// is another heap. (A buffer that is no heap at all may be too small for a log: then only the
-// caller's NULL tells.)
+// True if the buffer is a heap of that kind which this program can use: same KMA_DEBUG and, for a
+// superblock heap, same width of atomics. Any other heap gets a BAD_HEAP record. A buffer that is
+// no heap gets none: it may be too small for a log.
 static inline bool kma_heap_is(global void *heap, uint kind)
 {
     global kma_heap_header *header = (global kma_heap_header *)heap;

@@ -1,14 +1,13 @@
-// kma_KIND_free and _usable_size, for the kinds that know their blocks' sizes. The kind's file
-// defines KMA_KIND as its name and KMA_KIND_COLD as the attribute of free and realloc. It includes
-// this text behind
+// kma_KIND_free and _usable_size, for kinds that know their blocks' sizes. The kind's file defines
+// KMA_KIND as its name and KMA_KIND_COLD as the attribute of free and realloc. It includes this
+// file after
 //
 //   void   kma_KIND_release    (heap, ptr)  frees the block at `ptr`; a record if there is none
-//   size_t kma_KIND_block_bytes(heap, ptr)  bytes of the allocated block at `ptr`; 0 if there is none
+//   size_t kma_KIND_block_bytes(heap, ptr)  bytes of the allocated block at `ptr`; 0 if none
 
-// Ends a block's life; NULL is allowed. Any work-item of the same or a later kernel, converged or
-// not. Release: pairs with the acquire of the malloc that returns the memory next. A pointer that
-// is no block start, or whose block is free already, goes into the error log and nothing else
-// happens.
+// Frees a block; NULL is allowed. Any lane, of the kernel that allocated the block or of a later
+// one. Release: pairs with the acquire of the malloc that returns the memory next. A pointer to no
+// living block is logged and otherwise ignored.
 static inline KMA_KIND_COLD void KMA_OF_KIND(_free)(global KMA_OF_KIND() *heap, global void *ptr)
 {
 #if KMA_DEBUG
@@ -24,8 +23,8 @@ static inline KMA_KIND_COLD void KMA_OF_KIND(_free)(global KMA_OF_KIND() *heap, 
 #endif
 }
 
-// The bytes that the block at `ptr` may use, at least those asked for; 0 if `ptr` is no living
-// block.
+// Returns the bytes that the block at `ptr` may use, at least those requested; 0 if `ptr` is no
+// living block.
 static inline size_t KMA_OF_KIND(_usable_size)(global KMA_OF_KIND() *heap, global void *ptr)
 {
 #if KMA_DEBUG

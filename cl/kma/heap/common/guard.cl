@@ -1,9 +1,12 @@
 // Guarded blocks (KMA_DEBUG 2 and 3), for heaps of any kind: red zones around a block, poison in a
-// freed one, and who took it. guard_layout.cl has the picture.
+// freed one, and the work-item that took it. guard_layout.cl has the drawing.
 //
-// A heap takes kma_guard_units for a request and opens the block that it got; at a free it closes
-// the block, puts it into the quarantine (quarantine.cl), and frees what leaves that. `heap` is
-// always the heap's header.
+// 1. malloc takes kma_guard_units from the heap for a request; kma_guard_open prepares them.
+// 2. free ends the block (kma_guard_close) and puts it into the quarantine (quarantine.cl).
+// 3. free then checks the block that leaves the quarantine in exchange (kma_guard_leave), and
+//    returns that one to the heap.
+//
+// `heap` is always the heap's header.
 #ifndef KMA_HEAP_COMMON_GUARD_CL
 #define KMA_HEAP_COMMON_GUARD_CL
 
@@ -23,7 +26,8 @@ static inline global kma_guard_block *kma_guard_block_of(global kma_heap_header 
     return (global kma_guard_block *)kma_deref_in(heap, ref - KMA_GUARD_FRONT);
 }
 
-// `keep_names`: of source files, which an error log that stays refers to.
+// Initialises one work-item's share of the guard's metadata. `keep_names` keeps the source files'
+// names, for an error log that stays and refers to them.
 static inline void kma_guard_init(global kma_guard *guard, bool keep_names, size_t me,
                                   size_t work_items)
 {
@@ -32,8 +36,7 @@ static inline void kma_guard_init(global kma_guard *guard, bool keep_names, size
     kma_quarantine_init(&guard->quarantine, me, work_items);
 }
 
-// Bytes that a heap must have for `bytes` at a multiple of `align`; at the end of numbers the
-// largest.
+// Returns the bytes that the heap itself allocates for `bytes` at a multiple of `align`; saturates.
 static inline ulong kma_guarded_bytes(ulong align, ulong bytes)
 {
     const ulong units = kma_guard_units(align <= KMA_UNIT ? 1 : align / KMA_UNIT, bytes);
@@ -58,7 +61,7 @@ static inline KMA_OUTLINE bool kma_guard_has_only(global kma_heap_header *heap, 
     return other == 0;
 }
 
-// The red zone behind a block begins at its very next byte.
+// Writes the red zone behind a block, from the byte after the block's last.
 static inline void kma_guard_close_behind(global kma_heap_header *heap, kma_ref ref, ulong bytes)
 {
     global uchar *block = (global uchar *)kma_deref_in(heap, ref);
@@ -80,9 +83,8 @@ static inline bool kma_guard_sum_is_right(const global kma_guard_block *block, k
     return block->sum == kma_guard_sum(block->bytes, block->raw, block->work_item, ref);
 }
 
-// Begins the life of a block of `bytes`, in kma_guard_units from `raw` on, which are the caller's;
-// returns its ref. All of them are written, so that no guard of an earlier block can be found in
-// this one.
+// Begins the life of a block of `bytes` in the caller's kma_guard_units from `raw` on; returns its
+// ref. Writes all of these units: no guard of an earlier block can be found in this one.
 static inline kma_ref kma_guard_open(global kma_heap_header *heap, kma_ref raw, uint align_units,
                                      ulong bytes)
 {
@@ -100,8 +102,8 @@ static inline kma_ref kma_guard_open(global kma_heap_header *heap, kma_ref raw, 
     return ref;
 }
 
-// Gives a living block another size, of no more units. What it does not need any more is as if it
-// was never written: a heap that walks from block to block on the host passes over it.
+// Resizes a living block to at most its present units. Units that it no longer needs look as if
+// never written: a host walk from block to block skips them.
 static inline void kma_guard_resize(global kma_heap_header *heap, kma_ref ref, ulong bytes)
 {
     global kma_guard_block *block = kma_guard_block_of(heap, ref);
@@ -115,19 +117,19 @@ static inline void kma_guard_resize(global kma_heap_header *heap, kma_ref ref, u
                        KMA_GUARD_FRESH);
 }
 
-// The ref of `ptr` if a guarded block can be there: aligned, and all in front of it between the
-// heap's begin and `end`.
+// Returns the ref of `ptr` if a guarded block can be there: aligned, below `end`, and with space
+// for its guard after the heap's begin. Else KMA_NULL.
 static inline kma_ref kma_guard_ref(global kma_heap_header *heap, global void *ptr, uint end)
 {
-    const size_t offset = (size_t)ptr - (size_t)heap; // of a pointer below the heap: huge
+    const size_t offset = (size_t)ptr - (size_t)heap; // huge for a pointer below the heap
     const size_t unit = offset / KMA_UNIT;
     const bool can_be =
         offset % KMA_UNIT == 0 && unit >= (size_t)heap->begin + KMA_GUARD_FRONT && unit < end;
     return can_be ? (kma_ref)unit : KMA_NULL;
 }
 
-// The first unit of the heap's own block, if a block at `ref` (or KMA_NULL) looks alive; else
-// KMA_NULL. The heap knows whether it gave that unit to anybody.
+// Returns the first unit of the heap's own block if the block at `ref` looks alive; else KMA_NULL,
+// also for KMA_NULL. Only the heap can tell whether it handed out that unit.
 static inline kma_ref kma_guard_raw(global kma_heap_header *heap, kma_ref ref)
 {
     if (ref == KMA_NULL ||
@@ -136,14 +138,14 @@ static inline kma_ref kma_guard_raw(global kma_heap_header *heap, kma_ref ref)
     return kma_guard_block_of(heap, ref)->raw;
 }
 
-// Ends the life of the block at `ref`, or leaves a record: exactly one of several that free the
-// same block does. `is_mine`: whether the heap gave kma_guard_raw to somebody. Afterwards the block
-// is `state`, HELD or FREED.
+// Ends the life of the block at `ref` and sets its state, HELD or FREED; else logs an error and
+// returns false. Of several frees of one block exactly one succeeds. `is_mine`: the heap did hand
+// out kma_guard_raw of the block. Damaged red zones are logged too.
 static inline bool kma_guard_close(global kma_heap_header *heap, kma_ref ref, bool is_mine,
                                    uint state)
 {
     global kma_guard_block *block = kma_guard_block_of(heap, ref);
-    // its size would lead anywhere: it stays as it is
+    // the size cannot be trusted: the block stays as it is
     if (is_mine && !kma_guard_sum_is_right(block, ref)) {
         kma_report(heap, KMA_ERROR_OVERRUN, ref, 0);
         return false;
@@ -165,9 +167,9 @@ static inline bool kma_guard_close(global kma_heap_header *heap, kma_ref ref, bo
     return true;
 }
 
-// Looks over a block that has left the quarantine; returns the first unit of the heap's own block,
-// which the heap then frees, or KMA_NULL if it cannot be known any more. A `ref` outside the blocks
-// leaves a record and is not followed.
+// Checks a block that has left the quarantine and logs a write after its free. Returns the first
+// unit of the heap's own block, for the heap to free; KMA_NULL if the guard is damaged. A `ref`
+// outside the heap's blocks is logged and not followed.
 static inline kma_ref kma_guard_leave(global kma_heap_header *heap, kma_ref ref)
 {
     if (ref < heap->begin + KMA_GUARD_FRONT || ref >= heap->limit) {

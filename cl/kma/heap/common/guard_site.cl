@@ -1,6 +1,6 @@
-// With KMA_DEBUG 3: where in the program a block was taken. Each heap wraps its functions that give
-// blocks into macros of the same names, which tag what they return with the caller's file and line
-// (KMA_TAGGED).
+// With KMA_DEBUG 3: where in the program a block was taken. Each heap wraps its allocation
+// functions in macros of the same names, which tag the returned block with the caller's file and
+// line (KMA_TAGGED).
 #ifndef KMA_HEAP_COMMON_GUARD_SITE_CL
 #define KMA_HEAP_COMMON_GUARD_SITE_CL
 
@@ -10,7 +10,7 @@
 
 #define KMA_TAGGED(block) kma_guard_tagged(block, __FILE__, __LINE__)
 
-// The end of the name, if there is no room for all of it.
+// Writes a file's name; a name that is too long keeps its end.
 static inline void kma_guard_write_name(global uchar *to, constant char *name, uint length)
 {
     const uint from = length < KMA_GUARD_NAME ? 0 : length - (KMA_GUARD_NAME - 1);
@@ -19,15 +19,15 @@ static inline void kma_guard_write_name(global uchar *to, constant char *name, u
     to[length - from] = 0;
 }
 
-// The number of a source file, from 1 on; 0 if there were KMA_GUARD_FILES others before. Files are
-// known by a hash of their names; the host reads the names when no kernel runs.
+// Returns the number of a source file, from 1 on; 0 if KMA_GUARD_FILES others came first. Any lane.
+// Files are identified by a hash of their names; the host reads the names when no kernel runs.
 static inline KMA_OUTLINE uint kma_guard_file_number(global kma_guard *guard, constant char *name)
 {
     uint length = 0;
     uint hash = 0;
     for (; name[length] != 0; length++)
         hash = hash * 31 + (uchar)name[length];
-    hash |= 1; // 0 is nobody's
+    hash |= 1; // 0 marks an unused entry
     for (uint i = 0; i < KMA_GUARD_FILES; i++) {
         global kma_guard_file *file = &guard->files[(hash + i) % KMA_GUARD_FILES];
         uint found = kma_load_u32(&file->hash, KMA_RELAXED);
@@ -44,8 +44,8 @@ static inline KMA_OUTLINE uint kma_guard_file_number(global kma_guard *guard, co
     return 0;
 }
 
-// Notes in the block at `ptr`, new and the caller's own, where it was taken; returns `ptr`, which
-// may be NULL. Which heap it is in, the block tells.
+// Records where the block at `ptr` was taken; returns `ptr`, which may be NULL. The block is new
+// and the caller's own. Its state holds its ref, which leads to its heap.
 static inline global void *kma_guard_tagged(global void *ptr, constant char *file, uint line)
 {
     if (!ptr)

@@ -1,6 +1,6 @@
-// With KMA_DEBUG 2: the life of a guarded block (guard.cl) in a heap that reuses memory. The kind's
-// file includes this text behind its kma_KIND_release and kma_KIND_block_bytes (common/free.cl),
-// with KMA_KIND defined as its name.
+// With KMA_DEBUG 2 and 3: the life of a guarded block (guard.cl) in a heap that reuses memory. The
+// kind's file includes this file after its kma_KIND_release and kma_KIND_block_bytes
+// (common/free.cl), with KMA_KIND defined as its name.
 
 // Frees a block that has left the quarantine.
 static inline void KMA_OF_KIND(_release_held)(global KMA_OF_KIND() *heap, kma_ref ref)
@@ -10,7 +10,8 @@ static inline void KMA_OF_KIND(_release_held)(global KMA_OF_KIND() *heap, kma_re
         KMA_OF_KIND(_release)(heap, kma_deref_in(heap, raw));
 }
 
-// Moves a guarded block into the quarantine, and frees the block that leaves it in exchange.
+// Moves a guarded block into the quarantine and frees the block that leaves it in exchange. Logs an
+// error if `ptr` is no living block.
 static inline void KMA_OF_KIND(_retire)(global KMA_OF_KIND() *heap, global void *ptr)
 {
     const kma_ref ref = kma_guard_ref(&heap->header, ptr, heap->header.limit);
@@ -27,8 +28,9 @@ static inline void KMA_OF_KIND(_retire)(global KMA_OF_KIND() *heap, global void 
         KMA_OF_KIND(_release_held)(heap, out);
 }
 
-// Frees all blocks in the quarantine, one look at each of its places: a lone caller gets NULL only
-// if no freed block would have done. Work-items begin at different places and share the blocks.
+// Frees all blocks in the quarantine, looking once at each entry: a later malloc of a lone caller
+// fails only if no freed block would do. Work-items begin at different entries and share the
+// blocks.
 static inline void KMA_OF_KIND(_empty_quarantine)(global KMA_OF_KIND() *heap)
 {
     global kma_quarantine *quarantine = &kma_guard_of(&heap->header)->quarantine;
@@ -40,7 +42,7 @@ static inline void KMA_OF_KIND(_empty_quarantine)(global KMA_OF_KIND() *heap)
     }
 }
 
-// The ref of `ptr` if it is a living block, else KMA_NULL.
+// Returns the ref of `ptr` if it is a living block, else KMA_NULL.
 static inline kma_ref KMA_OF_KIND(_living)(global KMA_OF_KIND() *heap, global void *ptr)
 {
     const kma_ref ref = kma_guard_ref(&heap->header, ptr, heap->header.limit);

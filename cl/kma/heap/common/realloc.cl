@@ -1,14 +1,14 @@
-// kma_KIND_realloc and _realloc_sized, for the kinds that know their blocks' sizes. The kind's file
-// includes this text behind common/free.cl, with the same macros defined, and
+// kma_KIND_realloc and _realloc_sized, for kinds that know their blocks' sizes. The kind's file
+// includes this file after common/free.cl, with the same macros defined, and after
 //
 //   void *kma_KIND_replace(heap, ptr, usable, bytes)
 //
-// which returns memory of `bytes`: `ptr` itself, a block of `usable` bytes, if it can be made
-// longer where it is, else a new block, aligned by kma_kept_align; NULL if there is no room.
+// which returns memory of `bytes`: `ptr` itself, a block of `usable` bytes, if it can grow in
+// place; else a new block, aligned by kma_kept_align; NULL if there is no memory.
 
-// Gives a block the size `bytes`: in place if possible, else the contents move to a new block. NULL
-// leaves the old block as it is, except bytes = 0, which frees it. A NULL `ptr` makes it malloc. A
-// pointer that is no living block gives NULL and a record.
+// Resizes a block to `bytes`: in place if possible, else its contents move to a new block. NULL if
+// there is no memory; the old block then stays. `bytes` = 0 frees the block and returns NULL. A
+// NULL `ptr` makes it malloc. A pointer that is no living block gives NULL and a record. Any lane.
 static inline KMA_KIND_COLD global void *KMA_OF_KIND(_realloc)(global KMA_OF_KIND() * heap,
                                                                global void *ptr, size_t bytes)
 {
@@ -37,7 +37,7 @@ static inline KMA_KIND_COLD global void *KMA_OF_KIND(_realloc)(global KMA_OF_KIN
     return moved;
 }
 
-// kma_KIND_realloc, for programs that run on heaps without block sizes, too.
+// kma_KIND_realloc, for programs that also run on heaps which do not know their blocks' sizes.
 static inline global void *KMA_OF_KIND(_realloc_sized)(global KMA_OF_KIND() *heap, global void *ptr,
                                                        size_t old_bytes, size_t bytes)
 {

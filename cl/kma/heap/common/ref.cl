@@ -1,14 +1,15 @@
-// kma_ref: a place in a heap as a 32-bit number that means the same on the device, on the host, and
-// after a copy.
+// kma_ref: an address in a heap as a 32-bit number that means the same on the device, on the host,
+// and after a copy of the heap. It is the offset from the heap's start in units of 16 bytes; 0 is
+// null.
 //
-// It is the offset from the heap's start in units of 16 bytes; 0 is null. What one work-item
-// builds, another may follow only if it was published with release and found with acquire; OpenCL
-// C's own fences do not give that on every device, so the operations for it are here:
+// A work-item may follow another's ref only if that was published with release and read with
+// acquire. OpenCL C's own fences do not guarantee this on every device; these operations do:
 //
-//   kma_ref   kma_ref_load_acquire (at)                     then what `at` refers to may be read
-//   void      kma_ref_store_release(at, ref)                after what `ref` refers to was written
-//   kma_ref   kma_ref_cas          (at, expected, desired)  both: the value before; stored iff that == expected
-//   void      kma_ref_init         (at, ref)                before others know `at`
+//   kma_ref kma_ref_load_acquire (at)       afterwards the memory that the ref names may be read
+//   void    kma_ref_store_release(at, ref)  after the memory that `ref` names was written
+//   kma_ref kma_ref_cas          (at, expected, desired)  acquire and release; returns the value
+//                                           before, and stores iff that equals `expected`
+//   void    kma_ref_init         (at, ref)  relaxed; before other lanes know `at`
 #ifndef KMA_HEAP_COMMON_REF_CL
 #define KMA_HEAP_COMMON_REF_CL
 
@@ -19,7 +20,7 @@ typedef uint kma_ref;
 typedef kma_atomic_u32 kma_atomic_ref;
 #define KMA_NULL 0u
 
-// `place` is 0 or a 16-byte-aligned address in the heap that starts at `heap`.
+// Returns the ref of `place`, which is 0 or a 16-byte-aligned address in the heap at `heap`.
 static inline kma_ref kma_ref_in(global void *heap, global void *place)
 {
     return place ? (kma_ref)((size_t)((global uchar *)place - (global uchar *)heap) / KMA_UNIT)

@@ -1,6 +1,6 @@
-// What a heap tells of itself, declared once: the list makes the struct that kernels fill in
-// (stats.cl), the host library's kma::HeapStats and its text. A macro only, so that public headers
-// of the host library can include it.
+// A heap's statistics, declared once. The list generates the struct that kernels fill in
+// (stats.cl), the host library's kma::HeapStats and its text. A macro only: public headers of the
+// host library can include it.
 //
 //   FIELD(name, what it counts)
 #ifndef KMA_HEAP_COMMON_STATS_LIST_CL

@@ -1,14 +1,14 @@
-// What the kernels of all kinds that count a heap's statistics share.
+// What the statistics kernels of all kinds share.
 #ifndef KMA_HEAP_COMMON_STATS_SUM_CL
 #define KMA_HEAP_COMMON_STATS_SUM_CL
 
 #include "kma/platform/memory.cl"
 #include "kma/heap/common/stats.cl"
 
-// The size of the one work-group that counts a heap of many parts.
+// Size of the one work-group that counts a heap of many parts.
 #define KMA_STATS_WORK_ITEMS 64
 
-// Adds what one work-item counted.
+// Adds one work-item's counts.
 static inline void kma_stats_add(kma_heap_stats *sum, kma_heap_stats part)
 {
     sum->used += part.used;
@@ -18,7 +18,7 @@ static inline void kma_stats_add(kma_heap_stats *sum, kma_heap_stats part)
     sum->superblocks_full += part.superblocks_full;
 }
 
-// Writes what the header tells: sizes and errors. Zeros if there is no heap.
+// Writes what the header tells: sizes and error counts. Zeros if there is no heap.
 static inline void kma_stats_of_header(kma_heap_stats *stats, global kma_heap_header *header,
                                        bool exists)
 {

@@ -1,4 +1,4 @@
-// How a buffer becomes a scatter heap, and a larger one. For kernels that nothing else overlaps.
+// Makes a buffer a scatter heap, and a heap larger. No other kernel may use the buffer meanwhile.
 #ifndef KMA_HEAP_SCATTER_INIT_CL
 #define KMA_HEAP_SCATTER_INIT_CL
 
@@ -6,10 +6,10 @@
 #include "kma/heap/common/guard.cl"
 #include "kma/heap/scatter/place.cl"
 
-// Prepares a buffer of `bytes`, which may become `max_bytes` (`bytes` or less: it does not grow),
-// with pages of 2^shift units and super blocks of 2^super_shift pages; the plan for them must have
-// at least one page. Called by all work-items of one launch that nothing else overlaps. Touches the
-// metadata only, those of pages to come too. `keep_log`: what remains is the error log.
+// Makes a heap of a buffer of `bytes` that may grow to `max_bytes` (no growth if that is not more),
+// with pages of 2^shift units and regions of 2^super_shift pages. The plan must have at least one
+// page. Called by all work-items of one launch. Writes metadata only, also that of pages to come.
+// `keep_log`: leaves the error log as it is.
 static inline void kma_scatter_init(global kma_scatter *heap, ulong bytes, ulong max_bytes,
                                     uint shift, uint super_shift, bool keep_log, size_t me,
                                     size_t work_items)
@@ -37,7 +37,7 @@ static inline void kma_scatter_init(global kma_scatter *heap, ulong bytes, ulong
                       (i < plan.pages ? KMA_SCATTER_FREE : 0) |
                           kma_scatter_word(KMA_SCATTER_UNUSED, 0),
                       KMA_RELAXED);
-    // of the free pages; the lists are empty
+    // the tree of free pages; the lists are empty
     kma_bit_tree_init(trees, plan.room, plan.pages, me, work_items);
     for (size_t i = plan.tree_words + me;
          i < (size_t)plan.tree_words * (kma_scatter_classes(shift) + 1); i += work_items)
@@ -51,7 +51,7 @@ static inline void kma_scatter_init(global kma_scatter *heap, ulong bytes, ulong
 #endif
 }
 
-// Makes of a buffer of at least sizeof(kma_scatter) a heap without pages: every request is too
+// Makes a heap without pages of a buffer of at least sizeof(kma_scatter): every request is too
 // large for it, every block foreign to it. Called as kma_scatter_init.
 static inline void kma_scatter_init_empty(global kma_scatter *heap, ulong bytes, size_t me,
                                           size_t work_items)
@@ -67,9 +67,9 @@ static inline void kma_scatter_init_empty(global kma_scatter *heap, ulong bytes,
     kma_heap_header_init(&heap->header, KMA_KIND_SCATTER, bytes, bytes, begin, begin, 0);
 }
 
-// The heap's contents were copied into a buffer of `bytes`, this one, and the pages for which there
-// is room now are free. Fewer bytes than before or more than max_bytes leave the heap as it was. By
-// one work-group of a launch that nothing else overlaps; a barrier is in it.
+// Makes the heap larger, after its contents were copied into this buffer of `bytes`; the new pages
+// are free. Does nothing for fewer bytes than before or more than max_bytes. Called by one
+// work-group of a launch; has a barrier.
 static inline void kma_scatter_grow(global kma_scatter *heap, ulong bytes, size_t me,
                                     size_t work_items)
 {

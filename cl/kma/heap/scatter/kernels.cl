@@ -1,7 +1,6 @@
-// The kernels that prepare a scatter heap on a plain buffer, make it larger and empty it, and the
-// one that counts what is in it. The host library launches them; so can any other program, built
-// with the same -DKMA_DEBUG (and, on NVIDIA GPUs before Volta, -DKMA_NV_ARCH) as the kernels that
-// use the heap.
+// Kernels that make a scatter heap of a plain buffer, make it larger, empty it, and count what is
+// in it. The host library launches them; any other program can, if it is built with the same
+// -DKMA_DEBUG (and, on NVIDIA GPUs before Volta, -DKMA_NV_ARCH) as the kernels that use the heap.
 #ifndef KMA_HEAP_SCATTER_KERNELS_CL
 #define KMA_HEAP_SCATTER_KERNELS_CL
 
@@ -21,33 +20,32 @@ static inline void kma_scatter_prepare(global kma_scatter *heap, ulong bytes, ul
         kma_scatter_init_empty(heap, bytes, get_global_id(0), get_global_size(0));
 }
 
-// `bytes`, an unsigned number of 64 bits, is the size of the buffer; `shift` (8, 9 or 10) makes
-// pages of 16 << shift bytes, `super_shift` (0 … 16) super blocks of 2^super_shift pages. Without
-// room for one page, or with another shift, it is a heap in which every request is too large; a
-// buffer of less than sizeof(kma_scatter), which is 4,224, stays as it is. Any number of
-// work-items, one dimension; about one for each 16 KiB of heap.
+// Makes a heap of a buffer of `bytes`, with pages of 16 << shift bytes (`shift` 8, 9 or 10) and
+// regions of 2^super_shift pages (0 … 16). Without space for one page, or with another shift, every
+// request is too large. A buffer of less than sizeof(kma_scatter), which is 4,224, stays as it is.
+// Any number of work-items, one dimension; about one for each 16 KiB.
 kernel void kma_scatter_init_kernel(global kma_scatter *heap, ulong bytes, uint shift,
                                     uint super_shift)
 {
     kma_scatter_prepare(heap, bytes, bytes, shift, super_shift);
 }
 
-// The same for a heap that may grow until it has `max_bytes`: `bytes` must have room for the
-// metadata of so large a heap, and one page.
+// The same for a heap that may grow to `max_bytes`. `bytes` must hold the metadata of the larger
+// heap and one page.
 kernel void kma_scatter_init_growing_kernel(global kma_scatter *heap, ulong bytes, ulong max_bytes,
                                             uint shift, uint super_shift)
 {
     kma_scatter_prepare(heap, bytes, max_bytes, shift, super_shift);
 }
 
-// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is
-// not more, or more than max_bytes, leaves the heap as it was. One work-group of any size.
+// Makes the heap larger: `heap` is a buffer of `bytes` into which the smaller one was copied whole.
+// Does nothing if that is not more, or more than max_bytes. One work-group of any size.
 kernel void kma_scatter_grow_kernel(global kma_scatter *heap, ulong bytes)
 {
     kma_scatter_grow(heap, bytes, get_local_id(0), get_local_size(0));
 }
 
-// Frees all blocks at once; every ref and pointer is void. The error log stays.
+// Frees all blocks at once; all refs and pointers become invalid. The error log stays.
 kernel void kma_scatter_reset_kernel(global kma_scatter *heap)
 {
     if (heap->plan.pages != 0)
@@ -66,7 +64,7 @@ kernel void kma_scatter_clear_errors_kernel(global kma_scatter *heap)
 #undef KMA_KIND
 #endif
 
-// Adds one super block to a sum.
+// Adds one region to a sum.
 static inline void kma_scatter_stats_add(global kma_scatter *heap, kma_heap_stats *sum, uint super)
 {
     const kma_scatter_heap sc = kma_scatter_open(heap);
@@ -84,7 +82,7 @@ static inline void kma_scatter_stats_add(global kma_scatter *heap, kma_heap_stat
         } else if (split >= KMA_SCATTER_HEAD) {
             sum->blocks += split == KMA_SCATTER_HEAD ? 1 : 0;
             sum->used += ((ulong)KMA_UNIT << shift);
-        // else damage, which the host's check() names
+        // a larger split is damage, which the host's check() reports
         } else if (split < kma_scatter_classes(shift)) {
             sum->blocks += word & KMA_SCATTER_COUNT;
             sum->used +=
@@ -99,15 +97,15 @@ static inline void kma_scatter_stats_add(global kma_scatter *heap, kma_heap_stat
         sum->superblocks_full++;
 }
 
-// Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-group of
-// KMA_STATS_WORK_ITEMS.
+// Writes the statistics of a heap that no other kernel uses; zeros for a buffer without a heap. One
+// work-group of KMA_STATS_WORK_ITEMS.
 __attribute__((reqd_work_group_size(KMA_STATS_WORK_ITEMS, 1, 1))) kernel void
 kma_scatter_stats_kernel(global kma_scatter *heap, global kma_heap_stats *stats)
 {
     local kma_heap_stats parts[KMA_STATS_WORK_ITEMS];
     const bool exists = kma_heap_exists(&heap->header, KMA_KIND_SCATTER);
     const uint supers = exists && heap->plan.pages != 0 ? heap->plan.supers : 0;
-    kma_heap_stats mine = {0}; // all of it: it is copied as a whole
+    kma_heap_stats mine = {0}; // all bytes: it is copied as a whole
     for (uint super = (uint)get_local_id(0); super < supers; super += KMA_STATS_WORK_ITEMS)
         kma_scatter_stats_add(heap, &mine, super);
 #if KMA_DEBUG >= 2

@@ -1,17 +1,18 @@
-// The scatter heap in memory. Types and sizes only, shared with the host library like header.cl;
-// the including side also has kma_highest_bit.
+// The scatter heap in memory. Types and sizes only, shared with the host library like header.cl.
+// The including file provides kma_highest_bit.
 //
-//   0                                                                                        begin          limit
-//   | kma_scatter | cursors | full   | usage table | trees      | bitmaps        |   pad   | page 0 | page 1 | … |
-//   |             | 1 word  | 1 word | 1 word per  | 1 bit per  | 1 bit per 16 B |to 4 KiB | chunks of one size  |
-//   |             | each    | per    | page        | page each, | of each page   |         | each                |
-//   |             |         | super  |             | and above  |                |         |                     |
-//                             block
+//   0                                                                           begin    limit
+//   | kma_scatter | cursors | full   | usage table | trees     | bitmaps  | pad | page 0 | … |
+//   |             | 1 word  | 1 word | 1 word for  | 1 bit for | 1 bit    |  to | blocks of  |
+//   |             | each    | for a  | each page   | each page | for 16 B |   4 | one size   |
+//   |             |         | region |             | and above | of each  | KiB | each       |
+//   |             |         |        |             |           | page     |     |            |
 //
-// All that is written while kernels run lies in front of `begin`; the pages hold chunks and nothing
-// else. Per page of 4 KiB that is 39.1 bytes, of 16 KiB 136.1: 0.95 and 0.83 %.
+// All that kernels write lies in front of `begin`; pages hold blocks and nothing else. Metadata of
+// a page of 4 KiB: 39.1 bytes, 0.95 %; of 16 KiB: 136.1 bytes, 0.83 %. With KMA_DEBUG 2 and 3 a
+// kma_guard lies between trees and bitmaps.
 //
-// With KMA_DEBUG 2 there is a kma_guard between trees and bitmaps.
+// A region (the paper's super block; `super` in names) is 2^super_shift pages side by side.
 #ifndef KMA_HEAP_SCATTER_LAYOUT_CL
 #define KMA_HEAP_SCATTER_LAYOUT_CL
 
@@ -22,36 +23,36 @@
 
 #define KMA_SCATTER_NONE 0xffffffffu // no page
 
-// Units in a page are 2^shift: 4 KiB, 8 KiB or 16 KiB. (The tests of tests/host take less.)
+// A page has 2^shift units: 4 KiB, 8 KiB or 16 KiB. tests/host takes smaller numbers.
 #ifndef KMA_SCATTER_MIN_SHIFT
 #define KMA_SCATTER_MIN_SHIFT 8u
 #endif
 #define KMA_SCATTER_MAX_SHIFT 10u
-#define KMA_SCATTER_MAX_SUPER_SHIFT 16u // log2 of the pages of a super block
+#define KMA_SCATTER_MAX_SUPER_SHIFT 16u // log2 of the pages of a region
 
-// Where pages begin: the largest alignment this heap gives.
+// Where page 0 begins: the heap's largest alignment.
 #ifndef KMA_SCATTER_ALIGN
 #define KMA_SCATTER_ALIGN 4096u
 #endif
 
-// A page's word in the usage table. While it is not free: chunks reserved, and for which size the
-// page is split.
+// A page's word in the usage table: the blocks that are reserved, and the class that the page is
+// split for.
 //
 //   31     30 … 25   24 … 0
 //   | free | split | count |
 //
-// The count also has reservations that will be taken back at once because they came too late, at
-// most one for each work-item that runs; those may come while the page is free, or of a run, as
-// well. A free page's `split` says what it was before.
+// The count also has reservations that came too late and are taken back at once, at most one for
+// each running work-item. They may come while the page is free or part of a run. A free page's
+// `split` says what it was before.
 #define KMA_SCATTER_FREE        0x80000000u
 #define KMA_SCATTER_SPLIT_SHIFT 25u
 #define KMA_SCATTER_COUNT       0x01ffffffu
 // Values of `split` beside the classes:
 #define KMA_SCATTER_CLASSES 31u // at most; see kma_scatter_class_of
-// the first page of a run, which is one block; its length is in the first word of its bitmap
+// the first page of a run, which is one block; the first word of its bitmap has the length in pages
 #define KMA_SCATTER_HEAD    60u
 #define KMA_SCATTER_REST    61u // another page of a run
-// a free page that never was anything else; if it is not free, growth is still to bring it
+// a free page that was never used; without KMA_SCATTER_FREE a page that growth may bring
 #define KMA_SCATTER_UNUSED  63u
 
 static inline uint kma_scatter_word(uint split, uint count)
@@ -64,27 +65,26 @@ static inline uint kma_scatter_split(uint word)
     return (word & ~KMA_SCATTER_FREE) >> KMA_SCATTER_SPLIT_SHIFT;
 }
 
-// entries of tables by class; those behind the last are as the last, for lanes that want none
+// entries of tables by class; those beyond the last class repeat it, for lanes without a request
 #define KMA_SCATTER_SIZES 32u
 #define KMA_SCATTER_MOST_PAGES (1u << 24)
 
 #ifndef KMA_SCATTER_PLACES
-#define KMA_SCATTER_PLACES 128u // numbers of places, at most
+#define KMA_SCATTER_PLACES 128u // shards, at most
 #endif
 
-// Where everything is. Constant after the initialisation, but for growth, which changes `pages`,
-// `supers` and `limit`: all metadata have room for the pages that there may ever be, so that
-// nothing has to move.
+// Where everything is. Only growth changes it: `pages`, `supers` and `limit`. All metadata has
+// space for `room` pages from the start.
 typedef struct kma_scatter_plan {
     uint pages;
-    uint room;         // pages that the metadata have room for
+    uint room;         // pages that the metadata has space for
     uint shift;        // log2 of the units of a page
-    uint super_shift;  // log2 of the pages of a super block; the last one may have fewer
-    uint supers;       // super blocks
-    uint places;       // a power of two up to KMA_SCATTER_PLACES
-    // of each tree over the pages: that of the free ones, then one for each class
+    uint super_shift;  // log2 of the pages of a region; the last one may have fewer
+    uint supers;       // regions
+    uint places;       // shards: a power of two up to KMA_SCATTER_PLACES
+    // of each tree over the pages: the tree of free pages, then one for each class
     uint tree_words;
-    uint cursors;      // this and the rest: units from the heap's start
+    uint cursors;      // from here on: offsets in units from the heap's start
     uint full;
     uint table;
     uint trees;
@@ -94,11 +94,10 @@ typedef struct kma_scatter_plan {
     uint guard; // of the kma_guard; 0 if there is none
 } kma_scatter_plan;
 
-// A size of chunks, in numbers that need not be worked out again. Constant after the
-// initialisation.
+// A block size and what is computed from it. Constant after the initialization.
 typedef struct kma_scatter_size {
-    uint units;    // of a chunk
-    uint spots;    // chunks in a page
+    uint units;    // of a block
+    uint spots;    // blocks in a page
     uint by_units; // 2^32 / units, rounded down, at most 2^32 - 1; see kma_scatter_divide
     uint by_spots;
 } kma_scatter_size;
@@ -111,16 +110,16 @@ typedef struct kma_scatter {
     kma_scatter_plan plan;
     uint pad[7];
     kma_scatter_size sizes[KMA_SCATTER_SIZES];
-    kma_atomic_u32 active[KMA_SCATTER_PLACES];  // the super block in which each place begins
-    kma_atomic_u32 emptier[KMA_SCATTER_PLACES]; // where the place goes on when that is nearly full
-    kma_atomic_u32 next_run;               // page where the next run is looked for
+    kma_atomic_u32 active[KMA_SCATTER_PLACES];  // the region in which each shard begins
+    kma_atomic_u32 emptier[KMA_SCATTER_PLACES]; // the shard's next region when that is nearly full
+    kma_atomic_u32 next_run;               // page where the next search for a run begins
     uint pad_run[31];
 } kma_scatter;
 
-// ------ sizes of chunks --------------------------------------------------------------------------
+// ------ sizes of blocks --------------------------------------------------------------------------
 //
-// Up to an eighth of a page those of size_class.cl; above, what a page divided by 7, 6 … 1 is. The
-// number of a class grows with its chunks.
+// Up to an eighth of a page the classes of size_class.cl; above, a page divided by 7, 6 … 1. A
+// class's number grows with its size.
 
 static inline uint kma_scatter_small_classes(uint shift)
 {
@@ -132,7 +131,7 @@ static inline uint kma_scatter_classes(uint shift)
     return kma_scatter_small_classes(shift) + 7;
 }
 
-// The smallest class whose chunks have at least `units`, which is at most a page.
+// Returns the smallest class of at least `units`, which are at most a page.
 static inline uint kma_scatter_class_of(uint units, uint shift)
 {
     return units <= 1u << (shift - 3)
@@ -140,7 +139,7 @@ static inline uint kma_scatter_class_of(uint units, uint shift)
                : kma_scatter_small_classes(shift) + 7 - (1u << shift) / units;
 }
 
-// Units of a chunk.
+// Units of a block.
 static inline uint kma_scatter_units(uint size_class, uint shift)
 {
     const uint small = kma_scatter_small_classes(shift);
@@ -148,7 +147,7 @@ static inline uint kma_scatter_units(uint size_class, uint shift)
                               : (1u << shift) / (7 - (size_class - small));
 }
 
-// Chunks in a page.
+// Blocks in a page.
 static inline uint kma_scatter_spots(uint size_class, uint shift)
 {
     const uint small = kma_scatter_small_classes(shift);
@@ -156,7 +155,7 @@ static inline uint kma_scatter_spots(uint size_class, uint shift)
                               : 7 - (size_class - small);
 }
 
-// Whether a page is split, with a chunk that nobody has reserved.
+// True if a page with this word is split and has a block that is not reserved.
 static inline bool kma_scatter_has_room(uint word, uint shift)
 {
     const uint split = kma_scatter_split(word);
@@ -176,7 +175,7 @@ static inline kma_scatter_size kma_scatter_size_of(uint size_class, uint shift)
 
 // ------ the plan ---------------------------------------------------------------------------------
 
-// Largest power of two that is at most `value`, from 1 to `most`.
+// The largest power of two that is at most `value`, clamped to 1 … `most`.
 static inline uint kma_scatter_power(uint value, uint most)
 {
     return value <= 1 ? 1 : min(1u << kma_highest_bit(value), most);
@@ -187,8 +186,8 @@ static inline uint kma_scatter_supers(uint pages, uint super_shift)
     return (pages >> super_shift) + ((pages & ((1u << super_shift) - 1)) != 0 ? 1 : 0);
 }
 
-// Of a heap with so many pages and that KMA_DEBUG, however many bytes that takes; the fields in
-// units wrap beyond 64 GiB. `*end` is the exact number of units.
+// The plan of a heap of so many pages, whatever its size; fields in units wrap beyond 64 GiB.
+// `*end` becomes the exact number of units.
 static inline kma_scatter_plan kma_scatter_plan_of(uint pages, uint shift, uint super_shift,
                                                    uint debug, ulong *end)
 {
@@ -223,13 +222,13 @@ static inline kma_scatter_plan kma_scatter_plan_of(uint pages, uint shift, uint 
     return plan;
 }
 
-// The plan with the most pages that `bytes` have room for; 0 pages if there is none.
+// The plan with the most pages that fit into `bytes`; 0 pages if none fits.
 static inline kma_scatter_plan kma_scatter_plan_for(ulong bytes, uint shift, uint super_shift,
                                                     uint debug)
 {
-    const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu);     // as far as refs reach
-    uint pages = 0;                                                    // fit
-    // do not, or are too many
+    const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu);     // what refs reach
+    uint pages = 0;                                                    // that fit
+    // that do not fit, or are too many
     uint beyond = (uint)min(units >> shift, (ulong)KMA_SCATTER_MOST_PAGES) + 1;
     ulong end;
     kma_scatter_plan plan = kma_scatter_plan_of(pages, shift, super_shift, debug, &end);
@@ -247,7 +246,7 @@ static inline kma_scatter_plan kma_scatter_plan_for(ulong bytes, uint shift, uin
     return plan;
 }
 
-// The same plan with only those of its pages that a heap of `bytes` has yet.
+// The plan with only as many of its pages as a heap of `bytes` holds.
 static inline kma_scatter_plan kma_scatter_plan_within(kma_scatter_plan plan, ulong bytes)
 {
     const ulong units = bytes / KMA_UNIT;
@@ -258,7 +257,7 @@ static inline kma_scatter_plan kma_scatter_plan_within(kma_scatter_plan plan, ul
     return plan;
 }
 
-// The plan of a heap that has `bytes` and may grow until it has `max_bytes`.
+// The plan of a heap that has `bytes` and may grow to `max_bytes`.
 static inline kma_scatter_plan kma_scatter_plan_growing(ulong bytes, ulong max_bytes, uint shift,
                                               uint super_shift, uint debug)
 {

@@ -1,36 +1,36 @@
-// A page of the scatter heap: how its chunks are reserved, found, and given back (ScatterAlloc, 6.1
-// and 6.2).
+// A page of the scatter heap: how its blocks are reserved, claimed and freed (ScatterAlloc, 6.1,
+// 6.2).
 //
-// Who wants chunks adds their number to the page's count; if that stays within the page's spots,
-// they are his, and he looks for that many clear bits in the page's bitmap. Who frees clears the
-// bit, then takes one off the count. So
+// 1. Reserve: add the number of blocks to the page's count (acquire). What stays within the page's
+//    blocks is the caller's; it takes the rest back.
+// 2. Claim: find and set as many clear bits in the page's bitmap (acquire).
+// 3. Free: clear the bit (release), then subtract from the count (release).
 //
-//   count == bits set + bits that somebody is about to set or has just cleared + reservations that
-//   came too late chunks that are reserved <= spots,
+//   count == bits set + bits about to be set or just cleared + reservations that came too late
+//   blocks reserved <= blocks of the page
 //
-// and there is a clear bit for everybody who has a reservation.
+// There is a clear bit for each reservation.
 //
-// The paper has the size of a page's chunks in another word than their count, and locks the page
-// while it takes the size away. Here both are in one word: an add tells for which size it reserved,
-// whatever the page was when he looked, and only a page without any reservation becomes free. Who
-// finds himself in a page that does not suit takes his add back; and who brings the count to 0, by
-// whatever subtraction, makes the page free.
+// The paper has a page's size and its count in two words, and locks the page to change the size.
+// Here both are in one word: an add returns the size for which it reserved, whatever the page was
+// before, and only a page without reservations becomes free. If an add met the wrong size, its
+// work-item takes it back. The work-item that brings the count to 0 makes the page free.
 //
 // States of a page, by its word:
 //
-//             +---------- split, by compare-and-swap ----------+
-//             |                                                v
-//   FREE  <-- count 0, by compare-and-swap --  class c, count < spots  <--->  class c, full
-//             |                                                         (the others pass by)
-//             +---- run: each page by compare-and-swap ------> HEAD or REST
+//            +---------- split, by compare-and-swap ----------+
+//            |                                                v
+//  FREE  <-- count 0, by compare-and-swap --  class c, count < spots  <--->  class c, full
+//            |                                                         (requests pass by)
+//            +---- run: each page by compare-and-swap ------> HEAD or REST
 //
-// Which pages may have room is in scatter/regions.cl.
+// scatter/regions.cl says which pages may have free blocks.
 //
-// Orders: splitting, reserving and claiming acquire; clearing and giving back release, and becoming
-// free passes that on. A chunk's next owner comes after its last one by the bit if the page kept
-// its size, by the page's word if it did not.
+// Orders: splitting, reserving and claiming acquire; clearing and subtracting release. A block's
+// next owner comes after its last one by the bit if the page kept its size, else by the page's
+// word.
 //
-// A work-item stopped for ever in here costs its request, and may keep its page from becoming free
+// A work-item that stops for ever here costs its request, and may keep its page from becoming free
 // or from being found.
 #ifndef KMA_HEAP_SCATTER_PAGES_CL
 #define KMA_HEAP_SCATTER_PAGES_CL
@@ -52,19 +52,19 @@ static inline global kma_atomic_u32 *kma_scatter_full(const kma_scatter_heap *sc
     return kma_scatter_words(sc->heap, sc->plan.full) + (page >> sc->plan.super_shift);
 }
 
-// Behind the last page of a page's super block.
+// The page behind the last one of a page's region.
 static inline uint kma_scatter_super_end(const kma_scatter_heap *sc, uint page)
 {
     return min(((page >> sc->plan.super_shift) + 1) << sc->plan.super_shift, sc->plan.pages);
 }
 
-// Pages of a page's super block: the last one of a heap may have fewer than the others.
+// Pages of a page's region: the heap's last one may have fewer than the others.
 static inline uint kma_scatter_super_pages(const kma_scatter_heap *sc, uint page)
 {
     return kma_scatter_super_end(sc, page) - (page >> sc->plan.super_shift << sc->plan.super_shift);
 }
 
-// The size that the caller wants or frees, which the page may be split for.
+// The size of the caller's block, and its class.
 typedef struct kma_scatter_own {
     uint size_class; // KMA_SCATTER_CLASSES: none
     kma_scatter_size size;
@@ -87,7 +87,7 @@ typedef struct kma_scatter_quotient {
 static inline kma_scatter_quotient kma_scatter_divide(uint a, uint b, uint by)
 {
     kma_scatter_quotient q;
-    q.whole = mul_hi(a, by); // by more than 2^32 / b - 1 - 1 / b: at most one too small
+    q.whole = mul_hi(a, by); // `by` > 2^32 / b - 1 - 1 / b: at most one too small
     q.rest = a - q.whole * b;
     if (q.rest >= b) {
         q.whole++;
@@ -96,14 +96,14 @@ static inline kma_scatter_quotient kma_scatter_divide(uint a, uint b, uint by)
     return q;
 }
 
-// Chunks in a page that is split for a class.
+// Blocks in a page that is split for class `split`.
 static inline uint kma_scatter_spots_of(const kma_scatter_heap *sc, kma_scatter_own own, uint split)
 {
     return split == own.size_class ? own.size.spots : kma_scatter_spots(split, sc->plan.shift);
 }
 
-// Whether the count, going from one value to the other either way, passed the number of spots: the
-// page became full, or is so no longer. `word` is the page's.
+// True if the page became full, or stopped being full: its count went from `low` to `high` or back,
+// past the number of blocks. `word` is the page's.
 static inline bool kma_scatter_passed_full(const kma_scatter_heap *sc, kma_scatter_own own,
                                            uint word, uint low, uint high)
 {
@@ -113,13 +113,13 @@ static inline bool kma_scatter_passed_full(const kma_scatter_heap *sc, kma_scatt
     return low < spots && spots <= high;
 }
 
-// Makes of a free page one in `state`, with `count` reservations; returns its word before. Who got
-// a page that is not free has changed nothing. Reservations that came too late stay in the count.
-// Acquires what those released who had chunks of the page.
+// Takes a free page for `state`, with `count` reservations more; reservations that came too late
+// stay in the count. Returns the word before: if that is not free, nothing was changed. Acquires:
+// pairs with the frees of all blocks that the page had.
 static inline uint kma_scatter_occupy(const kma_scatter_heap *sc, uint page, uint word, uint state,
                                  uint count)
 {
-    while (word & KMA_SCATTER_FREE) { // once more only if a reservation came, or went
+    while (word & KMA_SCATTER_FREE) { // again if a reservation came or went
         const uint now = state | ((word & KMA_SCATTER_COUNT) + count);
         const uint seen = kma_cas_u32(kma_scatter_page(sc, page), word, now, KMA_ACQUIRE);
         if (seen == word)
@@ -129,19 +129,20 @@ static inline uint kma_scatter_occupy(const kma_scatter_heap *sc, uint page, uin
     return word;
 }
 
-// A page became full by reservations that the caller has still; `split` is its class.
+// After the caller's reservations filled a page of class `split`: counts it, and takes it out of
+// the list.
 static inline KMA_OUTLINE void kma_scatter_filled(const kma_scatter_heap *sc, uint page, uint split)
 {
     kma_fetch_add_u32(kma_scatter_full(sc, page), 1, KMA_RELAXED);
     kma_scatter_unlist(sc, split, page);
 }
 
-// Makes a page free if nobody has a reservation there; `*word` is the page's as it was, and becomes
-// what it was just before. If there is a reservation now, whoever has it will do it. Those who gave
-// back have released; who splits the page acquires that by its word.
+// Makes a page free if it has no reservation. `*word` is its word, and becomes the last one seen.
+// With a reservation the work-item that has it makes the page free. Relaxed: the frees released
+// before; a work-item that splits the page acquires by the same word.
 static inline bool kma_scatter_set_free(const kma_scatter_heap *sc, uint page, uint *word)
 {
-    // Once more only if others made the page free meanwhile, split it and emptied it.
+    // Again only if other lanes made the page free, split it and emptied it.
     while ((*word & KMA_SCATTER_COUNT) == 0 && (*word & KMA_SCATTER_FREE) == 0 &&
            kma_scatter_split(*word) < KMA_SCATTER_CLASSES) {
         const uint seen =
@@ -153,7 +154,8 @@ static inline bool kma_scatter_set_free(const kma_scatter_heap *sc, uint page, u
     return false;
 }
 
-// Takes `count` reservations off a page. Whether it was full until then.
+// Takes `count` reservations off a page, and makes it free if none is left. True if it was full.
+// Releases.
 static inline KMA_OUTLINE bool kma_scatter_give(const kma_scatter_heap *sc, kma_scatter_own own,
                                                 uint page, uint count)
 {
@@ -173,13 +175,13 @@ static inline KMA_OUTLINE bool kma_scatter_give(const kma_scatter_heap *sc, kma_
 // Reservations in one page.
 typedef struct kma_scatter_share {
     uint page;
-    uint size_class; // for which the page is split
-    uint first;      // the count before: on a page from which nothing was freed yet, the first spot
+    uint size_class; // the page's class
+    uint first;      // the count before: the first block if nothing was freed in the page yet
     uint count;      // how many there are; 0: none
 } kma_scatter_share;
 
-// Up to `count` chunks of a page that is free, which is split then, or split for the caller's own
-// size.
+// Reserves up to `count` blocks of a page: of a free one, which it splits, or of one with the
+// caller's class. Acquires.
 static inline KMA_OUTLINE kma_scatter_share kma_scatter_try(const kma_scatter_heap *sc,
                                                             kma_scatter_own own, uint page,
                                                             uint count)
@@ -193,22 +195,22 @@ static inline KMA_OUTLINE kma_scatter_share kma_scatter_try(const kma_scatter_he
     const uint state = kma_scatter_word(own.size_class, 0);
     uint word = kma_scatter_occupy(sc, page, seen, state, share.count);
     const bool split_it = (word & KMA_SCATTER_FREE) != 0;
-    uint back = 0; // reservations to give back
-    bool is_full;  // since mine
+    uint back = 0; // reservations to take back
+    bool is_full;  // by the caller's reservations
     if (split_it) {
-        // with those that came too late
+        // counts reservations that came too late, too
         is_full = (word & KMA_SCATTER_COUNT) + share.count >= own.size.spots;
         if (!is_full)
             kma_scatter_list(sc, own.size_class, page);
         kma_scatter_leave(sc, page);
-        kma_scatter_unlist_former(sc, word, page); // not if that is the caller's and there is room
+        kma_scatter_unlist_former(sc, word, page); // does nothing if that is own class and not full
         word = state;
     } else {
         share.count = 0;
         if (kma_scatter_split(word) != own.size_class ||
             (word & KMA_SCATTER_COUNT) >= own.size.spots)
             return share;
-        // which may be anything by now
+        // the page may have another state by now
         word = kma_fetch_add_u32(kma_scatter_page(sc, page), count, KMA_ACQUIRE);
         share.first = word & KMA_SCATTER_COUNT;
         if ((word & KMA_SCATTER_FREE) == 0 && kma_scatter_split(word) == own.size_class &&
@@ -226,10 +228,12 @@ static inline KMA_OUTLINE kma_scatter_share kma_scatter_try(const kma_scatter_he
 
 // ------ the bits ---------------------------------------------------------------------------------
 
-// The spot for one who has a reservation and found the bit that he hoped for taken: looks from its
-// word on. A round over all words without success means that others claimed every clear bit just
-// before it was looked at, and others still cleared some behind the search; 64 rounds in a row are
-// taken for a bitmap that does not match the count any more, because a kernel wrote over it.
+// Claims a bit for a caller with a reservation, from the word of `hint` on. Returns the block's
+// number; KMA_SCATTER_NO_SPOT if 64 rounds over all words found none. Acquires.
+//
+// A round in vain means that other lanes claimed every clear bit just before the search came to it,
+// and freed bits behind it. 64 rounds in vain mean that the bitmap does not match the count: a
+// kernel wrote over it.
 static inline KMA_OUTLINE uint kma_scatter_search_bit(global kma_atomic_u32 *bitmap, uint spots,
                                                  uint hint)
 {
@@ -238,7 +242,7 @@ static inline KMA_OUTLINE uint kma_scatter_search_bit(global kma_atomic_u32 *bit
     for (uint left = words * 64; left != 0; left--) {
         const uint beyond = (word + 1) * 32 > spots ? ~(uint)kma_bits_below(spots - word * 32) : 0;
         uint taken = kma_load_u32(&bitmap[word], KMA_RELAXED) | beyond;
-        while (taken != 0xffffffffu) { // once more only if another set the bit that was clear
+        while (taken != 0xffffffffu) { // again if another lane set the bit
             const uint bit = kma_lowest_bit(~taken);
             const uint before = kma_fetch_or_u32(&bitmap[word], 1u << bit, KMA_ACQUIRE);
             if ((before >> bit & 1u) == 0)
@@ -250,8 +254,8 @@ static inline KMA_OUTLINE uint kma_scatter_search_bit(global kma_atomic_u32 *bit
     return KMA_SCATTER_NO_SPOT;
 }
 
-// Clears the bits `mine` of a word; returns those that were set. Release: the chunks' next owners
-// come after all that their last ones did.
+// Clears the bits `mine` of a word; returns those that were set. Release: pairs with the next
+// claims.
 static inline uint kma_scatter_clear_bits(global kma_atomic_u32 *word, uint mine)
 {
     return kma_fetch_and_u32(word, ~mine, KMA_RELEASE) & mine;

@@ -1,20 +1,20 @@
-// Where a request begins to look for a page (ScatterAlloc, 5.3 and 5.4).
+// Where a request begins its search for a page (ScatterAlloc, 5.3 and 5.4).
 //
-// The paper hashes size S and place mp to page (S kS + mp kmp) mod SP of the active super block,
-// and goes on from page to page, so that everybody walks past all that is full. Here each pair of
-// size and place counts the chunks that it asked for; so a request has a number, and requests with
-// near numbers go to one page. Formula (3) chooses it, with a third term for how many pages that
-// pair had before:
+// The paper hashes size S and multiprocessor mp to page (S kS + mp kmp) mod SP of the active super
+// block, and goes on from page to page past all that are full. Here a cursor for each pair of size
+// and shard counts the blocks that the pair requested. Its value is a request's number; requests
+// with near numbers get one page. Formula (3) of the paper selects it, with a third term for the
+// pages n that the pair had before:
 //
-//   page (4 (S kS + mp kmp + n kn) + class of S mod 4) mod pages of the super block,
-//   kn odd and different for sizes and places
+//   page (4 (S kS + mp kmp + n kn) + class of S mod 4) mod pages of the region,
+//   kn odd and different for sizes and shards
 //
-// So sizes next to each other never meet, and who meets another in a page parts from him again.
-// When n has gone through a quarter of the pages, it goes on in the next super block. Each place
-// has an active one to begin with, as far from those of others as there are super blocks.
+// Classes that differ modulo 4 do not share a page. Two pairs that meet in a page differ in kn:
+// their next pages differ. After a quarter of the region's pages a pair goes on in the next region.
+// The shards' active regions, where they begin, are far apart at first.
 //
-// Counters and active super blocks are hints: any value would be right. Who finds no room where
-// they lead asks the trees of scatter/regions.cl for a page near there.
+// Cursors and active regions are hints: any value is valid. A request that finds no free block
+// there asks the trees of scatter/regions.cl for a page near there.
 #ifndef KMA_HEAP_SCATTER_PLACE_CL
 #define KMA_HEAP_SCATTER_PLACE_CL
 
@@ -32,14 +32,14 @@
 #define KMA_SCATTER_PLACE_FACTOR 17497u
 #endif
 
-// log2 of the parts of a super block, every fourth page each, in which a place has different sizes.
+// log2 of the parts of a region, every fourth page each: a shard's classes alternate between them.
 #define KMA_SCATTER_PARTS_SHIFT 2u
 
-// A free into a full page suggests that page's super block to its place once in so many times if
-// that is nearly empty, and the more seldom the fuller it is.
+// The rate at which frees into full pages suggest their region to the shard: 1 /
+// KMA_SCATTER_REACTIVATE for an empty region, less the fuller it is.
 #define KMA_SCATTER_REACTIVATE 16u
 
-// kn; odd, so that all of a power of two come in turn.
+// kn. Odd: n then goes through all pages of a power of two.
 static inline uint kma_scatter_turn_factor(uint place, uint size_class)
 {
     return 2 * (place * KMA_SCATTER_SIZES + size_class) * KMA_SCATTER_SIZE_FACTOR + 1;
@@ -57,8 +57,8 @@ static inline global kma_atomic_u32 *kma_scatter_active(const kma_scatter_heap *
     return &sc->heap->active[place % sc->plan.places];
 }
 
-// The page for a pair of size and place that has gone through `turn` pages before, the place's
-// active super block being `active`.
+// The page for a pair of size and shard that had `turn` pages before; `active` is the shard's
+// region.
 static inline uint kma_scatter_hash(const kma_scatter_heap *sc, kma_scatter_own own, uint place,
                                     uint active, uint turn)
 {
@@ -72,7 +72,7 @@ static inline uint kma_scatter_hash(const kma_scatter_heap *sc, kma_scatter_own 
         super %= sc->plan.supers;
     const uint within = sum << parts_shift | (own.size_class & ((1u << parts_shift) - 1));
     const uint page = (super << shift) + (within & ((1u << shift) - 1));
-    // the last super block may be shorter
+    // the last region may be shorter
     return page < sc->plan.pages ? page : page % sc->plan.pages;
 }
 
@@ -82,8 +82,8 @@ static inline bool kma_scatter_is_nearly_full(const kma_scatter_heap *sc, uint p
            kma_scatter_super_pages(sc, page) * 3;
 }
 
-// The caller found no room where it was led to, and looks on from `page`. If three of four pages of
-// that super block are full, the place goes on in another one.
+// After the caller found no free block near `page`: if three of four pages of that region are full,
+// the shard's active region moves on. Relaxed: a hint.
 static inline void kma_scatter_move_on(const kma_scatter_heap *sc, uint place, uint page)
 {
     if (!kma_scatter_is_nearly_full(sc, page))
@@ -98,7 +98,7 @@ static inline void kma_scatter_move_on(const kma_scatter_heap *sc, uint place, u
                   (active + next + sc->plan.supers - super) % sc->plan.supers, KMA_RELAXED);
 }
 
-// What a heap begins with.
+// Initializes active regions and cursors.
 static inline void kma_scatter_places_init(global kma_scatter *heap, kma_scatter_plan plan,
                                            size_t me, size_t work_items)
 {
@@ -114,9 +114,8 @@ static inline void kma_scatter_places_init(global kma_scatter *heap, kma_scatter
         kma_store_u32(&heap->next_run, plan.supers / 2 << plan.super_shift, KMA_RELAXED);
 }
 
-// The calling place freed a chunk of a page that was full until then: by chance, the rather the
-// emptier the page's super block is, that is where the place goes on when its active one is nearly
-// full.
+// After a free into a full page: makes that page's region the next one of the caller's shard, by
+// chance, the likelier the emptier the region is. Relaxed: a hint.
 static inline void kma_scatter_reactivate(const kma_scatter_heap *sc, uint page)
 {
     const uint pages = kma_scatter_super_pages(sc, page);

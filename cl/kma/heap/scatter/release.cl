@@ -1,5 +1,4 @@
-// How the scatter heap takes back a block: which one a pointer means, whose bit it is, and what it
-// was the last of.
+// Free: from a pointer to its block, its bit, and its page.
 #ifndef KMA_HEAP_SCATTER_RELEASE_CL
 #define KMA_HEAP_SCATTER_RELEASE_CL
 
@@ -8,11 +7,11 @@
 #include "kma/heap/scatter/place.cl"
 #include "kma/heap/scatter/runs.cl"
 
-// A place in the heap as its pages see it. `error` is KMA_ERROR_CODES if a block may start there,
-// else what a free of it would be.
+// Where a pointer leads. `error` is KMA_ERROR_CODES if a block may begin there, else what a free of
+// it is.
 typedef struct kma_scatter_spot_at {
     uint page;
-    kma_scatter_own own; // what the page is split for; KMA_SCATTER_HEAD: a run begins here
+    kma_scatter_own own; // the page's class; KMA_SCATTER_HEAD: a run begins here
     uint spot;
     uint error;
 } kma_scatter_spot_at;
@@ -23,7 +22,7 @@ static inline kma_scatter_spot_at kma_scatter_spot_of(const kma_scatter_heap *sc
     at.page = at.spot = 0;
     at.own = kma_scatter_own_of(sc, KMA_SCATTER_CLASSES);
     at.error = KMA_ERROR_INVALID_FREE;
-    const size_t offset = (size_t)ptr - (size_t)sc->heap; // of a pointer below the heap: huge
+    const size_t offset = (size_t)ptr - (size_t)sc->heap; // huge for a pointer below the heap
     if (offset % KMA_UNIT != 0 || offset / KMA_UNIT < sc->plan.begin ||
         offset / KMA_UNIT >= sc->plan.limit)
         return at;
@@ -47,7 +46,7 @@ static inline kma_scatter_spot_at kma_scatter_spot_of(const kma_scatter_heap *sc
     return at;
 }
 
-// Whether the heap gave somebody the block at a place without error.
+// True if the block at `at`, which has no error, is allocated.
 static inline bool kma_scatter_is_taken(const kma_scatter_heap *sc, kma_scatter_spot_at at)
 {
     global kma_atomic_u32 *const bitmap = kma_scatter_bitmap(sc, at.page);
@@ -55,9 +54,9 @@ static inline bool kma_scatter_is_taken(const kma_scatter_heap *sc, kma_scatter_
                                                 : kma_scatter_is_set(bitmap, at.spot);
 }
 
-// Clears the bits of chunks that the lanes of the group free (`is_chunk`; the others have none):
-// one atomic for those whose bits are in one word. Whether mine was set, and it is I who cleared
-// it.
+// Clears the bits of the blocks that the lanes free (`is_chunk`; other lanes have none), by one
+// atomic for each word. True in lanes that cleared a set bit. Called by all lanes of `group`.
+// Releases.
 static inline bool kma_scatter_clear(const kma_scatter_heap *sc, kma_lanes group,
                                      kma_scatter_spot_at at, bool is_chunk)
 {
@@ -66,10 +65,10 @@ static inline bool kma_scatter_clear(const kma_scatter_heap *sc, kma_lanes group
     const uint number = (at.page << words_shift) + at.spot / 32;
     const kma_lanes together = kma_lanes_match(group, is_chunk ? number : 0xffffffffu, 32);
     const uint bits = kma_lanes_or(group, together, bit);
-    kma_lanes_sync(group); // a leader's release stands for all who free with it
+    kma_lanes_sync(group); // the leader's release covers all lanes of its word
     global kma_atomic_u32 *const word = kma_scatter_bitmap(sc, at.page) + at.spot / 32;
     const bool is_leader = kma_lane_leads(together);
-    // two free the same block: each for himself
+    // two lanes free the same block: each lane by its own atomic
     const bool clash = (uint)popcount(bits) != kma_lanes_count(together);
     uint cleared = 0;
     if (is_chunk && (clash || is_leader))
@@ -78,20 +77,20 @@ static inline bool kma_scatter_clear(const kma_scatter_heap *sc, kma_lanes group
     return (cleared & bit) != 0;
 }
 
-// Gives back the reservations of chunks whose bits the lanes of the group cleared (`was_mine`): one
-// atomic for those in one page. The bits first, the count then: who has a reservation shall find a
-// clear bit.
+// Subtracts the blocks that the lanes freed (`was_mine`) from their pages' counts, by
+// one atomic for each page. Bits first, then the count: a reservation always finds a clear bit.
+// Called by all lanes of `group`.
 static inline void kma_scatter_settle(const kma_scatter_heap *sc, kma_lanes group,
                                       kma_scatter_spot_at at, bool was_mine)
 {
     const kma_lanes together = kma_lanes_match(group, was_mine ? at.page : 0xffffffffu, 32);
-    kma_lanes_sync(group); // the leader's giving back comes after all their bits
+    kma_lanes_sync(group); // the leader's subtraction comes after all their bits
     if (was_mine && kma_lane_leads(together) &&
         kma_scatter_give(sc, at.own, at.page, kma_lanes_count(together)))
         kma_scatter_reactivate(sc, at.page);
 }
 
-// Frees a chunk with no others. Whether it was taken, and it is I who freed it.
+// Frees a block by the caller alone. False if its bit was clear. Releases.
 static inline bool kma_scatter_give_alone(const kma_scatter_heap *sc, kma_scatter_spot_at at)
 {
     global kma_atomic_u32 *const word = kma_scatter_bitmap(sc, at.page) + at.spot / 32;
@@ -102,8 +101,8 @@ static inline bool kma_scatter_give_alone(const kma_scatter_heap *sc, kma_scatte
     return true;
 }
 
-// Takes back what the heap gave at `ptr`, the start of a block. A record if it is none, or free
-// already.
+// Frees the block at `ptr`, or reports why that is impossible. Any lane, converged or not.
+// Releases.
 static inline void kma_scatter_release(global kma_scatter *heap, global void *ptr)
 {
     const kma_scatter_heap sc = kma_scatter_open(heap);

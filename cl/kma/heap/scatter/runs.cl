@@ -1,18 +1,21 @@
-// Requests above a page: runs of pages (ScatterAlloc, 6.3).
+// Requests above a page: runs of pages side by side (ScatterAlloc, 6.3).
 //
-// The paper keeps super blocks for them, and starts the search anew when another is quicker. Here a
-// run may be anywhere within one super block, so that neither pages nor runs are refused while
-// there is room. Who wants a run takes its pages out of the tree of free pages first, a word of
-// bits at a time in ascending order, so that of those who want runs only one goes on; then he takes
-// the pages, which others may be splitting, by their words. Who finds one missing gives back those
-// he has and goes on behind it. What is given back is one stretch of free pages again with no
-// merging step.
+// The paper keeps super blocks for them, and repeats the search if another thread was faster. Here
+// a run may be anywhere within one region: neither blocks nor runs are refused while memory is
+// free.
 //
-// A search begins where nobody else does: each adds what it wants to `next_run`. If the pages there
-// are taken, it looks at places by chance, since all who walk from near would meet; only at last
+// 1. Take the pages out of the tree of free pages, a word of bits at a time, in ascending order
+//    (acquire). Of work-items that want overlapping runs, one gets the last common page.
+// 2. Take the pages by their words (compare-and-swap, acquire): other lanes may be splitting them.
+// 3. If a page is missing: give back those taken, and go on behind it.
+//
+// A run that is freed is free pages again; nothing is merged.
+//
+// A search begins apart from others: each adds its pages to `next_run`. If the pages there are not
+// free, it looks at random positions, since walks from one position would meet; at last it walks
 // over all pages.
 //
-// A work-item stopped for ever in here costs its request, and the pages that it has taken.
+// A work-item that stops for ever here costs its request, and the pages that it has taken.
 #ifndef KMA_HEAP_SCATTER_RUNS_CL
 #define KMA_HEAP_SCATTER_RUNS_CL
 
@@ -20,20 +23,20 @@
 #include "kma/heap/common/ref.cl"
 #include "kma/heap/scatter/pages.cl"
 
-// Places where a search looks before it walks over all pages. So many that on a heap which is half
-// full, where a draw fails with some 0.4, nobody of millions has to walk: a walk goes through what
-// may be gigabytes of taken pages. (The tests of tests/host take less.)
+// Random positions that a search looks at before it walks over all pages, which may be gigabytes.
+// In a half full heap a draw fails with some 0.4: practically no work-item has to walk. tests/host
+// takes fewer.
 #ifndef KMA_SCATTER_RUN_DRAWS
 #define KMA_SCATTER_RUN_DRAWS 64u
 #endif
-// Pages in which a run may begin from such a place on; at the first place, at that only.
+// Pages from a random position on at which a run may begin; at the first position only that page.
 #ifndef KMA_SCATTER_RUN_WINDOW
 #define KMA_SCATTER_RUN_WINDOW 32u
 #endif
-// over all pages, the second and later ones only if others got in the way
+// walks over all pages; a second and later one only if other lanes got in the way
 #define KMA_SCATTER_RUN_WALKS 8u
 
-// The bits of the pages from `page` to in front of `behind` that are in the same word as `page`.
+// The bits of pages [page, behind) that are in the same word of the tree as `page`.
 static inline uint kma_scatter_bits_of(uint page, uint behind)
 {
     const uint word_end = (page | (KMA_BIT_TREE_FANOUT - 1)) + 1;
@@ -52,18 +55,18 @@ static inline void kma_scatter_put_pages(const kma_scatter_heap *sc, uint first,
     }
 }
 
-// Gives back `count` pages from `first` on, of which the first `taken` are a run's.
+// Gives back `count` pages from `first` on; the first `taken` of them belong to a run. Releases.
 static inline void kma_scatter_give_pages(const kma_scatter_heap *sc, uint first, uint taken,
                                           uint count)
 {
-    // release: their next owners come after what this one did
+    // release: pairs with the next owner's acquire of the page's word
     for (uint page = first; page < first + taken; page++)
         kma_fetch_or_u32(kma_scatter_page(sc, page), KMA_SCATTER_FREE, KMA_RELEASE);
     kma_scatter_put_pages(sc, first, count);
 }
 
-// Takes `count` pages from `first` on out of their tree, or none; returns how many are in front of
-// the first that was not there: `count` if no other may make a run of them.
+// Takes pages [first, first + count) out of the tree of free pages, or none. Returns `count`, or
+// the number of pages in front of the first one that was not there.
 static inline uint kma_scatter_take_bits(const kma_scatter_heap *sc, uint first, uint count)
 {
     for (uint page = first; page < first + count;) { // on by a word of bits each time
@@ -82,8 +85,8 @@ static inline uint kma_scatter_take_bits(const kma_scatter_heap *sc, uint first,
     return count;
 }
 
-// Makes a run of `count` pages from `first` on, or nothing; returns how many are in front of the
-// first that is not free: `count` if they are the caller's.
+// Takes pages [first, first + count) for a run, or none. Returns `count`, or the number of pages in
+// front of the first one that is not free. Acquires.
 static inline uint kma_scatter_take_pages(const kma_scatter_heap *sc, uint first, uint count)
 {
     const uint there = kma_scatter_take_bits(sc, first, count);
@@ -103,7 +106,7 @@ static inline uint kma_scatter_take_pages(const kma_scatter_heap *sc, uint first
     return count;
 }
 
-// How many pages from `first` on, up to `count`, are free as far as a look tells.
+// Returns how many pages from `first` on are free, up to `count`. Relaxed: a hint.
 static inline uint kma_scatter_stretch(const kma_scatter_heap *sc, uint first, uint count)
 {
     for (uint i = 0; i < count; i++) {
@@ -114,13 +117,13 @@ static inline uint kma_scatter_stretch(const kma_scatter_heap *sc, uint first, u
     return count;
 }
 
-// Of a word of free pages the bits at which a run may begin: with as many more bits set as the run
-// needs, or up to the word's end, behind which others will tell.
+// Returns the bits of a word of free pages at which a run may begin: enough bits are set behind, or
+// all up to the word's end; the next words are checked later.
 static inline uint kma_scatter_starts(uint word, uint count)
 {
     ulong starts = word | ~(ulong)0 << KMA_BIT_TREE_FANOUT;
     const uint want = min(count, KMA_BIT_TREE_FANOUT);
-    for (uint have = 1; have < want;) { // set: where so many are
+    for (uint have = 1; have < want;) { // each set bit has so many set bits from it on
         const uint more = min(have, want - have);
         starts &= starts >> more;
         have += more;
@@ -128,17 +131,16 @@ static inline uint kma_scatter_starts(uint word, uint count)
     return (uint)(starts & kma_bits_below(KMA_BIT_TREE_FANOUT));
 }
 
-// Takes a run of `count` pages that begins at or behind `page`, in front of `end`; returns its
-// first page, or KMA_SCATTER_NONE. `*lost` becomes true if one was seen that was another's when it
-// should be taken.
+// Takes a run of `count` pages that begins in [page, end). Returns its first page, or
+// KMA_SCATTER_NONE. `*lost` becomes true if another lane took a page of a run that was seen free.
 static inline uint kma_scatter_seek_run(const kma_scatter_heap *sc, uint page, uint end, uint count,
                                    bool *lost)
 {
     for (;;) { // `page` grows each time
         page = kma_bit_tree_next(kma_scatter_free_pages(sc), sc->plan.room, page);
-        if (page >= end) // as KMA_BIT_TREE_NONE is
+        if (page >= end) // also if KMA_BIT_TREE_NONE
             return KMA_SCATTER_NONE;
-        const uint first = page & ~(KMA_BIT_TREE_FANOUT - 1); // of the word's
+        const uint first = page & ~(KMA_BIT_TREE_FANOUT - 1); // the word's first page
         const uint word =
             kma_load_u32(kma_scatter_free_pages(sc) + (page >> KMA_BIT_TREE_SHIFT), KMA_RELAXED);
         const uint starts = kma_scatter_starts(word, count) & ~(uint)kma_bits_below(page - first);
@@ -158,13 +160,13 @@ static inline uint kma_scatter_seek_run(const kma_scatter_heap *sc, uint page, u
             *lost = true;
         }
         page += there;
-        kma_scatter_leave(sc, page); // unless it is free
+        kma_scatter_leave(sc, page); // nothing if it is free
         page++;
     }
 }
 
-// The first page of a run of `count`, which is the caller's now; KMA_SCATTER_NONE if there is none,
-// or others were quicker time and again. A lone caller finds it if there is one.
+// Takes a run of `count` pages. Returns its first page; KMA_SCATTER_NONE if there is none, or other
+// lanes were faster in every walk. A lone caller finds a run if there is one.
 static inline KMA_OUTLINE uint kma_scatter_find_run(const kma_scatter_heap *sc, uint count)
 {
     const uint pages = sc->plan.pages;
@@ -175,14 +177,14 @@ static inline KMA_OUTLINE uint kma_scatter_find_run(const kma_scatter_heap *sc, 
          step < KMA_SCATTER_RUN_DRAWS + 2 * KMA_SCATTER_RUN_WALKS && found == KMA_SCATTER_NONE;
          step++) {
         const bool walks = step >= KMA_SCATTER_RUN_DRAWS;
-        // of a walk: what is in front of its start
+        // second half of a walk: the pages in front of its start
         const bool is_rest = walks && (step - KMA_SCATTER_RUN_DRAWS) % 2 != 0;
         if (!is_rest) {
             if (!lost && walks && step != KMA_SCATTER_RUN_DRAWS)
                 break;
             const uint ticket = kma_fetch_add_u32(&sc->heap->next_run, count, KMA_RELAXED);
             from = (step == 0 ? ticket : kma_mix32(ticket)) % pages;
-            // side by side, with no holes between
+            // at a multiple of `count` in the region: runs of one length leave no holes
             from -= (from & ((1u << sc->plan.super_shift) - 1)) % count;
             lost = false;
         }
@@ -193,35 +195,35 @@ static inline KMA_OUTLINE uint kma_scatter_find_run(const kma_scatter_heap *sc, 
     return found;
 }
 
-// A run of `count` pages, at most a super block; KMA_NULL if there is none.
+// Takes a run of `count` pages, at most a region. KMA_NULL if there is none. Acquires.
 static inline kma_ref kma_scatter_take_run(const kma_scatter_heap *sc, uint count)
 {
     const uint first = kma_scatter_find_run(sc, count);
     if (first == KMA_SCATTER_NONE)
         return KMA_NULL;
-    // Before others know the block; its free is ordered after this.
+    // Relaxed: a free comes later, by the order in which the block's ref was passed on.
     kma_store_u32(kma_scatter_bitmap(sc, first), count, KMA_RELAXED);
     return sc->plan.begin + (first << sc->plan.shift);
 }
 
-// Whether a page is of a run, and not its first.
+// True if a page belongs to a run and is not its first page.
 static inline bool kma_scatter_is_rest(const kma_scatter_heap *sc, uint page)
 {
     const uint word = kma_load_u32(kma_scatter_page(sc, page), KMA_RELAXED);
     return (word & KMA_SCATTER_FREE) == 0 && kma_scatter_split(word) == KMA_SCATTER_REST;
 }
 
-// Ends the run that begins at `page`: exactly one of several who try does, for only he finds it a
-// head.
+// Frees the run that begins at `page`. False if it is none: of several frees of one run, one finds
+// the head. Releases.
 static inline KMA_OUTLINE bool kma_scatter_give_run(const kma_scatter_heap *sc, uint page)
 {
-    // whoever wrote over it shall not reach far
+    // a kernel may have written over the length: never beyond the region
     const uint length = kma_load_u32(kma_scatter_bitmap(sc, page), KMA_RELAXED);
     const uint super_end = kma_scatter_super_end(sc, page);
     if (length == 0 || length > super_end - page)
         return false;
     uint word = kma_load_u32(kma_scatter_page(sc, page), KMA_RELAXED);
-    for (;;) { // once more only if a reservation came, or went
+    for (;;) { // again if a reservation came or went
         if ((word & KMA_SCATTER_FREE) != 0 || kma_scatter_split(word) != KMA_SCATTER_HEAD)
             return false;
         const uint rest = kma_scatter_word(KMA_SCATTER_REST, word & KMA_SCATTER_COUNT);
@@ -231,13 +233,13 @@ static inline KMA_OUTLINE bool kma_scatter_give_run(const kma_scatter_heap *sc, 
         word = seen;
     }
     kma_store_u32(kma_scatter_bitmap(sc, page), 0, KMA_RELAXED);
-    // As far as the pages are a run's: the length is an old one if others freed it meanwhile, and
-    // took the pages anew.
+    // Only pages that are a run's: the length is stale if other lanes freed the run meanwhile and
+    // took its pages.
     uint pages = 1;
-    while (pages < length && kma_scatter_is_rest(sc, page + pages)) // a page further each time
+    while (pages < length && kma_scatter_is_rest(sc, page + pages)) // a page more each round
         pages++;
     kma_scatter_give_pages(sc, page + 1, pages - 1, pages - 1);
-    // Free, and was a head: so that a second free is known for one.
+    // The free page's `split` says HEAD: a second free is reported as a double free.
     kma_fetch_add_u32(kma_scatter_page(sc, page),
                       KMA_SCATTER_FREE + kma_scatter_word(KMA_SCATTER_HEAD, 0) -
                           kma_scatter_word(KMA_SCATTER_REST, 0),

@@ -1,11 +1,11 @@
-// Chunks for lanes that came together, whatever their sizes: those that want the same draw one
-// window of pages, those whose part of it is in the same page reserve there with one atomic, and
-// those whose chunks are in the same word of the page's bitmap claim them with one. So what they
-// got lies side by side.
+// Malloc by lanes together, of any sizes. Their blocks lie side by side:
 //
-// Whom the hash leads to no room, looks for himself where there is some: the trees of
-// scatter/regions.cl. That is apart from the lanes' loop, so that what it keeps in registers does
-// not add to theirs.
+// 1. The lanes of one class draw a window of pages by one atomic.
+// 2. The lanes with a part of the window in one page, a team, reserve there by one atomic.
+// 3. The lanes with blocks in one word of the page's bitmap claim them by one atomic.
+//
+// A lane without a free block there searches by itself, in the trees of scatter/regions.cl. That
+// code is not in the lanes' loop, which saves the loop's registers.
 #ifndef KMA_HEAP_SCATTER_TAKE_CL
 #define KMA_HEAP_SCATTER_TAKE_CL
 
@@ -14,13 +14,12 @@
 #include "kma/heap/common/ref.cl"
 #include "kma/heap/scatter/place.cl"
 
-#define KMA_SCATTER_DAMAGED 0xffffffffu // instead of a ref: a reservation without a bit
+#define KMA_SCATTER_DAMAGED 0xffffffffu // instead of a ref: a reservation found no bit
 
-// Pages that are tried one behind the other from where the hash leads, as the paper does until one
-// has room.
+// Pages to try from the hashed one on. The paper goes on until one has a free block.
 #define KMA_SCATTER_PROBES 4u
 
-// ------ one for himself --------------------------------------------------------------------------
+// ------ one lane ---------------------------------------------------------------------------------
 
 static inline kma_ref kma_scatter_chunk(const kma_scatter_heap *sc, uint page,
                                         kma_scatter_size size, uint spot)
@@ -29,9 +28,9 @@ static inline kma_ref kma_scatter_chunk(const kma_scatter_heap *sc, uint page,
                                   : sc->plan.begin + (page << sc->plan.shift) + spot * size.units;
 }
 
-// A chunk of a page that is in the list of the class, or else in the tree of free pages, as near to
-// `page` as there is one. If there is none, `*is_empty` becomes true; else others may have been
-// quicker, or the page may not belong there, and is out now.
+// Reserves a block of a page near `page` in the list of the class or in the tree of free pages. A
+// page found there without a free block is taken out. `*is_empty` becomes true if the tree has no
+// page.
 static inline kma_scatter_share kma_scatter_from(const kma_scatter_heap *sc, bool in_list,
                                                  kma_scatter_own own, uint page, bool *is_empty)
 {
@@ -51,36 +50,38 @@ static inline kma_scatter_share kma_scatter_from(const kma_scatter_heap *sc, boo
     return share;
 }
 
-// A chunk for a request of a class: of a page that is split for it; of a free one; with `any_size`,
-// of one that is split for larger chunks, the smallest first. A crowd takes turns between the first
-// two, lest all wait for the page that one of them has just split. None at out of memory.
+// Reserves a block of a class: in a page that is split for it, in a free page or, with `any_size`,
+// in one with larger blocks, the smallest size first. Count 0 if there is no memory. Searches
+// alternate between list and free pages: lanes of a crowd do not all meet in the page that one of
+// them has just split.
 static inline KMA_OUTLINE kma_scatter_share kma_scatter_look_around(const kma_scatter_heap *sc,
                                                                     uint size_class, uint align,
                                                                     uint page, bool any_size)
 {
     bool no_free = false; // at the last look
-    bool in_list = true;  // is where to look next: else among the free pages
+    bool in_list = true;  // search the list; else the free pages
     uint c = size_class;
-    for (;;) { // once more only if others took what was seen, and for each size
+    for (;;) { // again if other lanes took what was seen; once for each size
         bool is_empty;
         const kma_scatter_own own = kma_scatter_own_of(sc, c);
         const kma_scatter_share share = kma_scatter_from(sc, in_list, own, page, &is_empty);
         if (share.count != 0)
             return share;
-        // pages go from the free ones to the list
+        // a page may move from the free ones to the list meanwhile: both must be empty in turn
         if (c == size_class && !(in_list && is_empty && no_free)) {
             no_free = !in_list && is_empty;
             in_list = !in_list;
             continue;
         }
-        while (is_empty && ++c < kma_scatter_classes(sc->plan.shift)) // the next that would do
+        while (is_empty && ++c < kma_scatter_classes(sc->plan.shift)) // the next class that fits
             is_empty = kma_scatter_units(c, sc->plan.shift) % align != 0;
         if (!any_size || is_empty)
             return share;
     }
 }
 
-// A chunk for the caller alone, wherever there is one; KMA_NULL at out of memory.
+// Takes a block for the caller alone, in any page near the hashed one. KMA_NULL if there is no
+// memory. Acquires.
 static inline kma_ref kma_scatter_take_anywhere(const kma_scatter_heap *sc, kma_scatter_own own,
                                                 uint align, bool any_size)
 {
@@ -101,10 +102,9 @@ static inline kma_ref kma_scatter_take_anywhere(const kma_scatter_heap *sc, kma_
         kma_scatter_search_bit(kma_scatter_bitmap(sc, share.page), size.spots, share.first));
 }
 
-// A chunk for the caller alone at a multiple of `align` units, of a page that is split for class
-// `size_class` or a larger one whose size is no multiple of it; KMA_NULL if there is none among
-// those that the search looks at (aligned_spots.cl). `ticket`: any number, which says where it
-// begins.
+// Takes a block for the caller alone at a multiple of `align` units, in a page of class
+// `size_class` or a larger one with sizes that are no such multiple. KMA_NULL if the searched pages
+// (aligned_spots.cl) have none. `ticket`: any number; it selects where the search begins. Acquires.
 static inline KMA_OUTLINE kma_ref kma_scatter_take_aligned(const kma_scatter_heap *sc,
                                                            uint size_class, uint align, uint ticket)
 {
@@ -116,7 +116,7 @@ static inline KMA_OUTLINE kma_ref kma_scatter_take_aligned(const kma_scatter_hea
             continue;
         global kma_atomic_u32 *const list = kma_scatter_list_of(sc, size_class);
         const uint step = kma_aligned_step(own.size.units, align);
-        bool is_rest = false; // of the pages: those in front of `start`
+        bool is_rest = false; // searches the pages in front of `start`
         for (uint page = start; looks != 0; page++) {
             page = kma_bit_tree_next(list, sc->plan.room, page);
             if (page == KMA_BIT_TREE_NONE && !is_rest) {
@@ -134,7 +134,7 @@ static inline KMA_OUTLINE kma_ref kma_scatter_take_aligned(const kma_scatter_hea
             const uint spot = kma_aligned_claim(bitmap, own.size.spots, step);
             if (spot != KMA_NO_SPOT)
                 return kma_scatter_chunk(sc, page, own.size, spot);
-            kma_scatter_give(sc, own, page, 1); // others were quicker
+            kma_scatter_give(sc, own, page, 1); // another lane took it
         }
     }
     return KMA_NULL;
@@ -142,17 +142,17 @@ static inline KMA_OUTLINE kma_ref kma_scatter_take_aligned(const kma_scatter_hea
 
 // ------ lanes together ---------------------------------------------------------------------------
 
-// Of the lanes that want the same, those whose part of the window is in one page.
+// A team: lanes of one class with a part of the window in one page.
 typedef struct kma_scatter_team {
-    uint turn;  // which page of the window, as kma_scatter_hash takes it
-    uint first; // rank of its first lane among all of them
+    uint turn;  // number of the page in the pair's sequence (kma_scatter_hash)
+    uint first; // rank of its first lane among those of the class
     uint count;
 } kma_scatter_team;
 
 static inline kma_scatter_team kma_scatter_team_of(kma_scatter_size size, uint ticket, uint rank,
                                                    uint total)
 {
-    // of its page some are others'
+    // other lanes may have blocks of the first page
     const kma_scatter_quotient first = kma_scatter_divide(ticket, size.spots, size.by_spots);
     const uint number = kma_scatter_divide(first.rest + rank, size.spots, size.by_spots).whole;
     kma_scatter_team team;
@@ -162,8 +162,8 @@ static inline kma_scatter_team kma_scatter_team_of(kma_scatter_size size, uint t
     return team;
 }
 
-// The spots of a share for its team; for each lane with `served` one. One atomic for all whose bits
-// are in one word: its first lane's.
+// Claims the bits of a team's reservations, by one atomic for each word. Returns each lane's block
+// number if `served`. Acquires. Called by all lanes of `group`.
 static inline uint kma_scatter_claim(const kma_scatter_heap *sc, kma_scatter_own own,
                                      kma_lanes group, kma_lanes waiting, kma_scatter_share share,
                                      uint leader, uint team_first, bool served, uint mine)
@@ -179,13 +179,13 @@ static inline uint kma_scatter_claim(const kma_scatter_heap *sc, kma_scatter_own
         taken = kma_fetch_or_u32(&bitmap[spot / 32], (uint)kma_bits_below(high - low) << (low % 32),
                                  KMA_ACQUIRE);
     taken = kma_lanes_shuffle(group, taken, claimer);
-    kma_lanes_sync(group); // what the claimer acquired, all need
+    kma_lanes_sync(group); // what the claiming lane acquired, all lanes have
     if (served && (taken >> (spot % 32) & 1u) != 0)
         spot = kma_scatter_search_bit(bitmap, own.size.spots, spot);
     return spot;
 }
 
-// Up to `count` chunks of the caller's own size, where the hash leads or a little behind.
+// Reserves up to `count` blocks in the hashed page or one of the next KMA_SCATTER_PROBES - 1.
 static inline kma_scatter_share kma_scatter_probe(const kma_scatter_heap *sc, kma_scatter_own own,
                                                   uint place, uint active, uint turn, uint count)
 {
@@ -199,8 +199,8 @@ static inline kma_scatter_share kma_scatter_probe(const kma_scatter_heap *sc, km
     return share;
 }
 
-// For each lane of the group a chunk of its size (KMA_SCATTER_CLASSES: it wants none); KMA_NULL if
-// the hash led to no room.
+// Takes a block of its class for each lane of the group (KMA_SCATTER_CLASSES: none). KMA_NULL in
+// lanes for which the probed pages had no free block. Called by all lanes of `group`. Acquires.
 static inline kma_ref kma_scatter_take(const kma_scatter_heap *sc, kma_lanes group,
                                        kma_scatter_own own)
 {
@@ -208,14 +208,14 @@ static inline kma_ref kma_scatter_take(const kma_scatter_heap *sc, kma_lanes gro
     const kma_lanes alike = kma_lanes_match(group, own.size_class, 5);
     bool waits = own.size_class < KMA_SCATTER_CLASSES;
     kma_ref block = KMA_NULL;
-    for (;;) { // no more rounds than lanes: in each, one lane of each team leaves at least
+    for (;;) { // no more rounds than lanes: one lane of each team leaves in each
         const kma_lanes all_waiting = kma_lanes_ballot(group, waits);
         if (all_waiting == 0)
             return block;
-        // else I alone
+        // else the caller alone
         const kma_lanes waiting = waits ? all_waiting & alike : (kma_lanes)1 << kma_lane_id();
         const uint rank = kma_lane_rank(waiting);
-        // arrives while the ticket is drawn
+        // loaded early: its latency overlaps with the draw's
         const uint active = kma_load_u32(kma_scatter_active(sc, place), KMA_RELAXED);
         uint ticket = 0;
         if (waits && rank == 0)
@@ -232,11 +232,11 @@ static inline kma_ref kma_scatter_take(const kma_scatter_heap *sc, kma_lanes gro
             (waits ? own.size_class : KMA_SCATTER_CLASSES) << 27 | team.turn % (1u << 27);
         const uint leader = kma_lanes_head(group, key, waiting, team.first);
         share.page = kma_lanes_shuffle(group, share.page, leader);
-        // at most 1,024 and lanes
+        // first is at most 1,024, count at most the lanes
         const uint both = kma_lanes_shuffle(group, share.first << 8 | share.count, leader);
         share.first = both >> 8;
         share.count = both & 0xff;
-        // what the leader acquired, all need: the page may have had another size
+        // what the leader acquired, all lanes have: the page may have had another size
         kma_lanes_sync(group);
         const uint mine = rank - team.first;
         const bool served = mine < share.count;

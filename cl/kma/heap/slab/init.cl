@@ -1,4 +1,4 @@
-// How a buffer becomes a slab heap, and a larger one. For kernels that nothing else overlaps.
+// Makes a buffer a slab heap, and a heap larger. No other kernel may use the buffer meanwhile.
 #ifndef KMA_HEAP_SLAB_INIT_CL
 #define KMA_HEAP_SLAB_INIT_CL
 
@@ -13,10 +13,9 @@ static inline void kma_slab_fill(global kma_atomic_u32 *words, size_t count, uin
         kma_store_u32(&words[i], value, KMA_RELAXED);
 }
 
-// Prepares a buffer of `bytes`, which may become `max_bytes` (`bytes` or less: it does not grow),
-// with so many cursors; the plan for it must have at least one frame. By all work-items of one
-// launch. Touches the metadata only, those of frames to come too. `keep_log`: what remains is the
-// error log.
+// Makes a heap of a buffer of `bytes` that may grow to `max_bytes` (no growth if that is not more).
+// The plan must have at least one frame. Called by all work-items of one launch. Writes metadata
+// only, also that of frames to come. `keep_log`: leaves the error log as it is.
 static inline void kma_slab_init(global kma_slab *heap, ulong bytes, ulong max_bytes, uint cursors,
                                  bool keep_log, size_t me, size_t work_items)
 {
@@ -40,7 +39,8 @@ static inline void kma_slab_init(global kma_slab *heap, ulong bytes, ulong max_b
                   work_items);
     global kma_atomic_u32 *const trees = kma_slab_at(heap, plan.trees);
     for (uint tree = 0; tree < KMA_SLAB_TREES; tree++) {
-        // All frames are whole, and all groups may be: a search finds out if the last is smaller.
+        // All frames are whole, and each group is listed for the longest run. If the last one is
+        // smaller, the first search that meets it relists it.
         uint members = tree == KMA_SLAB_WHOLE_TREE ? plan.frames : 0;
         if (tree == KMA_SLAB_GROUP_TREE(KMA_SLAB_GROUP_FRAMES))
             members = (plan.frames + KMA_SLAB_GROUP_FRAMES - 1) >> KMA_BIT_TREE_SHIFT;
@@ -52,7 +52,7 @@ static inline void kma_slab_init(global kma_slab *heap, ulong bytes, ulong max_b
 #endif
 }
 
-// Makes of a buffer of at least sizeof(kma_slab) a heap without lines: every request is too large
+// Makes a heap without frames of a buffer of at least sizeof(kma_slab): every request is too large
 // for it, every block foreign to it. Called as kma_slab_init.
 static inline void kma_slab_init_empty(global kma_slab *heap, ulong bytes, size_t me,
                                        size_t work_items)
@@ -68,9 +68,9 @@ static inline void kma_slab_init_empty(global kma_slab *heap, ulong bytes, size_
     kma_heap_header_init(&heap->header, KMA_KIND_SLAB, bytes, bytes, begin, begin, 0);
 }
 
-// The heap's contents were copied into a buffer of `bytes`, this one, and the frames for which
-// there is room now are free. Fewer bytes than before or more than max_bytes leave the heap as it
-// was. By one work-group of a launch that nothing else overlaps; a barrier is in it.
+// Makes the heap larger, after its contents were copied into this buffer of `bytes`; the new frames
+// are free. Does nothing for fewer bytes than before or more than max_bytes. Called by one
+// work-group of a launch; has a barrier.
 static inline void kma_slab_grow(global kma_slab *heap, ulong bytes, size_t me, size_t work_items)
 {
     const bool may =

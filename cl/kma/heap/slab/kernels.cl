@@ -1,7 +1,6 @@
-// The kernels that prepare a slab heap on a plain buffer, make it larger and empty it, and the one
-// that counts what is in it. The host library launches them; so can any other program, built with
-// the same -DKMA_DEBUG (and, on NVIDIA GPUs before Volta, -DKMA_NV_ARCH) as the kernels that use
-// the heap.
+// Kernels that make a slab heap of a plain buffer, make it larger, empty it, and count what is in
+// it. The host library launches them; any other program can, if it is built with the same
+// -DKMA_DEBUG (and, on NVIDIA GPUs before Volta, -DKMA_NV_ARCH) as the kernels that use the heap.
 #ifndef KMA_HEAP_SLAB_KERNELS_CL
 #define KMA_HEAP_SLAB_KERNELS_CL
 
@@ -20,32 +19,31 @@ static inline void kma_slab_prepare(global kma_slab *heap, ulong bytes, ulong ma
         kma_slab_init_empty(heap, bytes, get_global_id(0), get_global_size(0));
 }
 
-// `bytes`, an unsigned number of 64 bits, is the size of the buffer; `cursors` (1 … 32, 0: 16) is
-// how many parts of a device draw memory apart from one another, best a divisor of the device's
-// compute units. Without room for 8 KiB it is a heap in which every request is too large; a buffer
-// of less than sizeof(kma_slab) stays as it is. Any number of work-items, one dimension; about one
-// for each 8 KiB of heap.
+// Makes a heap of a buffer of `bytes`. `cursors` (1 … 32; 0: 16) is the number of parts of a device
+// that draw memory apart from one another, best a divisor of its compute units. With less than 8
+// KiB for frames every request is too large. A buffer of less than sizeof(kma_slab) stays as it is.
+// Any number of work-items, one dimension; about one for each 8 KiB.
 kernel void kma_slab_init_kernel(global kma_slab *heap, ulong bytes, uint cursors)
 {
     kma_slab_prepare(heap, bytes, bytes, cursors);
 }
 
-// The same for a heap that may grow until it has `max_bytes`: `bytes` must have room for the
-// metadata of so large a heap, and 8 KiB.
+// The same for a heap that may grow to `max_bytes`. `bytes` must hold the metadata of the larger
+// heap and 8 KiB.
 kernel void kma_slab_init_growing_kernel(global kma_slab *heap, ulong bytes, ulong max_bytes,
                                          uint cursors)
 {
     kma_slab_prepare(heap, bytes, max_bytes, cursors);
 }
 
-// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is
-// not more, or more than max_bytes, leaves the heap as it was. One work-group of any size.
+// Makes the heap larger: `heap` is a buffer of `bytes` into which the smaller one was copied whole.
+// Does nothing if that is not more, or more than max_bytes. One work-group of any size.
 kernel void kma_slab_grow_kernel(global kma_slab *heap, ulong bytes)
 {
     kma_slab_grow(heap, bytes, get_local_id(0), get_local_size(0));
 }
 
-// Frees all blocks at once; every ref and pointer is void. The error log stays.
+// Frees all blocks at once; all refs and pointers become invalid. The error log stays.
 kernel void kma_slab_reset_kernel(global kma_slab *heap)
 {
     if (heap->plan.frames != 0)
@@ -64,7 +62,7 @@ kernel void kma_slab_clear_errors_kernel(global kma_slab *heap)
 #undef KMA_KIND
 #endif
 
-// Adds one frame to a sum: the blocks of its page, or of the slabs and runs that begin there.
+// Adds one frame's blocks to a sum: those of its page, or of the slabs and runs that begin there.
 static inline void kma_slab_stats_add(global kma_slab *heap, kma_heap_stats *sum, uint frame)
 {
     const uint used = kma_load_u32(kma_slab_used(heap, frame), KMA_RELAXED);
@@ -106,15 +104,15 @@ static inline void kma_slab_stats_add(global kma_slab *heap, kma_heap_stats *sum
         sum->superblocks_full++;
 }
 
-// Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-group of
-// KMA_STATS_WORK_ITEMS.
+// Writes the statistics of a heap that no other kernel uses; zeros for a buffer without a heap. One
+// work-group of KMA_STATS_WORK_ITEMS.
 __attribute__((reqd_work_group_size(KMA_STATS_WORK_ITEMS, 1, 1))) kernel void
 kma_slab_stats_kernel(global kma_slab *heap, global kma_heap_stats *stats)
 {
     local kma_heap_stats parts[KMA_STATS_WORK_ITEMS];
     const bool exists = kma_heap_exists(&heap->header, KMA_KIND_SLAB);
     const uint frames = exists ? heap->plan.frames : 0;
-    kma_heap_stats mine = {0}; // all of it: it is copied as a whole
+    kma_heap_stats mine = {0}; // all bytes: it is copied as a whole
     for (uint frame = (uint)get_local_id(0); frame < frames; frame += KMA_STATS_WORK_ITEMS)
         kma_slab_stats_add(heap, &mine, frame);
 #if KMA_DEBUG >= 2
@@ -128,7 +126,7 @@ kma_slab_stats_kernel(global kma_slab *heap, global kma_heap_stats *stats)
         for (uint i = 1; i < KMA_STATS_WORK_ITEMS; i++)
             kma_stats_add(&sum, parts[i]);
         kma_stats_of_header(&sum, &heap->header, exists);
-        // its frames
+        // a slab heap's superblocks are its frames
         sum.superblock_bytes = frames != 0 ? (ulong)KMA_SLAB_FRAME_UNITS * KMA_UNIT : 0;
         sum.superblocks = frames;
         *stats = sum;

@@ -1,32 +1,36 @@
-// Blocks above the largest class: whole frames, without the lines behind the block.
+// Blocks above the largest class (8 KiB): runs of whole frames; the lines behind the block are
+// given back at once.
 //
-// A block of up to a group lies in one group: trees tell which has so many whole frames side by
-// side (lines.cl). A larger one lies anywhere: a search looks through the tree of whole frames.
+// A block of up to a group (256 KiB) lies in one group: group trees tell which groups have enough
+// whole frames side by side (lines.cl). A larger block lies anywhere: a walk through the tree of
+// whole frames finds it.
 //
-// Frames are claimed by compare-and-swaps of their used words: in a group one after the other,
-// above it eight in flight. A failure gives back what was claimed.
+// Frames are claimed by compare-and-swaps of their used words from 0 to all: in a group one after
+// the other, above eight in flight. A lane that fails gives back the frames that it claimed.
 #ifndef KMA_HEAP_SLAB_LARGE_CL
 #define KMA_HEAP_SLAB_LARGE_CL
 
 #include "kma/heap/slab/lines.cl"
 #include "kma/platform/pause.cl"
 
-// The frames [first, first + count) that are in the group of `first`, a bit each.
+// The frames of [first, first + count) that are in the group of `first`, a bit each.
 static inline uint kma_slab_in_group(uint first, uint count)
 {
     const uint at = first & (KMA_SLAB_GROUP_FRAMES - 1);
     return (uint)kma_bits_below(min(count, KMA_SLAB_GROUP_FRAMES - at)) << at;
 }
 
-// Gives back whole frames, which are the caller's; releases. By read-modify-writes, though no other
-// lane changes these words: a later giver acquires by them what took a frame out of a tree
-// meanwhile. The frames are listed by read-modify-writes, whatever loads show.
+// Gives back whole frames, which the caller owns, and lists them. Releases.
+//
+// By read-modify-writes, although no other lane changes these words: a lane that took such a frame
+// out of a tree meanwhile read its word by a read-modify-write, and later givers must acquire that.
+// The frames are put into the trees without a load (lines.cl).
 static inline KMA_COLD void kma_slab_give_back_frames(global kma_slab *heap, uint first, uint count)
 {
     kma_fence(KMA_RELEASE); // pairs with the acquire of each frame's next claim
     for (uint i = 0; i < count; i++)
         kma_fetch_and_u32(kma_slab_used(heap, first + i), 0, KMA_RELAXED);
-    for (uint done = 0; done < count;) { // a group each time
+    for (uint done = 0; done < count;) { // a group each round
         const uint group = (first + done) >> KMA_BIT_TREE_SHIFT;
         const uint frames = kma_slab_in_group(first + done, count - done);
         kma_bit_tree_put_all(kma_slab_whole(heap, 0), heap->plan.room, group, frames);
@@ -35,16 +39,18 @@ static inline KMA_COLD void kma_slab_give_back_frames(global kma_slab *heap, uin
     }
 }
 
-// Claims frames [first, first + count). Returns how many from `first` on were free: count, or
-// fewer, and none of them is the caller's then. Acquires. In a group one after the other: of lanes
-// that claim overlapping frames, the lane that has the last of them goes on.
+// Claims frames [first, first + count). Returns `count`, or how many frames from `first` on were
+// free; then the caller owns none of them. Acquires.
+//
+// In a group one frame after the other, in ascending order: of lanes that claim overlapping frames,
+// the lane that gets the last frame succeeds.
 static inline KMA_COLD uint kma_slab_claim_frames(global kma_slab *heap, uint first, uint count)
 {
     const uint at_once = count > KMA_SLAB_GROUP_FRAMES ? KMA_SLAB_AT_ONCE : 1;
     uint good = 0;
-    for (uint done = 0; good == done; done += at_once) { // until one fails, or none is left
+    for (uint done = 0; good == done; done += at_once) { // until a claim fails or none is left
         global kma_atomic_u32 *const used = kma_slab_used(heap, first + done);
-        uint mine = 0; // a bit for each claim
+        uint mine = 0; // frames claimed in this round, a bit each
         if (at_once == KMA_SLAB_AT_ONCE && count - done >= KMA_SLAB_AT_ONCE) {
             uint seen[KMA_SLAB_AT_ONCE];
             KMA_UNROLL(8)
@@ -57,10 +63,10 @@ static inline KMA_COLD uint kma_slab_claim_frames(global kma_slab *heap, uint fi
             for (uint i = 0; i < at_once && done + i < count; i++)
                 mine |= kma_cas_u32(&used[i], 0, KMA_SLAB_FULL, KMA_RELAXED) == 0 ? 1u << i : 0;
         }
-        const uint claims = kma_lowest_bit(~mine); // until the first one that failed
+        const uint claims = kma_lowest_bit(~mine); // up to the first one that failed
         good += claims;
         for (uint left = mine >> claims << claims; left != 0; left &= left - 1) {
-            kma_fence(KMA_ACQUIRE); // passes on what the frame's last owner released
+            kma_fence(KMA_ACQUIRE); // its release passes on what the last owner released
             kma_slab_give_back_frames(heap, first + done + kma_lowest_bit(left), 1);
         }
     }
@@ -70,8 +76,9 @@ static inline KMA_COLD uint kma_slab_claim_frames(global kma_slab *heap, uint fi
     return good;
 }
 
-// Claims frames for `lines` lines and notes the block; counted in *begun and in the heap. KMA_NULL
-// if one of them is another lane's: *next is the frame to go on from.
+// Claims frames from `first` on for a block of `lines` lines, and stores its word. Counts the
+// attempt in *begun and in the heap. KMA_NULL if another lane owns one of the frames. *next becomes
+// the frame where a search goes on. Acquires.
 static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint first, uint lines,
                                                   uint *next, uint *begun)
 {
@@ -86,8 +93,8 @@ static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint fi
         kma_fetch_add_u32(&heap->runs_ended, 1, KMA_RELEASE);
         return KMA_NULL;
     }
-    // The frames are the lane's: no look is needed.
-    for (uint done = 0; done < count;) { // a group each time
+    // The caller owns the frames, so no check follows their removal from the tree.
+    for (uint done = 0; done < count;) { // a group each round
         const uint frames = kma_slab_in_group(first + done, count - done);
         kma_bit_tree_take_all(kma_slab_whole(heap, 0), heap->plan.room,
                               (first + done) >> KMA_BIT_TREE_SHIFT, frames);
@@ -96,7 +103,7 @@ static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint fi
     if (rest != 0)
         kma_slab_undo(heap, first + count - 1, KMA_SLAB_FULL & ~kma_slab_mask(0, rest));
     const uint line = first << KMA_SLAB_FRAME_SHIFT;
-    // A free is after it by the block.
+    // Relaxed: the block's owner frees it later, by the order of its own program.
     kma_store_u32(kma_slab_word(heap, line), KMA_SLAB_RUN | lines, KMA_RELAXED);
     kma_fetch_add_u32(&heap->runs_ended, 1, KMA_RELEASE);
     return kma_slab_ref(heap, line, 0);
@@ -104,9 +111,9 @@ static inline KMA_COLD kma_ref kma_slab_claim_run(global kma_slab *heap, uint fi
 
 // ------ searches -------------------------------------------------------------------------------
 
-// A block of up to a group: in the group with the shortest run of whole frames that is long enough,
-// at a multiple of its frames if there is one: lanes that want blocks of one length meet at the
-// same frames, or at none. KMA_NULL if there is none.
+// Takes a block of up to a group, in the group with the shortest run of whole frames that is long
+// enough. At a multiple of its frames if that is free: lanes that want blocks of one length then
+// claim the same frames or disjoint ones. KMA_NULL if there is no run.
 static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, uint count,
                                              uint *begun)
 {
@@ -114,7 +121,7 @@ static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, 
     uint multiples = 0;
     for (uint at = 0; at < KMA_SLAB_GROUP_FRAMES; at += count)
         multiples |= 1u << at;
-    for (;;) { // each time a listing goes, or another lane was quicker
+    for (;;) { // again after a stale listing, or a frame lost to another lane
         const ulong filled = kma_slab_filled(heap, KMA_SLAB_GROUP_TREE(count), KMA_SLAB_EMPTY_TREE);
         if (filled == 0)
             return KMA_NULL;
@@ -137,14 +144,14 @@ static inline kma_ref kma_slab_take_in_group(global kma_slab *heap, uint lines, 
     }
 }
 
-// From `from` on: where `count` frames, more than a group has, are listed as whole side by side;
-// KMA_SLAB_NONE if nowhere.
+// Returns the first frame from `from` on where `count` frames, more than a group has, are listed as
+// whole side by side; KMA_SLAB_NONE if there is none. Relaxed loads: a hint.
 static inline uint kma_slab_next_frames(global kma_slab *heap, uint from, uint count)
 {
     const uint groups = (heap->plan.frames + KMA_SLAB_GROUP_FRAMES - 1) >> KMA_BIT_TREE_SHIFT;
     const uint every = (uint)kma_bits_below(KMA_SLAB_GROUP_FRAMES);
     uint below = (uint)kma_bits_below(from & (KMA_SLAB_GROUP_FRAMES - 1)); // of the first group
-    uint listed = 0; // side by side, in front of the next group
+    uint listed = 0; // whole frames side by side in front of the next group
     for (uint group = from >> KMA_BIT_TREE_SHIFT; group < groups; group += 8) {
         uint words[8];
         KMA_UNROLL(8)
@@ -164,12 +171,12 @@ static inline uint kma_slab_next_frames(global kma_slab *heap, uint from, uint c
     return KMA_SLAB_NONE;
 }
 
-// A block above a group, anywhere from `from` on, at a multiple of `step` frames. KMA_NULL if there
-// is none.
+// Takes a block above a group, from frame `from` on, at a multiple of `step` frames. KMA_NULL if
+// there is none.
 static inline kma_ref kma_slab_take_across(global kma_slab *heap, uint lines, uint count, uint from,
                                            uint step, uint *begun)
 {
-    for (;;) { // each time further on
+    for (;;) { // `from` grows in each round
         const uint first = kma_slab_next_frames(heap, from, count);
         if (first == KMA_SLAB_NONE)
             return KMA_NULL;
@@ -182,16 +189,19 @@ static inline kma_ref kma_slab_take_across(global kma_slab *heap, uint lines, ui
     }
 }
 
-// Searches for one block, at most: in groups, and through the whole heap.
+// Searches for one block, at most: in groups; through the whole heap.
 #define KMA_SLAB_GROUP_SEARCHES 16u
 #define KMA_SLAB_WALKS 4u
 
-// A block of so many lines. KMA_NULL if there is no room. Acquires.
+// Takes a block of `lines` lines, above the largest class. KMA_NULL if no run is long enough.
+// Acquires.
 //
-// What a lane claims and gives back it hides from others meanwhile: a search shows that there is no
-// room only if no other lane's attempt was under way. (A lone caller's answer does not depend on
-// it.) Above a group the first search begins anywhere, so that lanes part. It and the second one
-// try multiples of the block's frames: blocks of one length lie side by side.
+// A lane hides the frames that it claims and may give back. A search that found nothing proves that
+// nothing fits only if no other lane's attempt was under way: runs_begun equal to runs_ended before
+// it, and grown only by the lane's own attempts since. Otherwise the lane searches again.
+//
+// Above a group the first walk begins at a position that differs from lane to lane. It and the
+// second one try multiples of the block's frames: blocks of one length lie side by side.
 static inline KMA_COLD kma_ref kma_slab_take_run(global kma_slab *heap, uint lines)
 {
     const uint count = (lines + KMA_SLAB_FRAME_LINES - 1) >> KMA_SLAB_FRAME_SHIFT;
@@ -200,7 +210,7 @@ static inline KMA_COLD kma_ref kma_slab_take_run(global kma_slab *heap, uint lin
     uint step = count > KMA_SLAB_GROUP_FRAMES ? count : 1;
     const uint most = count > KMA_SLAB_GROUP_FRAMES ? KMA_SLAB_WALKS : KMA_SLAB_GROUP_SEARCHES;
     for (uint search = 0; search < most; search++) {
-        const uint ended = kma_load_u32(&heap->runs_ended, KMA_ACQUIRE); // before `begun`
+        const uint ended = kma_load_u32(&heap->runs_ended, KMA_ACQUIRE); // loaded before `begun`
         uint begun = kma_load_u32(&heap->runs_begun, KMA_ACQUIRE);
         const bool is_quiet = begun == ended;
         const kma_ref block = count <= KMA_SLAB_GROUP_FRAMES
@@ -220,7 +230,8 @@ static inline KMA_COLD kma_ref kma_slab_take_run(global kma_slab *heap, uint lin
     return KMA_NULL;
 }
 
-// Frees a run, whose word was seen. False if another lane did.
+// Frees the run with first line `line` and that line's loaded word. False if another lane freed it.
+// Releases.
 static inline KMA_COLD bool kma_slab_release_run(global kma_slab *heap, uint line, uint word)
 {
     if (kma_cas_u32(kma_slab_word(heap, line), word, word & ~KMA_SLAB_RUN, KMA_RELAXED) != word)

@@ -1,5 +1,5 @@
-// The slab heap in memory. Types, sizes and the forms of a line word; shared with the host library
-// like heap/common/header.cl. The including side also has kma_highest_bit.
+// The slab heap in memory: types, sizes and the forms of a line word. Shared with the host library
+// like heap/common/header.cl. The including file provides kma_highest_bit.
 //
 //   0                                                               begin           limit
 //   | kma_slab | current lines  | used words | trees    | line words |pad| frame 0 | frame 1 | …
@@ -7,10 +7,10 @@
 //   |          | each shard and | each line  | for each | each line  |   | 8 KiB, each
 //   |          | page class     |            | frame    |            |   |
 //
-// With KMA_DEBUG 2 there is a kma_guard between trees and line words. Metadata per frame: 4 B used
-// word, 15.6 B trees, 128 B line words; 1.80 % of the frame.
+// With KMA_DEBUG 2 and 3 a kma_guard lies between trees and line words. Metadata of a frame: used
+// word 4 B, trees 15.6 B, line words 128 B, together 1.80 % of its 8 KiB.
 //
-// A line belongs to the lane that set its used bit. What it is used for tells its line word:
+// A line belongs to the lane that set its used bit. Its line word says what the line is used for:
 //
 //   dead   0, or the last value of a slab or run that ended
 //   page   01 | 29:24 class   | 21 listed | 20 ending | 19:16 slots - 1   | 15:0 occupancy
@@ -20,17 +20,21 @@
 //                                                                           15:0 a bit plane
 //   run    00 | 29 living     | 27:0 lines
 //
-// - A page is a whole frame of one class. Slot s has bit s / W of line word s % W, where W is
-//   1 << kma_slab_page_shift of its units. All line words of the frame are of this form, those from
-//   W on without slots, so that the word of any line tells what the frame is.
-// - A slab is what a warp took together: up to 16 slots side by side, whose bits are in the word of
-//   its first line. `equal`: slots of one class, all lines in 32. `mixed`: 16 slots; bit s of plane
-//   p is bit p of slot s's units - 1, or of units / 4 - 1 if coarse. Plane p is in the line word p
-//   + 1 lines behind the first. `rest` is written where a slot begins, and where a plane is.
-// - A run is one block above KMA_SLAB_MOST units: whole frames, and lines of the next frame.
+// An occupancy bit is set while its slot is taken.
 //
-// Slab and mixed slab live while an occupancy bit is set, a page until its words are ended, a run
-// while `living` is set.
+// - page: a whole frame of one class. Slot s has bit s / W of line word s % W, where W is 1 <<
+//   kma_slab_page_shift(units). All 32 line words have this form, also those from W on, which have
+//   no slots: the word of any line says what the frame is.
+// - slab: up to 16 slots side by side, made by a whole warp or by one lane. Their bits are in the
+//   word of the first line. `equal`: slots of one class, 32 lines at most. `mixed`: 16 slots of
+//   different sizes. Bit s of plane p is bit p of (units of slot s) - 1, or of (units / 4) - 1 if
+//   coarse. Plane p is in the line word p + 1 lines behind the first.
+// - rest: leads back to a slab's first line. Written where a slot begins behind the first line, and
+//   where a plane is.
+// - run: one block above KMA_SLAB_MOST units, in whole frames and the first lines of the next one.
+//
+// A slab lives while an occupancy bit is set, a page until all its words are ended, a run while
+// `living` is set.
 #ifndef KMA_HEAP_SLAB_LAYOUT_CL
 #define KMA_HEAP_SLAB_LAYOUT_CL
 
@@ -38,12 +42,12 @@
 #include "kma/heap/common/header.cl"
 #include "kma/lockfree/bit_tree_layout.cl"
 
-#ifndef KMA_SLAB_LINE_SHIFT     // the tests of tests/host take less
+#ifndef KMA_SLAB_LINE_SHIFT     // tests/host takes smaller numbers
 #define KMA_SLAB_LINE_SHIFT 4u  // log2 of the units of a line
 #define KMA_SLAB_FRAME_SHIFT 5u // log2 of the lines of a frame
 #define KMA_SLAB_TEAM_SHIFT 4u  // log2 of the most slots of a slab
-#define KMA_SLAB_PLANES 7u      // the most bit planes of a mixed slab, fewer than slots
-#define KMA_SLAB_ALIGN 4096u    // where frames begin: the largest alignment that this heap gives
+#define KMA_SLAB_PLANES 7u      // bit planes of a mixed slab, at most; fewer than slots
+#define KMA_SLAB_ALIGN 4096u    // where frame 0 begins: the heap's largest alignment
 #endif
 #define KMA_SLAB_TEAM (1u << KMA_SLAB_TEAM_SHIFT)
 #define KMA_SLAB_LINE_UNITS (1u << KMA_SLAB_LINE_SHIFT)
@@ -63,8 +67,8 @@ static inline uint kma_slab_units(uint size_class)
     return size_class < 8 ? size_class + 1 : (9 + size_class % 8) << (size_class / 8 - 1);
 }
 
-// The smallest class of at least so many units; KMA_SLAB_CLASSES or above for none, and for more
-// than the largest class has.
+// Returns the smallest class of at least `units`; KMA_SLAB_CLASSES or above if there is none, or
+// for 0 units.
 static inline uint kma_slab_class_of(uint units)
 {
     const uint last = units - 1;
@@ -75,18 +79,19 @@ static inline uint kma_slab_class_of(uint units)
 }
 
 #define KMA_SLAB_CLASSES (8 * (KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT - 2))
-// Those up to an eighth of a frame, which have pages.
+// Classes with pages: those up to an eighth of a frame.
 #define KMA_SLAB_PAGE_CLASSES                                                                      \
     (KMA_SLAB_FRAME_UNITS <= 64 ? KMA_SLAB_FRAME_UNITS / 8 : KMA_SLAB_CLASSES - 24)
 
-// offset / units, of an offset in a frame: exact, since the next whole number is 1 / (2 * 512)
-// away, and the error of a division below 2^-12. (Devices have no quick division of integers.)
+// offset / units, exact for an offset within a frame, by a division of floats: devices have no fast
+// division of integers. offset + 0.5 makes the quotient stay 1 / 1024 away from a whole number; the
+// division's error is below 2^-12.
 static inline uint kma_slab_divide(uint offset, uint units)
 {
     return (uint)(((float)offset + 0.5f) / (float)units);
 }
 
-// log2 of the line words that have the slots of a page.
+// log2 of the number of line words that hold a page's occupancy.
 static inline uint kma_slab_page_shift(uint units)
 {
     return units <= KMA_SLAB_LINE_UNITS
@@ -94,7 +99,7 @@ static inline uint kma_slab_page_shift(uint units)
                : KMA_SLAB_FRAME_SHIFT + KMA_SLAB_LINE_SHIFT - 1 - kma_highest_bit(units - 1);
 }
 
-// log2 of the slots of an equal slab: those of a team, or as many as a frame has room for.
+// log2 of the slots of an equal slab: a team's, or as many as fit into a frame.
 static inline uint kma_slab_shift(uint units)
 {
     const uint fit = KMA_SLAB_LINE_SHIFT + KMA_SLAB_FRAME_SHIFT - kma_highest_bit(2 * units - 1);
@@ -116,14 +121,14 @@ static inline uint kma_slab_whole_lines(uint units)
 #define KMA_SLAB_MIXED 0x20000000u // beside SLAB and REST
 #define KMA_SLAB_COARSE 0x10000000u
 #define KMA_SLAB_OCCUPANCY 0x0000ffffu
-// Beside PAGE: a lane tries to end the page, no slot can be claimed.
+// Beside PAGE: a lane tries to end the page; no slot of the word can be claimed.
 #define KMA_SLAB_ENDING 0x00100000u
-// Beside PAGE: the frame is in the tree of pages without blocks, whatever this word has.
+// Beside PAGE: the frame is in the empty tree, or a lane is about to put it there.
 #define KMA_SLAB_LISTED 0x00200000u
 #define KMA_SLAB_RUN_LINES 0x0fffffffu
 #define KMA_SLAB_MOST_MIXED (2u << KMA_SLAB_PLANES) // units of a slot of a mixed slab
 
-// The word of number `index` of a new page, without blocks.
+// Line word number `index` of a page without blocks.
 static inline uint kma_slab_page_word(uint size_class, uint index)
 {
     const uint units = kma_slab_units(size_class);
@@ -138,7 +143,7 @@ static inline uint kma_slab_page_class(uint word)
     return word >> 24 & 63;
 }
 
-// The occupancy bits that a page word has.
+// The valid occupancy bits of a page word.
 static inline uint kma_slab_page_slots(uint word)
 {
     return (2u << (word >> 16 & 15)) - 1;
@@ -171,14 +176,14 @@ static inline bool kma_slab_is_mixed(uint word)
            (word & KMA_SLAB_OCCUPANCY) != 0;
 }
 
-// The occupancy bits that a slab's word has.
+// The valid occupancy bits of a slab's first word.
 static inline uint kma_slab_slots(uint word)
 {
     return (word & KMA_SLAB_MIXED) != 0 ? (1u << KMA_SLAB_TEAM) - 1
                                         : (1u << ((1u << kma_slab_equal_shift(word)) & 31)) - 1;
 }
 
-// Lines of the slab that a first word tells of.
+// Lines of the slab that has this first word.
 static inline uint kma_slab_lines_of(uint word)
 {
     if ((word & KMA_SLAB_MIXED) != 0)
@@ -194,9 +199,14 @@ static inline uint kma_slab_rest_word(uint back, uint shift)
 
 // ------ the plan ---------------------------------------------------------------------------------
 
-// Trees over the frames (lockfree/bit_tree.cl): one for each class; then those of free lines by the
-// longest run of them in a frame; then those of groups, each the frames of one word of the tree of
-// whole frames, by the longest run of whole frames; then that of pages that may be empty.
+// The bit trees (lockfree/bit_tree.cl), in this order:
+//
+// - a class tree for each class: frames that may have a free slot of it;
+// - run trees, by the longest run of free lines in a frame; the last one is the tree of whole
+//   frames;
+// - group trees, by the longest run of whole frames in a group. A group is the frames of one word
+//   of the tree of whole frames;
+// - the empty tree: frames of pages that may have no block.
 #define KMA_SLAB_RUN_TREE(lines) (KMA_SLAB_CLASSES + (lines)-1)
 #define KMA_SLAB_WHOLE_TREE KMA_SLAB_RUN_TREE(KMA_SLAB_FRAME_LINES)
 #define KMA_SLAB_GROUP_TREE(frames) (KMA_SLAB_WHOLE_TREE + (frames))
@@ -206,44 +216,47 @@ static inline uint kma_slab_rest_word(uint back, uint shift)
 
 #ifndef KMA_SLAB_SHARDS
 #define KMA_SLAB_SHARDS 1024u      // at most
-#define KMA_SLAB_SHARD_FRAMES 64u  // at least, for each shard
-#define KMA_SLAB_CURSORS 32u       // at most
-#define KMA_SLAB_CURSOR_STRIDE 32u // words between two: a line of the cache each
-#define KMA_SLAB_CURSOR_FRAMES 64u // at least, for each cursor
-// Frames of the smallest heap with pages: in smaller ones a page for each class would be too many.
+#define KMA_SLAB_SHARD_FRAMES 64u  // for each shard, at least
+#define KMA_SLAB_CURSORS 32u       // of each band, at most
+#define KMA_SLAB_CURSOR_STRIDE 32u // words from one to the next: a cache line each
+#define KMA_SLAB_CURSOR_FRAMES 64u // for each cursor, at least
+// Frames of the smallest heap with pages. In a smaller one a page for each class takes too much of
+// it.
 #define KMA_SLAB_PAGED 64u
-// Of 32 frames, those that must be wholly free for a page without blocks to stay one, for the next
-// lanes. It is listed as empty then, and ends where memory is short (exhausted).
+// A page without blocks stays for the next lanes while so many of the 32 frames around are whole.
+// It is in the empty tree then, and ends when a lane finds no other memory
+// (kma_slab_take_exhausted).
 #define KMA_SLAB_SPARE 8u
-#define KMA_SLAB_AT_ONCE 8u   // frames of a run that are claimed at the same time
-#define KMA_SLAB_TRIES 6u     // fours of line words that a lane tries near its current line
-#define KMA_SLAB_VISITS 3u    // frames that a lane visits in vain before it takes a new page
-#define KMA_SLAB_STALE 4u     // frames without room that a search meets before it goes elsewhere
-#define KMA_SLAB_PATIENCE 32u // looks for what another lane brings, before a lane brings its own
-// Frames of a class's tree that a search for aligned slots looks at: those without are not taken
-// out.
+#define KMA_SLAB_AT_ONCE 8u   // claims of a run's frames that are in flight together
+#define KMA_SLAB_TRIES 6u     // times that a lane loads four line words near its current line
+#define KMA_SLAB_VISITS 3u    // listed frames that a lane visits before it makes a new page
+#define KMA_SLAB_STALE 4u     // listed frames without enough lines before a search jumps
+#define KMA_SLAB_PATIENCE 32u // looks for another lane's new page before a lane refills itself
+// Frames of a class tree that a search for an aligned slot visits. It leaves frames without one
+// listed.
 #define KMA_SLAB_ALIGNED_LOOKS 1024u
-// log2 of the lines of a share, by band.
+// log2 of the lines of a share: lines side by side that a cursor hands out before it moves on.
 #define KMA_SLAB_FEW_SHIFT 9u
 #define KMA_SLAB_MANY_SHIFT 12u
 #endif
 #define KMA_SLAB_USUAL_CURSORS 16u
-// Cursors of two bands, by what is drawn, and the lines that a cursor has side by side, its share:
-// 128 KiB, and 1 MiB. So what few lines are drawn for lies close, and much has room.
+// There are two bands of cursors: for draws of up to KMA_SLAB_FEW lines, with shares of 128 KiB,
+// and for larger ones, with shares of 1 MiB. Small draws stay close together; large ones have
+// enough lines in a share.
 #define KMA_SLAB_BAND_FEW 0u
 #define KMA_SLAB_BAND_MANY 1u
 #define KMA_SLAB_FEW (1u << (KMA_SLAB_FEW_SHIFT - 4)) // lines, at most
 
-// Where everything is. Constant after the initialisation, but for growth, which changes `frames`
-// and `limit`: all metadata have room for the frames that there may ever be.
+// Where everything is. Only growth changes it: `frames`, `rounds` and `limit`. All metadata has
+// space for `room` frames from the start.
 typedef struct kma_slab_plan {
     uint frames;
-    uint room;       // frames that the metadata have room for
+    uint room;       // frames that the metadata has space for
     uint shards;     // a power of two
     uint cursors;    // of each band
-    uint rounds[2];  // by band: shares of each cursor
+    uint rounds[2];  // of each band: shares of each cursor
     uint tree_words; // of each tree
-    uint current;    // this and the rest: units from the heap's start
+    uint current;    // from here on: offsets in units from the heap's start
     uint used;
     uint trees;
     uint guard; // of the kma_guard; 0 if there is none
@@ -261,7 +274,7 @@ typedef struct kma_slab {
     kma_atomic_u32 runs_begun; // attempts to claim frames for a run (large.cl)
     kma_atomic_u32 runs_ended;
     uint pad[6];
-    kma_atomic_u32 cursors[2 * KMA_SLAB_CURSORS * KMA_SLAB_CURSOR_STRIDE]; // by band: lines drawn
+    kma_atomic_u32 cursors[2 * KMA_SLAB_CURSORS * KMA_SLAB_CURSOR_STRIDE]; // lines drawn, by band
 } kma_slab;
 
 static inline uint kma_slab_shards_of(uint frames)
@@ -273,7 +286,7 @@ static inline uint kma_slab_shards_of(uint frames)
     return shards;
 }
 
-// A plan with only those of its frames that a heap of `bytes` has yet.
+// The plan with only as many of its frames as a heap of `bytes` holds.
 static inline kma_slab_plan kma_slab_plan_within(kma_slab_plan plan, ulong bytes)
 {
     const ulong units = bytes / KMA_UNIT;
@@ -286,12 +299,12 @@ static inline kma_slab_plan kma_slab_plan_within(kma_slab_plan plan, ulong bytes
     return plan;
 }
 
-// The plan of a heap of so many frames, which ends at unit *end.
+// The plan of a heap of so many frames; *end becomes the unit where the heap ends.
 static inline kma_slab_plan kma_slab_plan_of(uint frames, uint cursors, uint debug, ulong *end)
 {
     const ulong word = sizeof(kma_atomic_u32);
     kma_slab_plan plan;
-    plan.frames = plan.limit = plan.rounds[0] = plan.rounds[1] = 0; // kma_slab_plan_within's
+    plan.frames = plan.limit = plan.rounds[0] = plan.rounds[1] = 0; // set by kma_slab_plan_within
     plan.room = frames;
     plan.shards = kma_slab_shards_of(frames);
     plan.cursors = min(cursors, max(frames / KMA_SLAB_CURSOR_FRAMES, 1u));
@@ -314,12 +327,12 @@ static inline kma_slab_plan kma_slab_plan_of(uint frames, uint cursors, uint deb
     return kma_slab_plan_within(plan, *end * KMA_UNIT);
 }
 
-// The plan of a heap that has `bytes` and may grow until it has `max_bytes`: with the most frames
-// that there is room for; 0 frames if there is none.
+// The plan of a heap that has `bytes` and may grow to `max_bytes`: with the most frames that fit
+// into the larger one; 0 frames if none fits.
 static inline kma_slab_plan kma_slab_plan_growing(ulong bytes, ulong max_bytes, uint cursors,
                                                   uint debug)
 {
-    const ulong refs = 0xffffffffu; // reach so many units
+    const ulong refs = 0xffffffffu; // units that a ref can reach
     const ulong units = min(max(bytes, max_bytes) / KMA_UNIT, refs);
     ulong end;
     kma_slab_plan plan = kma_slab_plan_of(0, cursors, debug, &end);

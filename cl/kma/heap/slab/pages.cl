@@ -1,29 +1,41 @@
-// Pages: frames of one class, from which lanes take slots each for itself.
+// Pages: frames with slots of one class. Malloc by a lane that is not in a whole warp begins here.
 //
-// A line word of a page says at once which class it has and which of its slots are free. A lane
-// claims a slot by a compare-and-swap from the word that it judged. If the page ended in between,
-// and its memory became anything else, the word differs; if it became a page of that class again
-// with the same free slots, the claim is right. A slot is given back by an AND of its bit.
+// A line word of a page has its form, class, `ending`, `listed` and occupancy bits in one word. A
+// slot is claimed by a compare-and-swap from the word that the lane judged. If the page ended in
+// between, the word differs and the claim fails; if a new page of that class has an equal word, the
+// slot is free there, and the claim is valid. A slot is freed by a fetch_and of its bit.
 //
-// A shard has a current line for each class: where its lanes look first. A hint: any value is
-// right. A lane that begins a page sets `busy` in it, and others look for the page for a while
-// before they begin their own (kma_slab_refill_in_turn).
+// Malloc of a lone lane on a GPU, for a class with pages (kma_slab_take_near):
 //
-// Invariant: a living page or slab with a free slot of a class has its frame in the class's tree,
-// or a work-item is about to put it there. A lane that frees a slot of a word without free slots
-// looks at the tree then, and puts the frame in. A lane that meets a listed frame without free
-// slots takes it out and looks again (kma_slab_unlist). As in lines.cl, one of the two sees the
+// 1. Load the current line of the lane's shard and class (relaxed: a hint, any value is valid).
+// 2. Load four line words of that page, chosen by the work-item's number (relaxed: step 3 judges
+//    them). Lanes of a warp that are here together, more than four, begin with step 4.
+// 3. Compare-and-swap a word from the loaded value to one with the slot's bit (acquire: pairs with
+//    the release of the slot's last free, or of the page's begin). Again if another lane changed
+//    the word.
+// 4. No slot: load the class tree's word for the 32 frames around (relaxed: a hint). Steps 2 and 3
+//    in a listed frame, up to six times. A slot found in the second frame or a later one makes that
+//    frame current (relaxed store).
+// 5. No slot: slab/stray_alloc.cl goes on.
+//
+// On a CPU: the current line; up to four single words from it on, each with step 3; then a relaxed
+// store of the next line. The thread's work-items then take slots side by side.
+//
+// Invariant: a living page or slab with a free slot of a class has its frame in the class tree, or
+// a work-item is about to put it there. A lane that frees a slot of a word without free slots loads
+// the tree and puts the frame there if it is missing. A lane that meets a listed frame without free
+// slots takes it out and checks again (kma_slab_unlist). As in lines.cl, one of the two sees the
 // other.
 //
-// A page ends when a lane frees its last block where frames are scarce, or when a lane finds no
-// memory. The ending lane compare-and-swaps each word from `no block` to `ending`, and puts all
-// back if one has a block.
+// A page ends when a lane frees its last block while whole frames are scarce, or when a lane finds
+// no memory. The ending lane compare-and-swaps each word from `no block` to `ending`. If one has a
+// block, it restores all.
 //
-// Invariant: a page without blocks is in the tree of empty pages, or a work-item is about to end it
-// or to put it there. `listed` in a word says so: a lane that frees the last block of such a word
-// does nothing more. A lane that takes a frame out of the tree clears `listed` in its words by
-// compare-and-swaps, then looks at them: a block that was freed before is seen, and a lane that
-// frees one later finds the bit clear, and lists the frame.
+// Invariant: a page without blocks is in the empty tree, or a work-item is about to end it or to
+// put it there. A lane that frees the last block of a word with `listed` does nothing more. A lane
+// that takes the frame out of the tree clears `listed` in its words by compare-and-swaps, then
+// looks at them: it sees all earlier frees; a lane that frees a block later finds the bit clear,
+// and lists the frame.
 #ifndef KMA_HEAP_SLAB_PAGES_CL
 #define KMA_HEAP_SLAB_PAGES_CL
 
@@ -39,16 +51,16 @@ static inline uint kma_slab_shard(global kma_slab *heap)
 #endif
 }
 
-#define KMA_SLAB_BUSY 0x40000000u // beside a current line
+#define KMA_SLAB_BUSY 0x40000000u // beside a current line: a lane has the turn to refill
 
-// The current line of the caller's shard.
+// The current line of the caller's shard for a class: where its lanes look for a slot first.
 static inline global kma_atomic_u32 *kma_slab_current(global kma_slab *heap, uint size_class)
 {
     const uint shard = kma_slab_shard(heap);
     return kma_slab_at(heap, heap->plan.current) + size_class * heap->plan.shards + shard;
 }
 
-// The frame where a shard begins a search for room of a class: each class has other frames around.
+// The frame where a shard begins its searches for a class; each class has another one.
 static inline uint kma_slab_home(global kma_slab *heap, uint size_class)
 {
     const uint its = max(heap->plan.frames / heap->plan.shards, 1u); // frames
@@ -58,19 +70,20 @@ static inline uint kma_slab_home(global kma_slab *heap, uint size_class)
 
 // ------ claims -----------------------------------------------------------------------------------
 
-// The free slots of a page word, if it is one of the class.
+// The free slots of a line word, a bit each: 0 unless it is of a page of the class that is not
+// `ending`.
 static inline uint kma_slab_free_slots(uint word, uint size_class)
 {
     const bool is_its = (word & ~KMA_SLAB_LISTED) >> 20 == (KMA_SLAB_PAGE >> 20 | size_class << 4);
     return is_its ? ~word & kma_slab_page_slots(word) : 0;
 }
 
-// Takes a slot by the line word of a page, which was seen to be `word`. KMA_NULL if it has none of
-// the class. Acquires.
+// Claims a slot of a page by its line word, which was loaded as `word`. KMA_NULL if the word has no
+// free slot of the class. Acquires: pairs with the slot's last free and the page's begin.
 static inline kma_ref kma_slab_claim_page_slot(global kma_slab *heap, uint line, uint word,
                                                uint size_class)
 {
-    for (;;) { // once more if another lane took or freed a slot of this word
+    for (;;) { // again if another lane changed the word
         const uint slots = kma_slab_free_slots(word, size_class);
         if (slots == 0)
             return KMA_NULL;
@@ -86,18 +99,20 @@ static inline kma_ref kma_slab_claim_page_slot(global kma_slab *heap, uint line,
     }
 }
 
-// One of the bits of a word, which is not 0: the first one from bit `turn` on, round the word.
+// Returns the number of one of the bits, which are not 0: the first one from bit `turn` on, cyclic.
 static inline uint kma_slab_pick(uint bits, uint turn)
 {
     const uint ahead = bits & ~(uint)kma_bits_below(turn % 32);
     return kma_lowest_bit(ahead != 0 ? ahead : bits);
 }
 
-#define KMA_SLAB_CROWD 4u // lanes together above which they do not all begin in the current page
+#define KMA_SLAB_CROWD 4u // more lanes than this together skip the current page
 
-// A slot of the current page, on GPUs or of the 32 frames around that are listed. KMA_NULL if the
-// lane found none. Acquires. A CPU's thread has work-items one after the other: they take slots
-// side by side. Lanes of GPUs part: each tries other four line words, each warp other frames.
+// Claims a slot of the current page or, on GPUs, of a listed frame among the 32 around it: steps 1
+// to 4 of the file's head. KMA_NULL if the lane found none. Any lane, converged or not. Acquires.
+//
+// A CPU's thread runs its work-items one after the other: they take slots side by side. Lanes of a
+// GPU spread: each loads another four line words, each warp visits other frames.
 static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
 {
     global kma_atomic_u32 *const current = kma_slab_current(heap, size_class);
@@ -135,7 +150,7 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
         const uint index = (me + (me >> 5) * 4 + tried * 12) & last;
         const uint first = (frame << KMA_SLAB_FRAME_SHIFT) + (index & ~3u);
         const kma_four_u32 four = kma_load_four_u32(kma_slab_word(heap, first));
-        uint rooms = 0; // a bit for each word, twice: round
+        uint rooms = 0; // words with a free slot, a bit each; twice, so that a shift is cyclic
         for (uint i = 0; i < 4; i++)
             rooms |= kma_slab_free_slots(four.w[i], size_class) != 0 ? 0x11u << i : 0;
         if (rooms == 0)
@@ -157,12 +172,14 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
 
 // ------ a page's begin and end -------------------------------------------------------------------
 
-// Makes a page of a claimed frame, lists it, and makes it current. Its first slot is the caller's.
+// Makes a page of a frame that the caller claimed, lists it, and makes it current. Returns its
+// first slot, which is the caller's. Releases: pairs with the acquire of claims.
 static inline KMA_COLD kma_ref kma_slab_new_page(global kma_slab *heap, uint frame, uint size_class)
 {
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;
-    // First the form and the class of all words, so that a free finds them wherever its block
-    // begins; then the slots, for claims. The fence pairs with the acquire of a claim.
+    // First the form and class of all words: a free finds them wherever its block begins. `ending`
+    // keeps claims off. Then, behind the fence, the words with free slots: a claim, which acquires,
+    // comes after all forms, and after the uses by the frame's last owner.
     KMA_UNROLL(1)
     for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++)
         kma_store_u32(kma_slab_word(heap, first + i),
@@ -177,7 +194,8 @@ static inline KMA_COLD kma_ref kma_slab_new_page(global kma_slab *heap, uint fra
     return kma_slab_ref(heap, first, 0);
 }
 
-// Ends a page if it has no blocks; false if it has, or another lane ends it.
+// Ends a page without blocks and gives its frame back. False if it has a block, or another lane
+// ends it.
 static inline KMA_COLD bool kma_slab_end_page(global kma_slab *heap, uint frame, uint size_class)
 {
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;
@@ -191,22 +209,23 @@ static inline KMA_COLD bool kma_slab_end_page(global kma_slab *heap, uint frame,
     }
     if (!is_empty)
         return false;
-    uint mine = 0; // words that the caller ended, up to the first that it cannot
+    uint mine = 0; // words that the caller ended, up to the first failure
     KMA_UNROLL(1)
     for (uint i = 0; i < words && mine == (uint)kma_bits_below(i); i++) {
         global kma_atomic_u32 *const word = kma_slab_word(heap, first + i);
         const uint seen = kma_load_u32(word, KMA_RELAXED);
         if ((seen & ~KMA_SLAB_LISTED) == kma_slab_page_word(size_class, i) &&
             kma_cas_u32(word, seen, seen | KMA_SLAB_ENDING, KMA_ACQUIRE) == seen)
-            mine |= 1u << i; // what freed the blocks is before the page's end, or its next claims
+            mine |= 1u << i; // acquire: the frees come before the page's end, or its next claims
     }
     if (mine != (uint)kma_bits_below(words)) {
-        for (uint left = mine; left != 0; left &= left - 1) { // no lane claims one meanwhile
+        for (uint left = mine; left != 0; left &= left - 1) { // no lane claims an `ending` word
             const uint i = kma_lowest_bit(left);
             kma_store_u32(kma_slab_word(heap, first + i), kma_slab_page_word(size_class, i),
                           KMA_RELEASE);
         }
-        // Another lane may have found no free slot, or two lanes have met here.
+        // While the words were `ending`, another lane may have unlisted the page; or two lanes that
+        // ended it may have stopped each other.
         kma_slab_put(heap, size_class, frame);
         kma_slab_put(heap, KMA_SLAB_EMPTY_TREE, frame);
         return false;
@@ -221,9 +240,9 @@ static inline KMA_COLD bool kma_slab_end_page(global kma_slab *heap, uint frame,
     return true;
 }
 
-// Ends the page of a line word, which the caller freed the last block of, or lists it as one that
-// may have no block. A listed page stays: to end one and begin one costs more than to keep it.
-// `word` is what the caller made of the line word.
+// After the free of a word's last block: ends the page if whole frames are scarce around and it has
+// no block, else lists it in the empty tree. A listed page stays: keeping it costs less than ending
+// one and beginning another. `word` is the line word as the caller's free left it.
 static inline KMA_COLD void kma_slab_page_may_be_empty(global kma_slab *heap, uint line, uint word)
 {
     const uint frame = line >> KMA_SLAB_FRAME_SHIFT;
@@ -232,14 +251,16 @@ static inline KMA_COLD void kma_slab_page_may_be_empty(global kma_slab *heap, ui
         !kma_bit_tree_has(kma_slab_tree(heap, KMA_SLAB_EMPTY_TREE), frame) &&
         kma_slab_end_page(heap, frame, kma_slab_page_class(word)))
         return;
-    // Unless another lane claimed a slot of the word: that lane will free it. Or ends the page.
+    // Fails if another lane claimed a slot of the word, and will free it here; or ends the page.
     if (kma_cas_u32(kma_slab_word(heap, line), word, word | KMA_SLAB_LISTED, KMA_RELAXED) == word)
         kma_slab_put(heap, KMA_SLAB_EMPTY_TREE, frame);
 }
 
 // ------ searches in a class's tree ---------------------------------------------------------------
 
-// The free slots of a slab of the class, at multiples of `align` units. `line` is the seen word's.
+// Returns the free slots of a slab that are of the class and at multiples of `align` units, a bit
+// each. `word` is the slab's first word as loaded. A hint for mixed slabs: their planes may be
+// another slab's.
 static inline KMA_COLD uint kma_slab_slab_slots(global kma_slab *heap, uint line, uint word,
                                                 uint size_class, uint align)
 {
@@ -265,13 +286,14 @@ static inline KMA_COLD uint kma_slab_slab_slots(global kma_slab *heap, uint line
     return slots;
 }
 
-// Clears the bit of a slab's slot, which is the caller's. The lane that clears the last one gives
-// the slab's lines back: no claim succeeds on a word without occupancy. False if the slot was free.
+// Frees a slot of a slab, which the caller owns. Gives the slab's lines back if it was the last
+// one; else lists the frame if the slab was full or is mixed. False if the slot was free. Acquires
+// and releases.
 static inline KMA_COLD bool kma_slab_release_slot_of(global kma_slab *heap, uint line, uint bit,
                                                      uint units)
 {
-    // Release: pairs with the next claim of the slot. Acquire: what the last lane gives back, the
-    // others' uses of their slots are before.
+    // Release: pairs with the next claim of the slot. Acquire: the lane that gives the lines back
+    // comes after the uses of all slots. No claim succeeds on a word without occupancy.
     const uint before = kma_fetch_and_u32(kma_slab_word(heap, line), ~bit, KMA_ACQ_REL);
     if ((before & bit) == 0)
         return false;
@@ -283,13 +305,14 @@ static inline KMA_COLD bool kma_slab_release_slot_of(global kma_slab *heap, uint
     return true;
 }
 
-// Takes a slot of a slab. KMA_NULL if it has none of the class. Acquires.
+// Claims a slot of a slab at a multiple of `align` units. KMA_NULL if it has none of the class.
+// Acquires: pairs with the slot's last free and the slab's begin.
 static inline kma_ref kma_slab_claim_slab_slot(global kma_slab *heap, uint line, uint size_class,
                                                uint align)
 {
     global kma_atomic_u32 *const at = kma_slab_word(heap, line);
     uint word = kma_load_u32(at, KMA_RELAXED);
-    for (;;) { // once more if another lane took or freed a slot of this word
+    for (;;) { // again if another lane changed the word
         const uint slots = kma_slab_slab_slots(heap, line, word, size_class, align);
         if (slots == 0)
             return KMA_NULL;
@@ -301,8 +324,8 @@ static inline kma_ref kma_slab_claim_slab_slot(global kma_slab *heap, uint line,
         }
         if ((word & KMA_SLAB_MIXED) == 0)
             return kma_slab_ref(heap, line, kma_lowest_bit(bit) * kma_slab_units(size_class));
-        // Another mixed slab may have begun here, with an equal word and other planes. While it has
-        // the bit set it cannot end: what the planes say now is right.
+        // Another mixed slab with an equal word and other planes may have begun here before the
+        // claim. The claimed bit keeps the slab alive: the planes loaded now are the right ones.
         const kma_slab_planes planes = kma_slab_load_planes(heap, line, word);
         const uint slot = kma_lowest_bit(bit);
         const uint units = kma_slab_mixed_units(&planes, slot);
@@ -315,7 +338,7 @@ static inline kma_ref kma_slab_claim_slab_slot(global kma_slab *heap, uint line,
     }
 }
 
-// Line words of a frame, a bit each, that may have a free slot of a class.
+// Returns the line words of a frame that may have a free slot of the class, a bit each. Relaxed.
 static inline KMA_COLD uint kma_slab_candidates(global kma_slab *heap, uint frame, uint size_class)
 {
     global kma_atomic_u32 *const words = kma_slab_word(heap, frame << KMA_SLAB_FRAME_SHIFT);
@@ -337,12 +360,13 @@ static inline KMA_COLD uint kma_slab_candidates(global kma_slab *heap, uint fram
     return found;
 }
 
-// Takes a slot of a class in a frame, whatever has it. KMA_NULL if there is none. Acquires.
+// Claims a slot of the class in a frame, of a page or a slab, at a multiple of `align` units.
+// KMA_NULL if there is none. Acquires.
 static inline KMA_COLD kma_ref kma_slab_claim_in_frame(global kma_slab *heap, uint frame,
                                                        uint size_class, uint align)
 {
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;
-    // Line words that have slots if a page of the class is here, as it may be by now.
+    // Line words with slots of a page of the class; 0 if the page's slots are not so aligned.
     const uint units = kma_slab_units(size_class);
     const uint words = units % align == 0 ? 1u << kma_slab_page_shift(units) : 0;
     for (uint left = kma_slab_candidates(heap, frame, size_class); left != 0; left &= left - 1) {
@@ -363,9 +387,9 @@ static inline KMA_COLD kma_ref kma_slab_claim_in_frame(global kma_slab *heap, ui
     return KMA_NULL;
 }
 
-// Takes a frame that showed no free slot of a class out of the class's tree, and puts it back if
-// there is one now. Looks by read-modify-writes between fences: a lane that frees a slot later sees
-// the frame gone.
+// Takes a frame that showed no free slot of a class out of the class tree, and puts it back if it
+// has one now. The check reads all words by read-modify-writes between fences: a lane that frees a
+// slot later sees the frame gone.
 static inline KMA_COLD void kma_slab_unlist(global kma_slab *heap, uint size_class, uint frame)
 {
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;

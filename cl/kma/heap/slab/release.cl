@@ -1,19 +1,25 @@
 // Free.
 //
-// By a whole warp, of what it took together, each lane the slot that it got:
-// 1. Each lane loads the word of its line, which tells the slots of the slab, and so its team.
-// 2. Each lane compares its block with the slot of its number in the slab that its team's first
-//    lane has. Where all are right, that lane ends the slab by a compare-and-swap that expects all
-//    slots taken (relaxed; no claim succeeds on a full or a dead word).
-// 3. Lanes give back the used words (acquire and release).
-// Other lanes free each for itself.
+// By a whole warp, of blocks that it took together, each lane its own slot:
+//
+// 1. Each lane loads the word of its block's line (relaxed: its block keeps the slab alive). The
+//    first line's word tells the number of slots: the team of lanes that has the slab.
+// 2. Each lane compares its block with the slot of its number in the slab of its team's first lane.
+// 3. kma_lanes_sync; if all lanes of a team are right, the first one ends the slab: a
+//    compare-and-swap from all slots taken to none (relaxed: no claim succeeds on a full or a dead
+//    word; step 4 releases).
+// 4. A lane for each frame gives the lines back (fetch_and of the used word, acquire and release).
+//
+// Other lanes free each for itself: a fetch_and of the slot's bit (acquire and release), then what
+// its result demands: list the frame, end or list an empty page, give a slab's lines back.
 #ifndef KMA_HEAP_SLAB_RELEASE_CL
 #define KMA_HEAP_SLAB_RELEASE_CL
 
 #include "kma/heap/slab/large.cl"
 #include "kma/heap/slab/pages.cl"
 
-// Clears the bit of a page's slot. False if the slot was free. Orders as in
+// Frees a slot of a page. Lists the frame if the word had no free slot; ends or lists the page if
+// it has no block left. False if the slot was free. Acquires and releases, as
 // kma_slab_release_slot_of.
 static inline bool kma_slab_release_page_slot(global kma_slab *heap, uint line, uint bit)
 {
@@ -29,7 +35,7 @@ static inline bool kma_slab_release_page_slot(global kma_slab *heap, uint line, 
     return true;
 }
 
-// Frees the block at `ptr`, which has no page; a record if there is none.
+// Frees the block at `ptr` that is not in a page, or reports why that is impossible.
 static inline KMA_COLD void kma_slab_release_rest(global kma_slab *heap, global void *ptr)
 {
     const kma_slab_spot spot = kma_slab_spot_of(heap, ptr);
@@ -37,7 +43,7 @@ static inline KMA_COLD void kma_slab_release_rest(global kma_slab *heap, global 
     if (error == KMA_ERROR_CODES) {
         bool is_freed;
         if ((spot.word & KMA_SLAB_FORM) == KMA_SLAB_PAGE)
-            is_freed = false; // the slot was free when the caller looked
+            is_freed = false; // kma_slab_release found the slot free
         else if (spot.bit != KMA_SLAB_RUN)
             is_freed = kma_slab_release_slot_of(heap, spot.line, spot.bit, spot.units);
         else
@@ -50,23 +56,23 @@ static inline KMA_COLD void kma_slab_release_rest(global kma_slab *heap, global 
 
 #if KMA_SHORT_PATHS
 
-// Whether all lanes of a warp are here, with one heap. `why` differs from call to call: lanes that
-// met in this function for different reasons are not together.
+// True if all lanes of a warp are here with one heap. `why` differs from call to call: lanes that
+// reach this function for different reasons are not together.
 static inline bool kma_slab_is_together(global kma_slab *heap, uint why)
 {
     return kma_lanes_count(KMA_LANES_ALL) >= KMA_SLAB_TEAM && kma_lanes_active() == KMA_LANES_ALL &&
            kma_lanes_alike(KMA_LANES_ALL, (ulong)heap + why) == KMA_LANES_ALL;
 }
 
-// By all lanes, with the block's unit from the heap's begin, or a line behind the last. True in
-// lanes whose block is freed.
+// All lanes: frees the blocks of complete teams. `unit` is the block's, from frame 0's begin on, or
+// beyond the last line. True in lanes with a freed block. Acquires and releases.
 static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
 {
     const uint lane = kma_lane_of_all();
     const uint own = unit >> KMA_SLAB_LINE_SHIFT;
     const bool is_in = own < heap->plan.frames << KMA_SLAB_FRAME_SHIFT;
     const uint word = is_in ? kma_load_u32(kma_slab_word(heap, own), KMA_RELAXED) : 0;
-    const bool is_mixed = (word & KMA_SLAB_MIXED) != 0; // if it is a slab's: else is_right is false
+    const bool is_mixed = (word & KMA_SLAB_MIXED) != 0; // if it is a slab's word; is_right checks
     const uint shift =
         is_mixed ? KMA_SLAB_TEAM_SHIFT : min(kma_slab_equal_shift(word), KMA_SLAB_TEAM_SHIFT);
     const uint slot = lane & ((1u << shift) - 1);
@@ -81,7 +87,7 @@ static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
             slot - 1 < planes ? kma_load_u32(kma_slab_word(heap, first + slot), KMA_RELAXED) : 0;
         const uint below = (uint)kma_bits_below(slot);
         uint before = slot;
-        for (uint p = 0; p < KMA_SLAB_PLANES; p++) // planes that are not there are 0
+        for (uint p = 0; p < KMA_SLAB_PLANES; p++) // planes beyond `planes` are 0
             before += (uint)popcount(kma_lanes_shuffle(
                                          KMA_LANES_ALL, plane,
                                          min(leader + 1 + p, kma_lanes_count(KMA_LANES_ALL) - 1)) &
@@ -92,14 +98,15 @@ static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
     const bool is_full = (control & KMA_SLAB_FORM) == KMA_SLAB_SLAB &&
                          (control & KMA_SLAB_OCCUPANCY) == kma_slab_slots(control) &&
                          ((control & KMA_SLAB_MIXED) != 0) == is_mixed;
-    // All in teams of one size: else a smaller team's lane would count for the larger around it.
+    // All teams must have one size. Otherwise a lane of a smaller team may count for the larger one
+    // around.
     const bool is_usual = shift == kma_lanes_first(KMA_LANES_ALL, shift);
     const bool is_right = is_full && is_usual &&
                           (is_mixed || kma_slab_equal_shift(control) == shift) &&
                           unit == (first << KMA_SLAB_LINE_SHIFT) + offset;
     const kma_lanes right = kma_lanes_ballot(KMA_LANES_ALL, is_right);
     const kma_lanes team = (kma_lanes)kma_bits_below(1u << shift) << leader;
-    kma_lanes_sync(KMA_LANES_ALL); // what each did with its block is before the word's end
+    kma_lanes_sync(KMA_LANES_ALL); // each lane's uses come before the word's end
     bool has_ended = false;
     if (slot == 0 && is_right && (right & team) == team)
         has_ended = kma_cas_u32(kma_slab_word(heap, first), control, control & ~KMA_SLAB_OCCUPANCY,
@@ -116,10 +123,11 @@ static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
 
 #endif
 
-// Frees the block at `ptr`; a record if there is none. What is in a page comes first.
+// Frees the block at `ptr`, or reports why that is impossible. Blocks in pages take the short way.
+// Any lane, converged or not. Releases: pairs with the next owner's claim.
 static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
 {
-    // Huge for a pointer in front of frame 0.
+    // Huge if `ptr` lies in front of frame 0.
     const ulong offset = (ulong)ptr - (ulong)heap - (ulong)heap->plan.begin * KMA_UNIT;
     const bool is_in = offset % KMA_UNIT == 0 &&
                        offset / KMA_UNIT < (ulong)heap->plan.frames * KMA_SLAB_FRAME_UNITS;

@@ -1,11 +1,11 @@
-// Slots: which one a pointer is, and how large.
+// From a pointer to its slot: which line word has its bit, and how large the block is.
 #ifndef KMA_HEAP_SLAB_SLOTS_CL
 #define KMA_HEAP_SLAB_SLOTS_CL
 
 #include "kma/heap/common/error_log.cl"
 #include "kma/heap/slab/lines.cl"
 
-// kma_report, called.
+// kma_report, not inlined.
 static inline KMA_COLD void kma_slab_report(global kma_slab *heap, uint error, uint ref, ulong size)
 {
     kma_report(&heap->header, error, ref, size);
@@ -16,7 +16,7 @@ static inline KMA_COLD void kma_slab_report(global kma_slab *heap, uint error, u
 // The bit planes of a mixed slab.
 typedef struct kma_slab_planes {
     uint plane[KMA_SLAB_PLANES];
-    uint unit; // 4 units if the sizes are coarse, else 1
+    uint unit; // of the sizes, in units: 4 if coarse, else 1
 } kma_slab_planes;
 
 static inline KMA_COLD kma_slab_planes kma_slab_load_planes(global kma_slab *heap, uint line,
@@ -39,7 +39,7 @@ static inline uint kma_slab_mixed_units(const kma_slab_planes *planes, uint slot
     return (less + 1) * planes->unit;
 }
 
-// Units in front of a slot.
+// Units from the slab's begin to a slot.
 static inline uint kma_slab_mixed_offset(const kma_slab_planes *planes, uint slot)
 {
     uint before = slot;
@@ -50,16 +50,17 @@ static inline uint kma_slab_mixed_offset(const kma_slab_planes *planes, uint slo
 
 // ------ from a pointer to its slot ---------------------------------------------------------------
 
-// Where a block is noted.
+// Where a block's bit is.
 typedef struct kma_slab_spot {
-    uint line;  // whose word has it
-    uint word;  // as it was seen; of a page, the word of another line if line differs from `at`
-    uint bit;   // in the word: of its slot, or KMA_SLAB_RUN
+    uint line;  // its word has the bit
+    uint word;  // as loaded; of a page, the word of the pointer's line, which may be another one
+    uint bit;   // the slot's occupancy bit, or KMA_SLAB_RUN
     uint units; // of the block
-    uint error; // KMA_ERROR_CODES: none
+    uint error; // what a free of it would be; KMA_ERROR_CODES: correct
 } kma_slab_spot;
 
-// A slot of an equal slab or of a page, of which `offset` is in units from its first line.
+// Finds the slot at `offset` units behind the begin of a page or equal slab. False if no slot
+// begins there.
 static inline bool kma_slab_spot_equal(kma_slab_spot *spot, uint line, uint word, uint offset)
 {
     const bool is_page = (word & KMA_SLAB_FORM) == KMA_SLAB_PAGE;
@@ -74,8 +75,8 @@ static inline bool kma_slab_spot_equal(kma_slab_spot *spot, uint line, uint word
     return slot * units == offset && offset + units <= most;
 }
 
-// The slot of a mixed slab that begins `offset` units behind its first line, KMA_SLAB_TEAM if none
-// does, plus 32 times its units.
+// Returns the slot of a mixed slab that begins `offset` units behind the slab's begin, plus 32
+// times its units; slot KMA_SLAB_TEAM if none begins there.
 static inline KMA_COLD uint kma_slab_mixed_slot(global kma_slab *heap, uint line, uint word,
                                                 uint offset)
 {
@@ -86,8 +87,9 @@ static inline KMA_COLD uint kma_slab_mixed_slot(global kma_slab *heap, uint line
     return slot + kma_slab_mixed_units(&planes, slot) * 32;
 }
 
-// The slot at `ptr`; KMA_ERROR_INVALID_FREE if none begins there, KMA_ERROR_DOUBLE_FREE if its
-// memory is free. A slot that is there may be free: the word's bit tells.
+// Finds the slot at `ptr`. The error is KMA_ERROR_INVALID_FREE if none begins there,
+// KMA_ERROR_DOUBLE_FREE if its line is free. The slot itself may be free: the caller checks its
+// bit. Relaxed: the caller owns the block, so its page or slab does not change.
 static inline kma_slab_spot kma_slab_spot_of(global kma_slab *heap, const global void *ptr)
 {
     kma_slab_spot spot;
@@ -96,7 +98,7 @@ static inline kma_slab_spot kma_slab_spot_of(global kma_slab *heap, const global
     spot.bit = 0;
     spot.units = 0;
     spot.error = KMA_ERROR_INVALID_FREE;
-    const ulong offset = (ulong)ptr - (ulong)heap; // huge for a pointer below the heap
+    const ulong offset = (ulong)ptr - (ulong)heap; // huge for a pointer in front of the heap
     const ulong begin = (ulong)heap->plan.begin * KMA_UNIT;
     if (offset < begin || offset >= (ulong)heap->plan.limit * KMA_UNIT || offset % KMA_UNIT != 0)
         return spot;
@@ -108,7 +110,7 @@ static inline kma_slab_spot kma_slab_spot_of(global kma_slab *heap, const global
     } else if ((word & KMA_SLAB_FORM) == KMA_SLAB_REST) {
         line -= word >> 20 & 255;
         word = kma_load_u32(kma_slab_word(heap, line), KMA_RELAXED);
-        word = (word & KMA_SLAB_FORM) == KMA_SLAB_SLAB ? word : 0; // an old word led elsewhere
+        word = (word & KMA_SLAB_FORM) == KMA_SLAB_SLAB ? word : 0; // else a stale `rest`
     }
     spot.line = line;
     spot.word = word;

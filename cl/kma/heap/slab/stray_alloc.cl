@@ -1,13 +1,36 @@
-// Malloc by lanes each for itself, behind the current page: another page of the class nearby, a new
-// page, a page or a slab of the class anywhere; and where all of that fails, whatever memory there
-// is.
+// Malloc by lanes each for itself, after kma_slab_take_near found no slot (pages.cl, steps 1 to 4).
+//
+// Of the lanes that are here together with one class, the first one refills, the others then look
+// at the current page again (kma_slab_take_elsewhere). For a class with pages (up to 1 KiB):
+//
+// 1. Turn: compare-and-swap `busy` into the current line (relaxed: it protects no data). If another
+//    lane has the turn: pause 0.5 us, look for a slot as in pages.cl, try again; after 32 looks
+//    refill without the turn. It keeps the lanes of a shard from making a page each.
+// 2. Nearby: claim a slot in up to three listed frames around the current one. On a GPU only if
+//    none of the 32 frames there is whole. A frame without a slot is unlisted.
+// 3. New page: find a whole frame: load the root of the tree of whole frames (acquire), then one
+//    word for each level (relaxed). Claim it by `cas(used, 0, all)` (acquire: pairs with the
+//    release of the frame's last owner). Take it out of the tree, and check again (lines.cl).
+// 4. Make the page: 32 stores of form and class, `ending` (relaxed); a release fence; 32 stores
+//    with the free slots, the first one taken (relaxed; the fence pairs with claims); fetch_or into
+//    the class tree (release: a search that finds the frame finds the page); store of the current
+//    line (relaxed: a hint).
+// 5. No whole frame: claim a slot in any frame of the class tree.
+// 6. End of the turn: compare-and-swap `busy` away, unless step 4 stored another line (relaxed).
+//
+// A class above 1 KiB: step 5, else a slab of one slot in lines of its own. A heap of fewer than 64
+// frames makes slabs instead of pages.
+//
+// Nothing found (kma_slab_take_exhausted): end pages without blocks, with a try after each; a slot
+// of one of the next four classes; lines for a slab; a slot of any larger class.
 #ifndef KMA_HEAP_SLAB_STRAY_ALLOC_CL
 #define KMA_HEAP_SLAB_STRAY_ALLOC_CL
 
 #include "kma/heap/slab/release.cl"
 #include "kma/platform/pause.cl"
 
-// Takes a slot in a listed frame among the 32 around `frame`; takes those out that have none.
+// Claims a slot in one of up to KMA_SLAB_VISITS listed frames among the 32 around `frame`; unlists
+// each without one. KMA_NULL if none was found. Acquires.
 static inline kma_ref kma_slab_take_around(global kma_slab *heap, uint frame, uint size_class,
                                            uint align)
 {
@@ -25,13 +48,15 @@ static inline kma_ref kma_slab_take_around(global kma_slab *heap, uint frame, ui
     return KMA_NULL;
 }
 
-// Takes a slot of a class anywhere. KMA_NULL if none is, or no aligned one in so many frames.
+// Claims a slot of the class in any listed frame, from the shard's home on; unlists each frame
+// without one. With `align` above 1 it visits KMA_SLAB_ALIGNED_LOOKS frames at most. KMA_NULL if
+// none was found. Acquires.
 static inline KMA_COLD kma_ref kma_slab_reuse(global kma_slab *heap, uint size_class, uint align)
 {
     uint from = kma_slab_home(heap, size_class);
-    bool again = from != 0; // for the frames in front of it
+    bool again = from != 0; // the frames in front of it are still to be searched
 
-    for (uint looks = KMA_SLAB_ALIGNED_LOOKS; looks != 0;) { // each time a listing goes
+    for (uint looks = KMA_SLAB_ALIGNED_LOOKS; looks != 0;) { // each round unlists a frame
         const uint frame = align == 1 ? kma_slab_find(heap, size_class, from)
                                       : kma_slab_next(heap, size_class, from);
         if (frame == KMA_BIT_TREE_NONE) {
@@ -53,8 +78,9 @@ static inline KMA_COLD kma_ref kma_slab_reuse(global kma_slab *heap, uint size_c
     return KMA_NULL;
 }
 
-// A slab in lines of its own, the first slot the caller's, `align` units aligned: of as many slots
-// as a warp takes for a class with pages, or of one. KMA_NULL if there are no lines.
+// Makes a slab in lines of its own; returns its first slot, `align` units aligned, which is the
+// caller's. A class with pages gets as many slots as a warp's slab if lines allow, else one.
+// KMA_NULL if there are no lines. Releases: pairs with claims of the other slots.
 static inline KMA_COLD kma_ref kma_slab_new_slab(global kma_slab *heap, uint size_class, uint align)
 {
     const uint units = kma_slab_units(size_class);
@@ -80,8 +106,9 @@ static inline KMA_COLD kma_ref kma_slab_new_slab(global kma_slab *heap, uint siz
     return kma_slab_ref(heap, line, 0);
 }
 
-// Clears `listed` in all words of a page, which is out of the tree: a lane that empties one later
-// lists it. The words show what lanes freed that found the bit set. Returns the first line's word.
+// Clears `listed` in all words of a page that the caller took out of the empty tree: a lane that
+// frees a word's last block from now on lists the page. Returns the first line's word. Relaxed:
+// each compare-and-swap sees the frees that found the bit set.
 static inline uint kma_slab_clear_listed(global kma_slab *heap, uint frame)
 {
     uint word = 0;
@@ -98,10 +125,10 @@ static inline uint kma_slab_clear_listed(global kma_slab *heap, uint frame)
     return word;
 }
 
-// Ends pages without blocks. True if one ended.
+// Ends one page without blocks, found by the empty tree. False if the tree is empty.
 static inline KMA_COLD bool kma_slab_end_empty(global kma_slab *heap)
 {
-    for (;;) { // each time a listing goes
+    for (;;) { // each round takes one frame out of the tree
         const uint frame = kma_slab_find(heap, KMA_SLAB_EMPTY_TREE, 0);
         if (frame == KMA_BIT_TREE_NONE)
             return false;
@@ -113,12 +140,13 @@ static inline KMA_COLD bool kma_slab_end_empty(global kma_slab *heap)
     }
 }
 
-// Takes a slot of a larger class, up to `last`, the smallest first.
+// Claims a slot of a class above `size_class`, up to `last`, the smallest class first. KMA_NULL if
+// none was found. Acquires.
 static inline KMA_COLD kma_ref kma_slab_take_larger(global kma_slab *heap, uint size_class,
                                                     uint last, uint align)
 {
     ulong filled = kma_slab_filled(heap, size_class + 1, last + 1);
-    for (; filled != 0; filled &= filled - 1) { // a class each time
+    for (; filled != 0; filled &= filled - 1) { // a class each round
         const kma_ref block = kma_slab_reuse(heap, size_class + 1 + kma_lowest_bit(filled), align);
         if (block != KMA_NULL)
             return block;
@@ -126,8 +154,8 @@ static inline KMA_COLD kma_ref kma_slab_take_larger(global kma_slab *heap, uint 
     return KMA_NULL;
 }
 
-// For a class with pages: a slot nearby, of a new page nearby or anywhere, of any page or slab; in
-// a heap without pages of a new slab.
+// Steps 2 to 5 of the file's head, for a class with pages: a slot nearby, of a new page, or of any
+// listed frame; in a heap without pages of a new slab. KMA_NULL if there is none. Acquires.
 static inline KMA_COLD kma_ref kma_slab_refill(global kma_slab *heap, uint size_class, uint align)
 {
     const uint hint = kma_load_u32(kma_slab_current(heap, size_class), KMA_RELAXED);
@@ -144,7 +172,8 @@ static inline KMA_COLD kma_ref kma_slab_refill(global kma_slab *heap, uint size_
         has_pages ? kma_slab_take_lines(heap, KMA_SLAB_FRAME_LINES, 1, near) : KMA_SLAB_NONE;
     if (line != KMA_SLAB_NONE) {
         block = kma_slab_new_page(heap, line >> KMA_SLAB_FRAME_SHIFT, size_class);
-        // A full page leaves the tree: behind the new one, for which others wait.
+        // The former current page leaves the tree if it is full. After the new page is listed:
+        // other lanes wait for that one.
         if (kma_bit_tree_has(kma_slab_tree(heap, size_class), near) &&
             kma_slab_candidates(heap, near, size_class) == 0)
             kma_slab_unlist(heap, size_class, near);
@@ -154,19 +183,20 @@ static inline KMA_COLD kma_ref kma_slab_refill(global kma_slab *heap, uint size_
     return block != KMA_NULL || has_pages ? block : kma_slab_new_slab(heap, size_class, align);
 }
 
-// kma_slab_take_near, called.
+// kma_slab_take_near, not inlined.
 static inline KMA_COLD kma_ref kma_slab_take_near_again(global kma_slab *heap, uint size_class)
 {
     return kma_slab_take_near(heap, size_class);
 }
 
-// kma_slab_refill by one lane of a shard at a time, or by those that have waited long enough: a
-// lane that is stopped does not keep others.
+// kma_slab_refill with the turn of the shard and class (steps 1 and 6), or without it after
+// KMA_SLAB_PATIENCE looks: a stopped lane does not stop others. KMA_NULL if there is no slot.
+// Acquires.
 static inline kma_ref kma_slab_refill_in_turn(global kma_slab *heap, uint size_class, uint align)
 {
     global kma_atomic_u32 *const current = kma_slab_current(heap, size_class);
     kma_ref block = KMA_NULL;
-    uint mine = KMA_SLAB_NONE; // what the caller made of the word
+    uint mine = KMA_SLAB_NONE; // the current line with the caller's `busy`
     for (uint looks = 0; looks < KMA_SLAB_PATIENCE && mine == KMA_SLAB_NONE; looks++) {
         if (looks != 0)
             kma_pause(500);
@@ -176,19 +206,20 @@ static inline kma_ref kma_slab_refill_in_turn(global kma_slab *heap, uint size_c
             seen != KMA_SLAB_NONE ? seen : kma_slab_home(heap, size_class) << KMA_SLAB_FRAME_SHIFT;
         if (!is_busy && kma_cas_u32(current, seen, line | KMA_SLAB_BUSY, KMA_RELAXED) == seen)
             mine = line | KMA_SLAB_BUSY;
-        if (looks != 0) // another lane may have brought it
+        if (looks != 0) // another lane may have refilled
             block = kma_slab_take_near_again(heap, size_class);
         if (block != KMA_NULL)
             break;
     }
     if (block == KMA_NULL)
         block = kma_slab_refill(heap, size_class, align);
-    if (mine != KMA_SLAB_NONE) // unless the refill stored another line
+    if (mine != KMA_SLAB_NONE) // fails if the refill stored another line
         kma_cas_u32(current, mine, mine & ~KMA_SLAB_BUSY, KMA_RELAXED);
     return block;
 }
 
-// A slot of the class, or a new page or slab of it.
+// Claims a slot of the class, or makes a page or slab of it. KMA_NULL if there is no memory.
+// Acquires.
 static inline kma_ref kma_slab_take_own(global kma_slab *heap, uint size_class, uint align)
 {
     if (size_class < KMA_SLAB_PAGE_CLASSES)
@@ -197,14 +228,14 @@ static inline kma_ref kma_slab_take_own(global kma_slab *heap, uint size_class, 
     return block != KMA_NULL ? block : kma_slab_new_slab(heap, size_class, align);
 }
 
-// Whatever memory there is for a block of the class: pages without blocks end; a slot that is at
-// most half larger; lines; a slot of any size.
+// The last resort for a class: end pages without blocks, then a slot at most half larger, then
+// lines for a slab, then a slot of any larger class. KMA_NULL if there is none. Acquires.
 static inline KMA_COLD kma_ref kma_slab_take_exhausted(global kma_slab *heap, uint size_class,
                                                        uint align)
 {
     const uint near = min(size_class + 4, KMA_SLAB_CLASSES - 1);
     kma_ref block = KMA_NULL;
-    while (block == KMA_NULL && kma_slab_end_empty(heap)) // each time a page ends
+    while (block == KMA_NULL && kma_slab_end_empty(heap)) // each round ends a page
         block = kma_slab_take_own(heap, size_class, align);
     if (block == KMA_NULL)
         block = kma_slab_take_larger(heap, size_class, near, align);
@@ -215,16 +246,17 @@ static inline KMA_COLD kma_ref kma_slab_take_exhausted(global kma_slab *heap, ui
     return block;
 }
 
-// A block of the class by any way there is; `is_last`: larger slots, too. Of lanes that come
-// together with one class, the first one refills, and the others look at what is current then.
+// Claims a block of the class by any way; `is_last`: a larger slot, too. Of lanes that are here
+// together with one class, the first one refills; the others then look at the current page.
+// KMA_NULL if there is none. Any lane, converged or not. Acquires.
 static inline KMA_COLD kma_ref kma_slab_take_elsewhere(global kma_slab *heap, uint size_class,
                                                        uint align, bool is_last)
 {
     kma_ref block = KMA_NULL;
     if (size_class < KMA_SLAB_PAGE_CLASSES) {
-        if (KMA_DEBUG >= 2 || align > 1) // the caller has not looked
+        if (KMA_DEBUG >= 2 || align > 1) // kma_slab_take_quickly did not look
             block = kma_slab_take_near_again(heap, size_class);
-        // Each time one lane of each class is served.
+        // In each round the first lane of each class gets a slot, or its class gives up.
         for (uint round = 0; round < 64 && block == KMA_NULL; round++) {
             const kma_lanes group = kma_lanes_active();
             const kma_lanes same = kma_lanes_match(group, size_class, 6);
@@ -232,7 +264,7 @@ static inline KMA_COLD kma_ref kma_slab_take_elsewhere(global kma_slab *heap, ui
             if (leads)
                 block = kma_slab_refill_in_turn(heap, size_class, align);
             const kma_lanes failed = kma_lanes_ballot(group, leads && block == KMA_NULL);
-            kma_lanes_sync(group); // what the leader stored, the others load
+            kma_lanes_sync(group); // the leader's stores come before the others' loads
             if ((failed & same) != 0)
                 break;
             if (block == KMA_NULL)

@@ -1,14 +1,26 @@
-// Malloc by a whole warp, of up to KMA_SLAB_MOST units for each lane: slabs in lines side by side.
+// Malloc by a whole warp: slabs in lines side by side, made and filled at once. All lanes want one
+// class of up to 8 KiB, or each 1 byte to 4 KiB, with an alignment of 16 at most.
 //
-// 1. One lane adds what the warp wants to the cursor of its multiprocessor, which tells it lines
-//    that no other draw of this cursor is told of. A number: it protects nothing (relaxed).
-// 2. Each lane claims the lines of one used word by an OR (acquire).
-// 3. Lanes store the words of their slabs (relaxed: a free comes after it by the block).
-// A warp that finds lines of another owner looks at 32 frames at a time for runs of free lines.
+// 1. Draw: lane 0 adds the warp's lines to a cursor of its multiprocessor (fetch_add, relaxed: it
+//    protects no data). The old value tells which lines; no other draw of this cursor gets them
+//    until the cursor has gone through all its shares.
+// 2. Claim: one lane for each frame sets the lines' used bits (fetch_or, acquire: pairs with the
+//    release of the lane that gave the lines back). If a bit was set already, each lane clears the
+//    bits that it set (fetch_and, acquire and release), and the warp has nothing.
+// 3. kma_lanes_sync: what the claiming lanes acquired, the other lanes see.
+// 4. Each lane computes its slot. Lanes store the line words of the slabs, all slots taken
+//    (relaxed: a block's owner frees it later, by the order of its own program).
+// 5. kma_lanes_sync: all words come before each lane's return.
 //
-// A cursor has shares of lines side by side, each `cursors` shares behind the last; round and
-// round. What would go beyond a share's end draws once more. Draws of many lines have cursors of
-// their own, which begin in the middle of the heap.
+// If that failed, kma_slab_alloc_alone calls again with `looks`, which replaces steps 1 and 2: each
+// lane loads the used word of one frame (relaxed), and claims a free run in it (fetch_or, acquire).
+// Up to 24 windows of as many frames as lanes; then lanes without a slot go on each for itself
+// (stray_alloc.cl).
+//
+// A cursor has shares of lines side by side. Consecutive shares of a cursor are `cursors` shares
+// apart; behind the last one comes the first again. A draw that would cross a share's end is
+// repeated, six draws at most. Draws of many lines have cursors of their own, which begin in the
+// middle of the heap.
 #ifndef KMA_HEAP_SLAB_WARP_ALLOC_CL
 #define KMA_HEAP_SLAB_WARP_ALLOC_CL
 
@@ -18,16 +30,17 @@
 #if KMA_SHORT_PATHS
 
 #define KMA_SLAB_LANES kma_lanes_count(KMA_LANES_ALL) // a constant on devices
-#define KMA_SLAB_LOOKS 24u                            // at windows of as many frames as lanes
+#define KMA_SLAB_LOOKS 24u                            // windows of as many frames as lanes
 
-// By all lanes: claims lines. False if one of them is another's; none is the warp's then.
+// All lanes: claims lines [first, first + count). False if another lane owns one; then none is
+// claimed. Each lane acquires for the frames it claimed in.
 static inline KMA_ALWAYS bool kma_slab_claim_together(global kma_slab *heap, uint first, uint count)
 {
     const uint low = first >> KMA_SLAB_FRAME_SHIFT;
     const uint frames = ((first + count - 1) >> KMA_SLAB_FRAME_SHIFT) - low + 1; // 33 at most
     const uint lane = kma_lane_of_all();
     bool failed = false;
-    uint mine[2] = {0, 0}; // lines that this lane claimed, of two frames
+    uint mine[2] = {0, 0}; // lines that this lane claimed, in two frames
     KMA_UNROLL(2)
     for (uint i = 0; i < 2; i++) {
         const uint frame = low + lane + i * KMA_SLAB_LANES;
@@ -45,7 +58,7 @@ static inline KMA_ALWAYS bool kma_slab_claim_together(global kma_slab *heap, uin
     return false;
 }
 
-// The first line of a cursor's share, by how many it had before.
+// The first line of a cursor's share number `turn`.
 static inline uint kma_slab_share(global kma_slab *heap, uint band, uint cursor, uint turn)
 {
     const uint shift = band == KMA_SLAB_BAND_FEW ? KMA_SLAB_FEW_SHIFT : KMA_SLAB_MANY_SHIFT;
@@ -57,7 +70,8 @@ static inline uint kma_slab_share(global kma_slab *heap, uint band, uint cursor,
     return share << shift;
 }
 
-// By all lanes: lines side by side; KMA_SLAB_NONE if the cursor told lines of another owner.
+// All lanes: draws and claims `count` lines side by side. KMA_SLAB_NONE if another lane owns one of
+// those drawn, or no draw fitted into a share.
 static inline KMA_ALWAYS uint kma_slab_draw(global kma_slab *heap, uint count)
 {
     const uint band = count <= KMA_SLAB_FEW ? KMA_SLAB_BAND_FEW : KMA_SLAB_BAND_MANY;
@@ -79,12 +93,12 @@ static inline KMA_ALWAYS uint kma_slab_draw(global kma_slab *heap, uint count)
                                                                                  : KMA_SLAB_NONE;
 }
 
-// By all lanes: for each team of 2^shift lanes `count` lines, 32 at most, in a frame of any place.
-// The first line of the caller's team; KMA_SLAB_NONE if there was none for it.
+// All lanes: claims `count` lines side by side, 32 at most, in one frame for each team of 2^shift
+// lanes. Returns the first line of the caller's team; KMA_SLAB_NONE if none was found for it.
 static inline KMA_COLD uint kma_slab_look(global kma_slab *heap, uint count, uint shift)
 {
     const uint lane = kma_lane_of_all();
-    uint served = 0; // teams
+    uint served = 0; // teams that have lines
     uint mine = KMA_SLAB_NONE;
     uint window = kma_lanes_first(
         KMA_LANES_ALL, kma_mix32((uint)kma_linear_global_id() * 31 + count + kma_place()));
@@ -105,7 +119,7 @@ static inline KMA_COLD uint kma_slab_look(global kma_slab *heap, uint count, uin
         }
         const kma_lanes got = kma_lanes_ballot(KMA_LANES_ALL, line != KMA_SLAB_NONE);
         const uint count_got = kma_lanes_count(got);
-        const uint turn = (lane >> shift) - served; // huge for teams that have theirs
+        const uint turn = (lane >> shift) - served; // huge for teams served before
         const uint its = kma_lanes_shuffle(KMA_LANES_ALL, line,
                                            turn < count_got ? kma_lanes_nth(got, turn) : lane);
         mine = turn < count_got ? its : mine;
@@ -114,7 +128,8 @@ static inline KMA_COLD uint kma_slab_look(global kma_slab *heap, uint count, uin
     return mine;
 }
 
-// By all lanes, each of which wants a slot of the class. KMA_NULL for lanes that got none.
+// All lanes, each wanting a slot of the class: steps 1 to 5, by a draw or by looks. KMA_NULL in
+// lanes without a slot. Acquires.
 static inline KMA_ALWAYS kma_ref kma_slab_take_equal(global kma_slab *heap, uint size_class,
                                                      bool looks)
 {
@@ -125,7 +140,7 @@ static inline KMA_ALWAYS kma_ref kma_slab_take_equal(global kma_slab *heap, uint
     const uint lines = kma_slab_whole_lines(units << shift);
     uint line = looks ? kma_slab_look(heap, lines, shift)
                       : kma_slab_draw(heap, lines * (KMA_SLAB_LANES >> shift));
-    kma_lanes_sync(KMA_LANES_ALL); // the lanes that claimed acquired
+    kma_lanes_sync(KMA_LANES_ALL); // what the claiming lanes acquired, all lanes have
     const bool has_line = line != KMA_SLAB_NONE;
     line += looks ? 0 : (lane >> shift) * lines;
     const uint offset = slot * units;
@@ -135,17 +150,18 @@ static inline KMA_ALWAYS kma_ref kma_slab_take_equal(global kma_slab *heap, uint
                       slot == 0 ? kma_slab_equal_word(size_class, shift)
                                 : kma_slab_rest_word(inner, shift),
                       KMA_RELAXED);
-    kma_lanes_sync(KMA_LANES_ALL); // what the lanes stored is before each block is told of
+    kma_lanes_sync(KMA_LANES_ALL); // all words come before each lane's return
     return has_line ? kma_slab_ref(heap, line, offset) : KMA_NULL;
 }
 
-// The bits of the caller's team in a set of all lanes.
+// The bits of the caller's team, from a set of all lanes.
 static inline uint kma_slab_of_team(kma_lanes lanes)
 {
     return (uint)lanes >> (kma_lane_of_all() & ~(KMA_SLAB_TEAM - 1)) & ((1u << KMA_SLAB_TEAM) - 1);
 }
 
-// The same where each lane wants 1 to KMA_SLAB_MOST_MIXED units of its own.
+// As kma_slab_take_equal, for lanes that want 1 to KMA_SLAB_MOST_MIXED units each: two slabs of 16
+// slots of different sizes in a warp of 32. The sizes are stored as bit planes, one ballot each.
 static inline KMA_COLD kma_ref kma_slab_take_mixed(global kma_slab *heap, uint units, bool looks)
 {
     const uint lane = kma_lane_of_all();
@@ -177,7 +193,7 @@ static inline KMA_COLD kma_ref kma_slab_take_mixed(global kma_slab *heap, uint u
                     ? kma_slab_look(heap, lines, KMA_SLAB_TEAM_SHIFT)
                     : kma_slab_draw(heap, KMA_SLAB_LANES > KMA_SLAB_TEAM ? first_lines + last_lines
                                                                          : lines);
-    kma_lanes_sync(KMA_LANES_ALL); // the lanes that claimed acquired
+    kma_lanes_sync(KMA_LANES_ALL); // what the claiming lanes acquired, all lanes have
     const bool has_line = line != KMA_SLAB_NONE;
     line += looks || lane < KMA_SLAB_TEAM ? 0 : first_lines;
     const uint inner = offset >> KMA_SLAB_LINE_SHIFT;
@@ -189,17 +205,18 @@ static inline KMA_COLD kma_ref kma_slab_take_mixed(global kma_slab *heap, uint u
                       KMA_RELAXED);
     if (has_line && inner > planes) // lanes with one line store the same
         kma_store_u32(kma_slab_word(heap, line + inner), rest | inner << 20, KMA_RELAXED);
-    kma_lanes_sync(KMA_LANES_ALL); // what the lanes stored is before each block is told of
+    kma_lanes_sync(KMA_LANES_ALL); // all words come before each lane's return
     return has_line ? kma_slab_ref(heap, line, offset) : KMA_NULL;
 }
 
-// By all lanes: a block each, drawn, or where looks find room. KMA_NULL for lanes that got none.
+// All lanes: takes a block each, of drawn lines or, with `looks`, of lines found in other frames.
+// KMA_NULL in lanes without a block, and in all if their requests differ too much. Acquires.
 static inline KMA_ALWAYS kma_ref kma_slab_take_together(global kma_slab *heap, size_t align,
                                                         size_t bytes, bool looks)
 {
     const bool can = align <= KMA_UNIT && kma_is_power_of_two(align) &&
                      bytes <= KMA_SLAB_MOST * KMA_UNIT && heap->plan.frames != 0;
-    // 0: none, or none of this kind; of KMA_SLAB_CLASSES or a larger class then.
+    // 0: no bytes, or no request for this path; kma_slab_class_of(0) is at least KMA_SLAB_CLASSES.
     const uint units = can ? (uint)kma_whole_units(bytes) : 0;
     const uint size_class = kma_slab_class_of(units);
     if (kma_lanes_ballot(KMA_LANES_ALL, size_class != kma_lanes_first(KMA_LANES_ALL, size_class)) ==

@@ -1,31 +1,35 @@
-// Who is responsible for a superblock, and how its freed blocks get to those who ask.
+// The keeper of a superblock, and the way of freed blocks back to malloc.
 //
-// A superblock's blocks are, at every moment,   slots == taken + on offer + credit + in hand
-//   taken      handed out, or drawn and about to be: the bits of the bitmap, and the tickets not used yet
-//   on offer   the class's offer names the superblock and has drawn < slots
-//   credit     freed since, in the superblock's credit word
-//   in hand    taken off the credit by a work-item that is about to offer them or to give them back
+// At every moment, slots == taken + on offer + credit + in hand, where
+//   taken      bits set in the bitmap, and tickets not used yet
+//   on offer   slots - drawn, if the class's offer names the superblock
+//   credit     blocks freed since, counted in the superblock's credit word
+//   in hand    blocks that a lane took off the credit, to offer them or to give them back
 //
-// States, by the credit word and who knows of the superblock:
+// States of a superblock:
 //
-//           +------ dequeue, offer all ------> OFFERED <--- offer its credit ----+
-//           |                                     |                              |
-//         FREE                                spent, replaced                 PARTIAL (KEPT, in the partial set)
-//           ^                                     v        credit 0 -> 1         ^
-//           |                                 settle ------> FULL (not KEPT) ----+
-//           +----- all blocks free ---------------+          nobody knows it
+//       +------ dequeue, offer all ------> OFFERED <---- offer its credit ----+
+//       |                                     |                               |
+//     FREE                             spent, replaced                     PARTIAL
+//       ^                                     v         credit 0 -> 1         ^
+//       +---------- all blocks free ------- settle -------> FULL -------------+
 //
-// KEPT says that somebody is responsible: the queue, the class's offer, the partial set, or a
-// work-item that has it in its hands (it took it out of one of these). Only a FULL superblock has
-// no keeper; the first credit it gets makes the work-item that gave it its keeper. A keeper settles
-// the superblock where it belongs. Nobody ever waits for a keeper: who finds nothing here looks
-// elsewhere.
+//   FREE      KEPT, in the queue
+//   OFFERED   KEPT, named by its class's offer
+//   PARTIAL   KEPT, in its class's partial set
+//   FULL      not KEPT; nothing refers to it
 //
-// A superblock whose blocks are all free goes back to the queue at once if it is PARTIAL, since the
-// one who freed the last block takes it out of the set. While it is OFFERED it stays, ready for the
-// next; kma_superblock_reclaim in superblock/renew.cl takes it away when others need it.
+// KEPT, a bit of the credit word, says that the superblock is in the queue, the class's offer or
+// the partial set, or that it has a keeper: the lane that took it out of one of these and has it in
+// hand. The lane that gives a FULL superblock its first credit becomes its keeper. A keeper settles
+// the superblock where it belongs. No lane waits for a keeper: a lane that finds nothing here
+// searches elsewhere.
 //
-// A work-item stopped for ever in here costs the one superblock that it has in its hands.
+// A PARTIAL superblock with all blocks free goes back to the queue at once: the lane that freed the
+// last block takes it out of the set. An OFFERED one stays for the class's next requests;
+// kma_superblock_reclaim (superblock/renew.cl) takes it away when another class needs it.
+//
+// A work-item stopped in this file costs at most the one superblock that it has in hand.
 #ifndef KMA_HEAP_SUPERBLOCK_CREDIT_CL
 #define KMA_HEAP_SUPERBLOCK_CREDIT_CL
 
@@ -60,17 +64,16 @@ static inline global kma_atomic_u32 *kma_superblock_set(global kma_superblock *h
            (size_t)size_class * heap->plan.set_words;
 }
 
-// While a superblock is in somebody's hands, others may look for one in vain though there is
-// memory. So he counts it, and who finds nothing is out of memory only if nobody had one in hand,
-// nor put one down, while he looked. A hint: it is counted just after it was taken, and read
-// without a fence, so that at the brink a caller who is not alone may still get NULL a moment too
-// early.
+// Counts a superblock as in hand. While one is, other lanes may search in vain although there is
+// memory. A lane that finds nothing is out of memory only if meanwhile no superblock was in hand or
+// put down. A hint: counted just after the superblock was taken, and read without a fence. A lane
+// that is not alone may still get NULL too early when memory is nearly exhausted.
 static inline void kma_superblock_pick_up(global kma_superblock *heap)
 {
     kma_fetch_add_u32(&heap->moves, 1, KMA_RELAXED);
 }
 
-// Release: who sees that it was put down sees where.
+// Counts it as put down. Release: a lane that acquires `moves` sees where the superblock was put.
 static inline void kma_superblock_put_down(global kma_superblock *heap)
 {
     kma_fetch_add_u32(&heap->moves, KMA_SUPERBLOCK_PUT_DOWN - 1, KMA_RELEASE);
@@ -81,39 +84,39 @@ static inline uint kma_superblock_count(uint credit)
     return credit & ~KMA_SUPERBLOCK_KEPT;
 }
 
-// What the superblock is for: its class, if it is not free, which it is not while the caller has a
-// block, credit or ticket of it, or is its keeper.
+// Returns the class of a superblock; with KMA_SUPERBLOCK_FREE set if it is free. The class is fixed
+// while the caller has a block, credit or ticket of the superblock, or is its keeper.
 static inline uint kma_superblock_content_of(global kma_superblock *heap, uint sb)
 {
     return kma_load_u32(&kma_superblock_state_of(heap, sb)->content, KMA_RELAXED);
 }
 
-// Its keeper puts superblock `sb` where it belongs, and is its keeper no longer.
+// Puts superblock `sb` where it belongs. Called by its keeper, which is not its keeper afterwards.
 static inline KMA_OUTLINE void kma_superblock_settle(global kma_superblock *heap, uint sb)
 {
     global kma_superblock_state *state = kma_superblock_state_of(heap, sb);
     const uint size_class = kma_superblock_content_of(heap, sb);
     global kma_superblock_class *cls = &heap->classes[size_class];
-    // once more only if another changed the credit, or put it to the full while it went into the
-    // set
+    // repeats only if another lane changed the credit, or freed the last block while `sb` went into
+    // the set
     for (;;) {
         const uint credit = kma_load_u32(&state->credit, KMA_ACQUIRE);
         if (kma_superblock_count(credit) == 0) {
-            // Release: the next keeper sees what this one did, its queue node above all.
+            // Release: the next keeper sees this one's writes, above all its queue node.
             if (kma_cas_u32(&state->credit, KMA_SUPERBLOCK_KEPT, 0, KMA_RELEASE) ==
                 KMA_SUPERBLOCK_KEPT)
                 return; // FULL
         } else if (kma_superblock_count(credit) == cls->slots) {
-            // All free: no more frees can come, and nobody but its keeper takes credit off.
+            // All free: no more frees can come, and only the keeper takes credit off.
             kma_store_u32(&state->credit, KMA_SUPERBLOCK_KEPT, KMA_RELAXED);
             kma_store_u32(&state->content, size_class | KMA_SUPERBLOCK_FREE, KMA_RELAXED);
             kma_queue_enqueue(kma_superblock_queue(heap), sb); // releases
             return; // FREE
         } else {
             kma_bitmap_put(&cls->partial, kma_superblock_set(heap, size_class), sb);
-            // The last block may have been freed before that, by one who then did not find `sb` in
-            // the set: if so, his credit is seen here, since each of the two is an acquiring and
-            // releasing atomic on the same word.
+            // Another lane may have freed the last block before the put, and not found `sb` in the
+            // set. Its credit is visible here: its failed take and this put are acquire-release
+            // atomics on the same word.
             if (kma_superblock_count(kma_load_u32(&state->credit, KMA_RELAXED)) != cls->slots ||
                 !kma_bitmap_take(&cls->partial, kma_superblock_set(heap, size_class), sb))
                 return; // PARTIAL, or another took it out
@@ -121,8 +124,8 @@ static inline KMA_OUTLINE void kma_superblock_settle(global kma_superblock *heap
     }
 }
 
-// Adds `blocks` to the credit of `sb`, of class `size_class`; they were the caller's own until now.
-// Release: what was done with them is seen by whoever gets them.
+// Adds `blocks`, until now the caller's own, to the credit of `sb`, of class `size_class`. Any
+// lane. Release: the next owners of the blocks see what was done with them.
 static inline void kma_superblock_give(global kma_superblock *heap, uint sb, uint size_class,
                                        uint blocks)
 {
@@ -130,33 +133,34 @@ static inline void kma_superblock_give(global kma_superblock *heap, uint sb, uin
     global kma_superblock_class *cls = &heap->classes[size_class];
     const uint slots = cls->slots;
     const uint before = kma_fetch_add_u32(&state->credit, blocks, KMA_RELEASE);
-    bool keeps = before == 0; // FULL till now, and this is the only one to see that
+    bool keeps = before == 0; // it was FULL, which this lane alone observes
     if (keeps)
         kma_fetch_or_u32(&state->credit, KMA_SUPERBLOCK_KEPT, KMA_RELAXED);
-    // all free: in the set, if not on offer nor in other hands
+    // all free: take it out of the set, unless it is on offer or in hand
     else if (kma_superblock_count(before) + blocks == slots)
         keeps = kma_bitmap_take(&cls->partial, kma_superblock_set(heap, size_class), sb);
     if (!keeps)
         return;
-    // The keeper, perhaps so late that the superblock was free and is partly so again: it is
-    // settled all the same.
+    // This lane is the keeper. It may be so late that the superblock was FREE and is PARTIAL again.
+    // It is settled all the same.
     kma_superblock_pick_up(heap);
     kma_superblock_settle(heap, sb); // acquires
     kma_superblock_put_down(heap);
 }
 
-// Its keeper takes all credit of `sb` into his hands; returns how many blocks that is. Acquire: who
-// gets them finds their bits clear.
+// Takes all credit of `sb` in hand and returns the number of blocks. Called by its keeper. Acquire:
+// pairs with kma_superblock_give; the blocks' bits are clear.
 static inline uint kma_superblock_take_credit(global kma_superblock *heap, uint sb)
 {
     return kma_superblock_count(kma_fetch_and_u32(&kma_superblock_state_of(heap, sb)->credit,
                                                   KMA_SUPERBLOCK_KEPT, KMA_ACQUIRE));
 }
 
-// Its keeper gives back blocks that he has in hand, and the superblock with them.
+// Gives back `blocks` that the caller has in hand, and settles `sb`. Called by its keeper, which is
+// not its keeper afterwards.
 static inline void kma_superblock_return(global kma_superblock *heap, uint sb, uint blocks)
 {
-    if (blocks != 0) // relaxed: settling acquires this word, and what it does then releases
+    if (blocks != 0) // relaxed: settling acquires this word, then releases
         kma_fetch_add_u32(&kma_superblock_state_of(heap, sb)->credit, blocks, KMA_RELAXED);
     kma_superblock_settle(heap, sb);
 }

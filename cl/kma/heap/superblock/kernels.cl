@@ -1,7 +1,7 @@
-// The kernels that prepare a superblock heap on a plain buffer, and those that read its metadata.
-// The host library launches them; so can any other program, built with the same -DKMA_DEBUG and
-// -DKMA_HAS_ATOMIC64 (and, on NVIDIA GPUs before Volta, -DKMA_NV_ARCH) as the kernels that use the
-// heap.
+// Kernels that initialise, grow and reset a superblock heap in a plain buffer, and read its
+// metadata. The host library launches them. Other programs can, too, if built with the same
+// -DKMA_DEBUG and -DKMA_HAS_ATOMIC64 as the kernels that use the heap (and, on NVIDIA GPUs before
+// Volta, the same -DKMA_NV_ARCH).
 #ifndef KMA_HEAP_SUPERBLOCK_KERNELS_CL
 #define KMA_HEAP_SUPERBLOCK_KERNELS_CL
 
@@ -22,40 +22,40 @@ static inline void kma_superblock_prepare(global kma_superblock *heap, ulong byt
         kma_superblock_init_empty(heap, bytes, get_global_id(0), get_global_size(0));
 }
 
-// `bytes`, an unsigned number of 64 bits, is the size of the buffer; `shift` (8 … 17) makes
-// superblocks of 16 << shift bytes. Without room for one of them, or with another shift, it is a
-// heap in which every request is too large; a buffer of less than sizeof(kma_superblock), which is
-// 10,752, stays as it is. Any number of work-items, one dimension; about one for each 64 KiB of
-// heap.
+// Initialises a heap in a buffer of `bytes` with superblocks of 16 << `shift` bytes, `shift` 8 to
+// 17. With another shift, or no space for one superblock, every request is too large for the heap.
+// A buffer below sizeof(kma_superblock), 10,752 bytes, stays as it is. Any number of work-items in
+// one dimension; about one for each 64 KiB of heap.
 kernel void kma_superblock_init_kernel(global kma_superblock *heap, ulong bytes, uint shift)
 {
     kma_superblock_prepare(heap, bytes, bytes, shift);
 }
 
-// The same for a heap that may grow until it has `max_bytes`: `bytes` must have room for the
-// metadata of so large a heap, and one superblock.
+// The same for a heap that can grow to `max_bytes`. `bytes` must have space for one superblock, and
+// for the metadata of a heap of `max_bytes`.
 kernel void kma_superblock_init_growing_kernel(global kma_superblock *heap, ulong bytes,
                                                ulong max_bytes, uint shift)
 {
     kma_superblock_prepare(heap, bytes, max_bytes, shift);
 }
 
-// The growth: of a larger buffer of `bytes`, into which the smaller one was copied whole. What is
-// not more, or more than max_bytes, leaves the heap as it was. One work-item.
+// Grows a heap that was copied whole into this larger buffer of `bytes`. No effect if `bytes` is
+// less than before or more than max_bytes. One work-item.
 kernel void kma_superblock_grow_kernel(global kma_superblock *heap, ulong bytes)
 {
     if (get_global_id(0) == 0)
         kma_superblock_grow(heap, bytes);
 }
 
-// Tells the host what superblocks a heap of this program may have (kma_superblock_most).
+// Tells the host the width of the offers, which bounds the number of superblocks
+// (kma_superblock_most).
 kernel void kma_superblock_width_kernel(global uint *atomic64)
 {
     if (get_global_id(0) == 0)
         *atomic64 = KMA_HAS_ATOMIC64;
 }
 
-// Frees all blocks at once; every ref and pointer is void. The error log stays.
+// Frees all blocks at once; every ref and pointer becomes invalid. The error log stays.
 kernel void kma_superblock_reset_kernel(global kma_superblock *heap)
 {
     if (heap->plan.superblocks != 0)
@@ -74,11 +74,11 @@ kernel void kma_superblock_clear_errors_kernel(global kma_superblock *heap)
 #undef KMA_KIND
 #endif
 
-// One work-item's part of the sums over all superblocks.
+// Returns the sums over one work-item's share of the superblocks.
 static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap, size_t me,
                                                      size_t work_items)
 {
-    kma_heap_stats sum = {0}; // all of it: it is copied as a whole
+    kma_heap_stats sum = {0}; // all fields: the struct is copied whole
     const uint superblocks =
         kma_heap_exists(&heap->header, KMA_KIND_SUPERBLOCK) ? heap->plan.superblocks : 0;
     for (size_t sb = me; sb < superblocks; sb += work_items) {
@@ -87,7 +87,7 @@ static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap
             sum.superblocks_free++;
             continue;
         }
-        if (content >= heap->plan.size_classes) // damage, which the host's check() names
+        if (content >= heap->plan.size_classes) // damage; the host's check() reports it
             continue;
         const uint slots = heap->classes[content].slots;
         const kma_superblock_offer offer = kma_superblock_look(heap, content);
@@ -109,7 +109,7 @@ static inline kma_heap_stats kma_superblock_stats_of(global kma_superblock *heap
     return sum;
 }
 
-// Writes the statistics of a heap at rest; zeros for a buffer that is none. One work-group of
+// Writes the statistics of a heap at rest; zeros if the buffer is no heap. One work-group of
 // KMA_STATS_WORK_ITEMS.
 __attribute__((reqd_work_group_size(KMA_STATS_WORK_ITEMS, 1, 1))) kernel void
 kma_superblock_stats_kernel(global kma_superblock *heap, global kma_heap_stats *stats)
@@ -129,8 +129,9 @@ kma_superblock_stats_kernel(global kma_superblock *heap, global kma_heap_stats *
     }
 }
 
-// Every superblock of a heap at rest, those to come too, in numbers that do not depend on the width
-// of the device's atomics: what the host's check() and leaks() go through.
+// Writes a census of all superblocks of a heap at rest, also of those that growth may add. Its
+// numbers do not depend on the width of the device's atomics. The host's check() and leaks() read
+// it.
 kernel void kma_superblock_census_kernel(global kma_superblock *heap,
                                          global kma_superblock_census *census)
 {
@@ -157,7 +158,7 @@ kernel void kma_superblock_census_kernel(global kma_superblock *heap,
     }
 }
 
-// The offers of all classes and the counts of their partial sets.
+// Writes the offers of all classes and the counts of their partial sets.
 kernel void kma_superblock_classes_kernel(global kma_superblock *heap,
                                           global kma_superblock_class_census *census)
 {
@@ -171,7 +172,7 @@ kernel void kma_superblock_classes_kernel(global kma_superblock *heap,
     }
 }
 
-// The free queue's nodes as {next, item, carrier} and, in the last entry, {head, tail, capacity}.
+// Writes the free queue's nodes as {next, item, carrier}; the last entry is {head, tail, capacity}.
 kernel void kma_superblock_queue_kernel(global kma_superblock *heap,
                                         global kma_queue_census *census)
 {

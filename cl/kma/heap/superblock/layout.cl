@@ -1,20 +1,18 @@
-// The superblock heap in memory. Types and sizes only, shared with the host library like header.cl;
-// the including side also has KMA_HAS_ATOMIC64, kma_highest_bit and, if there are 64-bit atomics,
-// kma_atomic_u64.
+// The superblock heap in memory. Types and sizes only, shared with the host library like header.cl.
+// The including side also provides KMA_HAS_ATOMIC64, kma_highest_bit and, if there are 64-bit
+// atomics, kma_atomic_u64.
 //
-//   0                                                                                           begin           limit
-//   | kma_superblock | states | partial sets | free queue | bitmaps           |   pad  | superblock 0 | 1 | 2 | … |
-//   |   classes[64]  | 16 B   | 1 bit per    | 16 B       | 1 bit per 16 B    |to 4 KiB| blocks of one class each   |
-//   |   of 128 B     | each   | class and    | each       | of each superblock|        |                            |
-//                             | superblock   |
+//   0                                                                       begin           limit
+//   | kma_superblock | states | partial sets | free queue | bitmaps   | pad | superblock 0 | … |
+//   | classes[64]    | 16 B   | 1 bit per    | 16 B       | 1 bit per | to  | blocks of one    |
+//   | of 128 B       | each   | class and    | each       | 16 B of   | 4   | class each       |
+//   |                |        | superblock   |            | blocks    | KiB |                  |
 //
-// All that is written while kernels run lies in front of `begin`; the superblocks hold blocks and
-// nothing else. Per superblock of s bytes that is s / 128 + 40 bytes: 1.8 % of 4 KiB, 0.8 % from 64
-// KiB on.
+// All words that are written while kernels run lie in front of `begin`; superblocks hold blocks
+// only. Metadata of a superblock of s bytes: s / 128 + 40 bytes, which is 1.8 % of 4 KiB, and 0.8 %
+// from 64 KiB on. With KMA_DEBUG 2 and 3 there is a kma_guard between queue and bitmaps.
 //
-// With KMA_DEBUG 2 there is a kma_guard between queue and bitmaps.
-//
-// In the heap, "sb" stands for one superblock.
+// In the heap's code, `sb` is the number of a superblock.
 #ifndef KMA_HEAP_SUPERBLOCK_LAYOUT_CL
 #define KMA_HEAP_SUPERBLOCK_LAYOUT_CL
 
@@ -25,26 +23,26 @@
 
 #define KMA_SUPERBLOCK_NONE 0xffffffffu // no superblock
 
-// Units in a superblock are 2^shift: 4 KiB to 2 MiB. (The tests of tests/host take less.)
+// A superblock has 2^shift units: 4 KiB to 2 MiB. (The tests in tests/host use less.)
 #define KMA_SUPERBLOCK_MIN_SHIFT 8u
 #define KMA_SUPERBLOCK_MAX_SHIFT 17u
-// of a heap without superblocks: units << 60 are 0 bytes, less than any request
+// shift of a heap without superblocks: 16 << 60 is 0 bytes, less than any request
 #define KMA_SUPERBLOCK_EMPTY_SHIFT 60u
 
-// Where superblocks begin: the largest alignment this heap gives.
+// The alignment of superblock 0, and the largest that this heap supports.
 #ifndef KMA_SUPERBLOCK_ALIGN
 #define KMA_SUPERBLOCK_ALIGN 4096u
 #endif
 
-// Bytes of a kma_queue and of each of its nodes, at most; the host shim's are larger.
+// At least the bytes of a kma_queue, and of each of its nodes; the tests' host shim needs more.
 #ifndef KMA_SUPERBLOCK_QUEUE_BYTES
 #define KMA_SUPERBLOCK_QUEUE_BYTES 384u
 #define KMA_SUPERBLOCK_NODE_BYTES 16u
 #endif
 
-// An offer: blocks of one superblock that malloc may take, in one word: {superblock, how many of
-// its blocks are no longer on offer}. superblock/offer.cl has the operations. With 64-bit atomics
-// the superblock is the upper half; else it is what is above bit `shift` of 32.
+// An offer, in one word: {superblock, how many of its blocks are no longer on offer}. malloc takes
+// blocks from it (superblock/offer.cl). With 64-bit atomics the superblock is the upper half; else
+// it is the bits above bit `shift` of 32.
 #if KMA_HAS_ATOMIC64
 typedef ulong kma_superblock_offer_word;
 typedef kma_atomic_u64 kma_superblock_offer_atomic;
@@ -53,39 +51,40 @@ typedef uint kma_superblock_offer_word;
 typedef kma_atomic_u32 kma_superblock_offer_atomic;
 #endif
 
-// Of one size class. All who allocate from it write the offer: each has 128 bytes of its own.
+// State of one size class. All lanes that allocate from it write the offer: each class has 128
+// bytes of its own.
 typedef struct kma_superblock_class {
     kma_superblock_offer_atomic offer;
     uchar pad_offer[64 - sizeof(kma_superblock_offer_atomic)];
     kma_bitmap partial; // superblocks of this class with free blocks that are not on offer
     uint slots;         // blocks of this class in one superblock; constant
-    kma_atomic_u32 helpers; // who renew the offer though they were not elected
+    kma_atomic_u32 helpers; // lanes that renew the offer without being elected
     uint pad[12];
 } kma_superblock_class;
 
-// Of one superblock.
+// State of one superblock.
 typedef struct kma_superblock_state {
     kma_atomic_u32 credit;  // free blocks that are not on offer, and KMA_SUPERBLOCK_KEPT
     // the class of its blocks, or KMA_SUPERBLOCK_UNUSED; with KMA_SUPERBLOCK_FREE while it is in
     // the queue
     kma_atomic_u32 content;
-    kma_atomic_u32 offered; // blocks of the last offer; tells where to look for a free one
-    kma_atomic_u32 found;   // the word of the bitmap where one was found last; the same
+    kma_atomic_u32 offered; // blocks of the last offer; a hint where free ones are
+    kma_atomic_u32 found;   // bitmap word where a block was found last; a hint
 } kma_superblock_state;
 
-// in `credit`: on offer, in a partial set, in the queue, or in somebody's hands
+// in `credit`: on offer, in a partial set, in the queue, or in hand of a lane
 #define KMA_SUPERBLOCK_KEPT 0x80000000u
 #define KMA_SUPERBLOCK_FREE 0x100u      // in `content`
-#define KMA_SUPERBLOCK_UNUSED 0x1ffu    // in `content`: free, and never was of any class
+#define KMA_SUPERBLOCK_UNUSED 0x1ffu    // in `content`: free, and never had a class
 
-// In `moves`: the lower half counts superblocks in somebody's hands, the upper half those put down
-// so far. Both wrap; then a malloc at out of memory may believe too early that there is none.
+// In `moves`: the lower half counts superblocks in hand, the upper half those put down so far. Both
+// wrap; a malloc may then report too early that it is out of memory.
 #define KMA_SUPERBLOCK_IN_HAND(moves) ((moves) & 0xffffu)
 #define KMA_SUPERBLOCK_PUT_DOWN 0x10000u
 
-// Where everything is. Constant after the initialisation, but for growth, which changes
-// `superblocks` and `limit`: states, sets, queue and bitmaps have room for all superblocks that
-// there may ever be, so that nothing has to move.
+// Positions and counts. Constant after the initialisation, except that growth changes `superblocks`
+// and `limit`. States, sets, queue and bitmaps are sized for all superblocks that there can ever
+// be: growth moves nothing.
 typedef struct kma_superblock_plan {
     uint superblocks;
     uint shift;        // log2 of the units of a superblock
@@ -97,9 +96,9 @@ typedef struct kma_superblock_plan {
     uint queue;
     uint bitmaps;
     uint begin; // of superblock 0
-    uint limit; // behind the last superblock
+    uint limit; // unit after the last superblock
     uint guard; // of the kma_guard; 0 if there is none
-    uint room;  // superblocks that the metadata have room for
+    uint room;  // superblocks that the metadata are sized for
 } kma_superblock_plan;
 
 #if KMA_DEBUG
@@ -108,13 +107,13 @@ typedef struct kma_superblock_plan {
 typedef struct kma_superblock {
     kma_heap_header header;
     kma_superblock_plan plan;
-    kma_atomic_u32 moves; // see superblock/renew.cl
+    kma_atomic_u32 moves; // see kma_superblock_pick_up
     uint pad[8];
     kma_superblock_class classes[KMA_CLASSES];
 } kma_superblock;
 
-// The most superblocks of 2^shift units that offers and queue can number. Without 64-bit atomics
-// the queue has 16 bits, and an offer needs shift + 1 bits to count blocks.
+// Returns the most superblocks of 2^shift units that offers and queue can number. Without 64-bit
+// atomics the queue has 16 bits for them, and an offer needs shift + 1 bits to count blocks.
 static inline uint kma_superblock_most(uint shift, bool atomic64)
 {
     const uint most = 0xffffffffu >> (shift + 1);
@@ -123,8 +122,8 @@ static inline uint kma_superblock_most(uint shift, bool atomic64)
     return most - 1 < 65534u ? most - 1 : 65534u;
 }
 
-// Of a heap with `superblocks` and that KMA_DEBUG, however many bytes that takes; the fields in
-// units wrap beyond 64 GiB. `*end` is the exact number of units.
+// Returns the plan of a heap with `superblocks`, whatever size it has; the fields in units wrap
+// beyond 64 GiB. `*end` is the exact number of units.
 static inline kma_superblock_plan kma_superblock_plan_of(uint superblocks, uint shift, uint debug,
                                                          ulong *end)
 {
@@ -158,19 +157,19 @@ static inline kma_superblock_plan kma_superblock_plan_of(uint superblocks, uint 
     return plan;
 }
 
-// The plan with the most superblocks that `bytes` have room for, up to kma_superblock_most; 0
-// superblocks if there is none.
+// Returns the plan with the most superblocks that fit into `bytes`, up to kma_superblock_most. It
+// has 0 superblocks if none fits.
 static inline kma_superblock_plan kma_superblock_plan_for(ulong bytes, uint shift, uint debug,
                                                           bool atomic64)
 {
-    // as far as refs reach
+    // refs reach no further
     const ulong units = min(bytes / KMA_UNIT, (ulong)0xffffffffu);
-    uint superblocks = 0;                                                             // fit
-    // do not, or may not be
+    uint superblocks = 0; // this many fit
+    // this many do not fit, or are not allowed
     uint beyond = (uint)min(units >> shift, (ulong)kma_superblock_most(shift, atomic64)) + 1;
     ulong end;
     kma_superblock_plan plan = kma_superblock_plan_of(superblocks, shift, debug, &end);
-    while (beyond - superblocks > 1) { // 32 steps at most
+    while (beyond - superblocks > 1) { // at most 32 steps
         const uint middle = superblocks + (beyond - superblocks) / 2;
         const kma_superblock_plan larger = kma_superblock_plan_of(middle, shift, debug, &end);
         if (end > units) {
@@ -183,7 +182,7 @@ static inline kma_superblock_plan kma_superblock_plan_for(ulong bytes, uint shif
     return plan;
 }
 
-// The same plan with only those of its superblocks that a heap of `bytes` has yet.
+// Returns the plan with only those of its superblocks that a heap of `bytes` has.
 static inline kma_superblock_plan kma_superblock_plan_within(kma_superblock_plan plan, ulong bytes)
 {
     const ulong units = bytes / KMA_UNIT;
@@ -193,7 +192,7 @@ static inline kma_superblock_plan kma_superblock_plan_within(kma_superblock_plan
     return plan;
 }
 
-// The plan of a heap that has `bytes` and may grow until it has `max_bytes`.
+// Returns the plan of a heap that has `bytes` and can grow to `max_bytes`.
 static inline kma_superblock_plan kma_superblock_plan_growing(ulong bytes, ulong max_bytes,
                                                               uint shift, uint debug, bool atomic64)
 {

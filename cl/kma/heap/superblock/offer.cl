@@ -1,23 +1,22 @@
-// Offers: how work-items take blocks of a class without a word to each other but one atomic.
+// Offers: work-items take blocks of a class by one atomic, without other communication.
 //
-// classes[c].offer = {superblock, drawn}. Blocks of the class are on offer while drawn < slots. Who
-// adds n to `drawn` and finds d there before has got the tickets d … d + n - 1, each good for one
-// block of that superblock as far as it is below slots. One word says both which superblock and
-// that a block in it is mine: nobody can reserve in a superblock that has meanwhile gone to another
-// class, because a ticket not yet used keeps the superblock from being all free, and so from
-// leaving the class.
+// classes[c].offer = {superblock, drawn}. Blocks are on offer while drawn < slots. A lane that adds
+// n to `drawn` and finds d has drawn the tickets d … d + n - 1. Each ticket below `slots` is good
+// for one block of the superblock that the same word names. An unused ticket keeps that superblock
+// from being all free, and from leaving its class: no ticket leads to a superblock of another
+// class.
 //
-// An offer of fewer blocks than slots begins with drawn = slots - blocks. Spent means drawn >=
-// slots. The first draw that does not get all it asks for, d <= slots < d + n, elects its holder to
-// renew it; from then on drawn > slots says that somebody was elected. A renewal that finds no
-// memory marks the offer dry, which elects everybody.
+//   fewer blocks than slots   the offer begins with drawn = slots - blocks
+//   spent                     drawn >= slots
+//   elected                   the first draw that gets less than it asks for, d <= slots < d + n,
+//                             elects its lane to renew the offer; afterwards drawn > slots
+//   dry                       a renewal found no memory; every lane is elected
 //
-// Whoever puts an offer in the place of another gets the other: its superblock to keep, and the
-// blocks that were still on offer. So an exchange will do, whatever was there, and nothing is lost
-// by it. (A compare-and-swap would fail as long as others draw: with thousands at it, ten times as
-// slow on a GPU.)
+// A lane that replaces an offer becomes the keeper of the old offer's superblock, and has the
+// blocks that were still on offer in hand. Nothing is lost: a plain exchange suffices. A
+// compare-and-swap would fail as long as other lanes draw.
 //
-// Without 64-bit atomics, draws stop at slots + 1, and are compare-and-swaps.
+// Without 64-bit atomics, draws are compare-and-swaps and stop at slots + 1.
 #ifndef KMA_HEAP_SUPERBLOCK_OFFER_CL
 #define KMA_HEAP_SUPERBLOCK_OFFER_CL
 
@@ -31,10 +30,10 @@ typedef struct kma_superblock_offer {
 } kma_superblock_offer;
 
 #if KMA_HAS_ATOMIC64
-// `drawn` has 32 bits, far more than lanes that can be between looking at an offer and adding to
+// `drawn` has 32 bits: lanes that have looked at an offer and not added to it yet cannot overflow
 // it.
 #define KMA_SUPERBLOCK_DRY(slots) 0x80000000u
-// to be set back; 2^30 draws are more than can be under way
+// from here on a renewal resets the offer; fewer than 2^30 draws can be under way
 #define KMA_SUPERBLOCK_OVERDRAWN  0xc0000000u
 
 static inline kma_superblock_offer_word kma_superblock_offer_pack(global kma_superblock *heap,
@@ -59,7 +58,7 @@ static inline kma_superblock_offer kma_superblock_offer_unpack(global kma_superb
 #define kma_superblock_offer_exchange kma_exchange_u64
 #define kma_superblock_offer_cas kma_cas_u64
 #else
-// drawn <= 2^shift + 2 has shift + 1 bits; all ones in what is left stand for KMA_SUPERBLOCK_NONE.
+// drawn <= 2^shift + 2 takes shift + 1 bits; all ones in the others stand for KMA_SUPERBLOCK_NONE.
 #define KMA_SUPERBLOCK_DRY(slots) ((slots) + 2)
 #define KMA_SUPERBLOCK_OVERDRAWN  0xffffffffu // never
 
@@ -86,7 +85,7 @@ static inline kma_superblock_offer kma_superblock_offer_unpack(global kma_superb
 #define kma_superblock_offer_cas kma_cas_u32
 #endif
 
-// The word for no superblock, when the heap's plan is not written yet.
+// Returns the word of an offer without superblock. Does not read the heap's plan.
 static inline kma_superblock_offer_word kma_superblock_offer_none(uint shift, uint slots)
 {
 #if KMA_HAS_ATOMIC64
@@ -102,16 +101,16 @@ static inline uint kma_superblock_left(kma_superblock_offer offer, uint slots)
     return offer.drawn < slots ? slots - offer.drawn : 0;
 }
 
-// Relaxed: who acts on what he sees does it by a draw or a replacement.
+// Returns the class's offer. Relaxed: a lane acts on it only by a draw or a replacement.
 static inline kma_superblock_offer kma_superblock_look(global kma_superblock *heap, uint size_class)
 {
     return kma_superblock_offer_unpack(
         heap, kma_superblock_offer_load(&heap->classes[size_class].offer, KMA_RELAXED));
 }
 
-// The first look of a malloc: none where a draw costs no more than a look. If the offer turns out
-// to be overdrawn, the draw has only added to a number above slots, which kma_superblock_renew
-// keeps from growing out of its half of the word.
+// Returns the offer for a malloc's first draw. With 64-bit atomics it does not look, since a draw
+// costs no more. A draw from a spent offer only raises a number above slots; kma_superblock_renew
+// keeps that from overflowing.
 static inline kma_superblock_offer kma_superblock_first_look(global kma_superblock *heap,
                                                              uint size_class)
 {
@@ -132,9 +131,8 @@ static inline bool kma_superblock_marked_dry(kma_superblock_offer offer, uint sl
     return offer.drawn >= KMA_SUPERBLOCK_DRY(slots);
 }
 
-// Adds `want` to an offer that was last seen as `seen`, with drawn <= slots; returns the offer
-// before. Acquire: what was done with the superblock until it was offered is before what the
-// ticket's holder does.
+// Adds `want` to an offer last seen as `seen`, with drawn <= slots; returns the offer before. One
+// lane of a group. Acquire: pairs with the kma_superblock_exchange that made the offer.
 static inline kma_superblock_offer kma_superblock_draw(global kma_superblock *heap, uint size_class,
                                        kma_superblock_offer seen, uint want)
 {
@@ -144,7 +142,7 @@ static inline kma_superblock_offer kma_superblock_draw(global kma_superblock *he
     return kma_superblock_offer_unpack(heap, kma_fetch_add_u64(word, want, KMA_ACQUIRE));
 #else
     const uint slots = heap->classes[size_class].slots;
-    while (seen.drawn <= slots) { // once more only if another changed the offer
+    while (seen.drawn <= slots) { // repeats only if another lane changed the offer
         kma_superblock_offer after = seen;
         after.drawn = min(seen.drawn + want, slots + 1);
         const uint expected = kma_superblock_offer_pack(heap, seen);
@@ -158,8 +156,8 @@ static inline kma_superblock_offer kma_superblock_draw(global kma_superblock *he
 #endif
 }
 
-// Puts `next` in the place of the class's offer, which it returns. Release: who draws from `next`
-// sees what its maker did. Acquire: the maker takes over the former offer's superblock.
+// Replaces the class's offer by `next` and returns the old one. Release: a lane that draws from
+// `next` sees the writes of its maker. Acquire: the maker takes over the old offer's superblock.
 static inline kma_superblock_offer
 kma_superblock_exchange(global kma_superblock *heap, uint size_class, kma_superblock_offer next)
 {
@@ -168,8 +166,8 @@ kma_superblock_exchange(global kma_superblock *heap, uint size_class, kma_superb
                                             kma_superblock_offer_pack(heap, next), KMA_ACQ_REL));
 }
 
-// The same only if the offer is `former` still and `next` offers nothing; whether it was. Acquire:
-// as above.
+// Replaces the class's offer by `next`, which offers nothing, if it is still `former`; true if it
+// was. Acquire: as kma_superblock_exchange. There is nothing to release.
 static inline bool kma_superblock_replace_offer(global kma_superblock *heap, uint size_class,
                                                 kma_superblock_offer former,
                                                 kma_superblock_offer next)

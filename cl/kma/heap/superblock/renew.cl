@@ -1,5 +1,5 @@
-// What happens when an offer is spent: the class gets another, of a partly free superblock, of a
-// free one, or of one that another class keeps in reserve.
+// Replacement of a spent offer: by a partly free superblock of the class, a free one, or one that
+// another class has on offer and does not use.
 #ifndef KMA_HEAP_SUPERBLOCK_RENEW_CL
 #define KMA_HEAP_SUPERBLOCK_RENEW_CL
 
@@ -7,11 +7,14 @@
 #include "kma/heap/superblock/credit.cl"
 #include "kma/heap/superblock/offer.cl"
 
-// Who was not elected looks so often whether the offer was renewed, and keeps away for so many
-// nanoseconds at most in between. Then a few may help, and after as many looks again everybody
-// renews for himself. Thus nobody depends on the one who was elected; but as a rule he alone takes
-// superblocks: he needs some microseconds on a GPU, and if thousands took one each to put on offer,
-// others would find none.
+// Renewal of a spent offer. As a rule the elected lane alone takes a superblock, which needs some
+// microseconds on a GPU. If thousands of lanes took one each to offer, others would find none. But
+// no lane depends on the elected one. Each other lane
+//
+// 1. looks KMA_SUPERBLOCK_PATIENCE times whether the offer was renewed, and pauses in between, at
+//    most KMA_SUPERBLOCK_LONGEST_PAUSE nanoseconds;
+// 2. looks as many times again, and helps if fewer than KMA_SUPERBLOCK_HELPERS lanes do;
+// 3. then renews the offer itself.
 #ifndef KMA_SUPERBLOCK_PATIENCE
 #define KMA_SUPERBLOCK_PATIENCE 24u
 #endif
@@ -22,9 +25,8 @@
 #define KMA_SUPERBLOCK_HELPERS 4u
 #endif
 
-// Among so many partly free superblocks one is looked for that has a good part of its blocks to
-// give. For speed too: of a class with many almost full superblocks, each offer would be spent at
-// once.
+// Partly free superblocks that are looked at for one with at least an eighth of its blocks to give.
+// An almost full one makes an offer that is spent at once.
 #ifndef KMA_SUPERBLOCK_LOOKS
 #define KMA_SUPERBLOCK_LOOKS 16u
 #endif
@@ -33,9 +35,9 @@
 KMA_STATIC_ASSERT(KMA_SUPERBLOCK_NONE == KMA_QUEUE_EMPTY && KMA_SUPERBLOCK_NONE == KMA_BITMAP_NONE,
                   none_is_none);
 
-// Its keeper puts `blocks` of `sb` that he has in hand on offer (KMA_SUPERBLOCK_NONE: the class is
-// to offer nothing), with `drawn` at the start. The offer keeps it now, and the caller settles what
-// was on offer before.
+// Offers the blocks of `sb` that the caller, its keeper, has in hand, as the tickets from `drawn`
+// on. Afterwards the caller is not its keeper. With KMA_SUPERBLOCK_NONE the class offers nothing.
+// Settles the superblock that was on offer before.
 static inline void kma_superblock_put_on_offer(global kma_superblock *heap, uint size_class,
                                                uint sb, uint drawn)
 {
@@ -46,8 +48,7 @@ static inline void kma_superblock_put_on_offer(global kma_superblock *heap, uint
         kma_superblock_return(heap, former.superblock, kma_superblock_left(former, slots));
 }
 
-// Frees a superblock that another class has on offer and no block of which is taken. False if there
-// is none.
+// Frees a superblock that another class has on offer with no block taken. False if there is none.
 static inline bool kma_superblock_reclaim(global kma_superblock *heap, uint size_class)
 {
     for (uint other = 0; other < heap->plan.size_classes; other++) {
@@ -70,8 +71,8 @@ static inline bool kma_superblock_reclaim(global kma_superblock *heap, uint size
     return false;
 }
 
-// Takes a superblock of the class with a good part of its blocks to give, as its keeper;
-// KMA_SUPERBLOCK_NONE if there is none among the first KMA_SUPERBLOCK_LOOKS partly free ones.
+// Takes a partly free superblock of the class with KMA_SUPERBLOCK_GOOD_PART blocks to give, as its
+// keeper. KMA_SUPERBLOCK_NONE if none of the first KMA_SUPERBLOCK_LOOKS has that.
 static inline uint kma_superblock_take_good(global kma_superblock *heap, uint size_class)
 {
     global kma_superblock_class *cls = &heap->classes[size_class];
@@ -91,14 +92,14 @@ static inline uint kma_superblock_take_good(global kma_superblock *heap, uint si
     return KMA_SUPERBLOCK_NONE;
 }
 
-// Takes a superblock that has blocks for the class, as its keeper, and `*blocks` of it in hand;
-// KMA_SUPERBLOCK_NONE if there is none. Counted as picked up: the caller puts it down.
+// Takes a superblock that has blocks for the class, as its keeper, with `*blocks` of it in hand.
+// KMA_SUPERBLOCK_NONE if there is none. Counts it as picked up; the caller puts it down.
 static inline uint kma_superblock_find(global kma_superblock *heap, uint size_class, uint *blocks)
 {
     global kma_superblock_class *cls = &heap->classes[size_class];
     bool is_free = false;
     uint sb;
-    for (;;) { // once more only after a superblock was freed
+    for (;;) { // repeats only after a superblock was freed
         sb = kma_superblock_take_good(heap, size_class);
         if (sb != KMA_SUPERBLOCK_NONE)
             break;
@@ -122,16 +123,16 @@ static inline uint kma_superblock_find(global kma_superblock *heap, uint size_cl
     return sb;
 }
 
-#define KMA_SUPERBLOCK_RENEWED   0u // by the caller or another: look again
-#define KMA_SUPERBLOCK_CONTENDED 1u // nothing to be found, but others had superblocks in hand
+#define KMA_SUPERBLOCK_RENEWED   0u // by this or another lane: look again
+#define KMA_SUPERBLOCK_CONTENDED 1u // nothing found, but other lanes had superblocks in hand
 #define KMA_SUPERBLOCK_EMPTY     2u // out of memory; the offer is marked dry
 
-// Makes the class offer blocks.
+// Makes the class offer blocks. Any lane. Returns one of the values above.
 static inline KMA_OUTLINE uint kma_superblock_renew(global kma_superblock *heap, uint size_class)
 {
     const uint slots = heap->classes[size_class].slots;
-    // once more only if a superblock was on offer, whose credit nobody could find, or after 2^30
-    // draws
+    // repeats only after a reset of the offer: its superblock has credit that no search finds, or
+    // there were 2^30 draws
     for (;;) {
         const uint moves = kma_load_u32(&heap->moves, KMA_ACQUIRE);
         uint blocks = 0;
@@ -159,7 +160,8 @@ static inline KMA_OUTLINE uint kma_superblock_renew(global kma_superblock *heap,
     }
 }
 
-// The same for one who was not elected, unless enough do it already.
+// The same for a lane that was not elected; returns KMA_SUPERBLOCK_CONTENDED if enough lanes do it
+// already.
 static inline uint kma_superblock_help(global kma_superblock *heap, uint size_class)
 {
     global kma_atomic_u32 *const helpers = &heap->classes[size_class].helpers;
@@ -177,17 +179,17 @@ typedef struct kma_superblock_share {
     uint count; // 0: out of memory
 } kma_superblock_share;
 
-// The way of a malloc, for a class of `slots` blocks in a superblock: draw, and renew what is
-// spent.
+// Draws up to `want` tickets of a class with `slots` blocks in a superblock, and renews a spent
+// offer. One lane of a group.
 static inline kma_superblock_share kma_superblock_reserve(global kma_superblock *heap,
                                                           uint size_class, uint slots, uint want)
 {
     kma_superblock_share share;
-    uint seen = KMA_SUPERBLOCK_NONE; // the superblock that was on offer at the last look
-    uint looks = 0;          // at that one, spent
+    uint seen = KMA_SUPERBLOCK_NONE; // on offer at the last look
+    uint looks = 0;          // at that superblock since its offer was spent
     bool elected = false;
     kma_superblock_offer offer = kma_superblock_first_look(heap, size_class);
-    // once more only if another drew what was offered, or has superblocks in hand and patience
+    // repeats only if another lane drew what was offered, or has superblocks in hand and patience
     // lasts
     for (;;) {
         if (offer.drawn <= slots)

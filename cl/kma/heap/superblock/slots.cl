@@ -1,10 +1,9 @@
-// A superblock's bitmap: which of its blocks are taken. A ticket says that there is a free one;
-// here it is found.
+// A superblock's bitmap: which of its blocks are taken. A ticket promises a free block; the
+// functions here find one.
 //
-// Bit i of the bitmap belongs to the block at i * block size; bits from `slots` on are never set. A
-// block is taken from the atomic that sets its bit to the atomic that clears it. There are always
-// at least as many clear bits as tickets that wait for one, since credit is given only after the
-// bit was cleared.
+// Bit i belongs to the block at i * block size; bits from `slots` on are never set. A block is
+// taken from the atomic that sets its bit to the atomic that clears it. There are never fewer clear
+// bits than tickets without a block: credit is given only after a bit was cleared.
 #ifndef KMA_HEAP_SUPERBLOCK_SLOTS_CL
 #define KMA_HEAP_SUPERBLOCK_SLOTS_CL
 
@@ -19,8 +18,8 @@ static inline global kma_atomic_u32 *kma_superblock_bitmap(global kma_superblock
            (size_t)sb * heap->plan.bitmap_words;
 }
 
-// Whether the bit was clear and this call set it. Acquire: the block is mine only after all that
-// its last owner did. `*word` is the word before.
+// Sets the bit of a slot; true if it was clear. `*word` is the word before. Acquire: pairs with the
+// release of the block's last owner in kma_superblock_clear_bit.
 static inline bool kma_superblock_set_bit(global kma_atomic_u32 *bitmap, uint slot, uint *word)
 {
     const uint bit = 1u << (slot % 32);
@@ -28,7 +27,8 @@ static inline bool kma_superblock_set_bit(global kma_atomic_u32 *bitmap, uint sl
     return (*word & bit) == 0;
 }
 
-// Release: the block's next owner comes after all that this one did.
+// Clears the bit of a slot; true if it was set. Release: pairs with the acquire of the block's next
+// owner in kma_superblock_set_bit.
 static inline bool kma_superblock_clear_bit(global kma_atomic_u32 *bitmap, uint slot)
 {
     const uint bit = 1u << (slot % 32);
@@ -40,12 +40,12 @@ static inline bool kma_superblock_is_set(global kma_atomic_u32 *bitmap, uint slo
     return ((kma_load_u32(&bitmap[slot / 32], KMA_RELAXED) >> (slot % 32)) & 1u) != 0;
 }
 
-// Claims a free slot of the word, if it has one.
+// Claims a free slot of bitmap word `word`; KMA_SUPERBLOCK_NO_SLOT if it has none.
 static inline uint kma_superblock_claim_in(global kma_atomic_u32 *bitmap, uint word, uint slots)
 {
     const uint beyond = (word + 1) * 32 > slots ? ~(uint)kma_bits_below(slots - word * 32) : 0;
     uint taken = kma_load_u32(&bitmap[word], KMA_RELAXED) | beyond;
-    while (taken != 0xffffffffu) { // once more only if another set the bit that was clear
+    while (taken != 0xffffffffu) { // repeats only if another lane set the bit first
         const uint slot = word * 32 + kma_lowest_bit(~taken);
         if (kma_superblock_set_bit(bitmap, slot, &taken))
             return slot;
@@ -54,11 +54,12 @@ static inline uint kma_superblock_claim_in(global kma_atomic_u32 *bitmap, uint w
     return KMA_SUPERBLOCK_NO_SLOT;
 }
 
-// The slot for a ticket that found its own taken. The tickets of an offer spread evenly over the
-// bitmap; where that hits a full word, the search goes on where the last one ended. A round over
-// all words without success means that others claimed every clear bit just before it was looked at,
-// and others still cleared some behind the search; sixty rounds in a row are taken for a bitmap
-// that does not match the credit any more, because a kernel wrote over it.
+// Claims a slot for a ticket that found its own slot taken. The tickets of an offer spread evenly
+// over the bitmap. If that leads to a full word, the search continues where the last search ended.
+//
+// A pass over all words finds nothing only if other lanes claimed each clear bit just before the
+// look at it, and cleared others behind the search. After 64 such passes the bitmap counts as
+// damaged by a kernel's write: returns KMA_SUPERBLOCK_NO_SLOT.
 static inline KMA_OUTLINE uint kma_superblock_search(global kma_superblock *heap,
                                              global kma_atomic_u32 *bitmap, uint sb, uint slots,
                                              uint ticket)
@@ -80,9 +81,8 @@ static inline KMA_OUTLINE uint kma_superblock_search(global kma_superblock *heap
     return KMA_SUPERBLOCK_NO_SLOT;
 }
 
-// The slot for `ticket` of superblock `sb`, whose bitmap is `bitmap`. Of an offer of all blocks,
-// ticket i gets slot i at once: nobody else is led there, so that blocks of work-items which
-// allocate together lie together.
+// Claims a slot for `ticket` of superblock `sb`, which has the bitmap `bitmap`. In an offer of all
+// blocks ticket i gets slot i at once: blocks of lanes that allocate together lie together.
 static inline uint kma_superblock_claim(global kma_superblock *heap, global kma_atomic_u32 *bitmap,
                                         uint sb, uint slots, uint ticket)
 {

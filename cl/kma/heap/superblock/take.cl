@@ -1,5 +1,5 @@
-// One block for each lane of those that came together, whatever their classes: one draw for all
-// that want the same.
+// Allocation for the lanes of a group, whatever their classes: one draw for all lanes of a class.
+// Fallbacks when a class has no memory: larger classes, and aligned blocks of other sizes.
 #ifndef KMA_HEAP_SUPERBLOCK_TAKE_CL
 #define KMA_HEAP_SUPERBLOCK_TAKE_CL
 
@@ -11,7 +11,7 @@
 
 #define KMA_SUPERBLOCK_DAMAGED 0xffffffffu // instead of a ref: a ticket without a block
 
-// What every malloc needs of the plan, read before its first atomic: an acquire may empty the
+// The parts of the plan that a malloc needs. Read before its first atomic: an acquire may empty the
 // cache.
 typedef struct kma_superblock_shape {
     uint begin;
@@ -35,7 +35,7 @@ static inline kma_superblock_shape kma_superblock_shape_of(global kma_superblock
     return shape;
 }
 
-// The block for a ticket of superblock `sb`.
+// Returns the block for a ticket of superblock `sb`; KMA_SUPERBLOCK_DAMAGED if the bitmap has none.
 static inline kma_ref kma_superblock_block(global kma_superblock *heap, kma_superblock_shape shape,
                                            uint sb, uint ticket)
 {
@@ -48,7 +48,7 @@ static inline kma_ref kma_superblock_block(global kma_superblock *heap, kma_supe
     return shape.begin + (sb << shape.shift) + slot * shape.units;
 }
 
-// A block for the caller alone; KMA_NULL at out of memory.
+// Returns a block for the calling lane alone; KMA_NULL if out of memory.
 static inline kma_ref kma_superblock_take_alone(global kma_superblock *heap, uint size_class)
 {
     const kma_superblock_shape shape = kma_superblock_shape_of(heap, size_class);
@@ -57,9 +57,10 @@ static inline kma_ref kma_superblock_take_alone(global kma_superblock *heap, uin
                             : KMA_NULL;
 }
 
-// For each lane of the group a block of its class (KMA_CLASSES: it wants none), KMA_NULL at out of
-// memory. In each round the first waiting lane of each class draws for all of them, and those who
-// get a ticket leave; a round that gives only some of them tickets has spent an offer.
+// Returns a block of its class for each lane of the group (KMA_CLASSES: it wants none); KMA_NULL if
+// out of memory. All lanes of the group. In each round the first waiting lane of each class draws
+// for all of them, and lanes that get a ticket leave. A round with tickets for only some has spent
+// an offer.
 static inline kma_ref kma_superblock_take(global kma_superblock *heap, kma_lanes group,
                                           uint size_class)
 {
@@ -68,12 +69,12 @@ static inline kma_ref kma_superblock_take(global kma_superblock *heap, kma_lanes
     const kma_lanes alike = kma_lanes_match(group, size_class, 7);
     kma_ref block = KMA_NULL;
     bool waits = size_class < KMA_CLASSES;
-    for (;;) { // no more rounds than lanes: in each at least one lane of each class leaves
+    for (;;) { // at most as many rounds as lanes: in each a lane of each class leaves
         const kma_lanes all_waiting = kma_lanes_ballot(group, waits);
         if (all_waiting == 0)
             return block;
         const kma_lanes waiting = all_waiting & alike;
-        // of others: any lane will do
+        // for a lane that does not wait, any lane will do
         const uint leader = kma_lowest_bit(waits ? waiting : all_waiting);
         kma_superblock_share share;
         share.superblock = share.first = share.count = 0;
@@ -82,7 +83,7 @@ static inline kma_ref kma_superblock_take(global kma_superblock *heap, kma_lanes
         const uint sb = kma_lanes_shuffle(group, share.superblock, leader);
         const uint first = kma_lanes_shuffle(group, share.first, leader);
         const uint count = kma_lanes_shuffle(group, share.count, leader);
-        // what the leader acquired, all need: the superblock may have had another class
+        // every lane needs what the leader acquired: the superblock may have had another class
         kma_lanes_sync(group);
         const uint rank = kma_lane_rank(waiting);
         if (waits && rank < count)
@@ -91,10 +92,10 @@ static inline kma_ref kma_superblock_take(global kma_superblock *heap, kma_lanes
     }
 }
 
-// ------ what larger classes have, when there is nothing else -------------------------------------
+// ------ fallback: larger classes -----------------------------------------------------------------
 
-// Whether a class has free blocks in superblocks of its own, as far as a look tells: on offer, in
-// the partial set, or freed since in the superblock whose offer is spent.
+// True if a class seems to have free blocks in its own superblocks: on offer, in the partial set,
+// or as credit of the superblock with the spent offer. Relaxed.
 static inline bool kma_superblock_has_room(global kma_superblock *heap, uint size_class)
 {
     global kma_superblock_class *cls = &heap->classes[size_class];
@@ -107,9 +108,8 @@ static inline bool kma_superblock_has_room(global kma_superblock *heap, uint siz
                &kma_superblock_state_of(heap, offer.superblock)->credit, KMA_RELAXED)) != 0;
 }
 
-// A block for the caller alone, of the smallest larger class that has one and whose size is a
-// multiple of `align` units; KMA_NULL if there is none. One look at each class, and a draw where
-// that told of room.
+// Returns a block, for the calling lane alone, of the smallest larger class that has one and has a
+// size that is a multiple of `align` units; KMA_NULL if there is none. Looks once at each class.
 static inline KMA_OUTLINE kma_ref kma_superblock_take_larger(global kma_superblock *heap,
                                                              uint size_class, uint align)
 {
@@ -120,11 +120,10 @@ static inline KMA_OUTLINE kma_ref kma_superblock_take_larger(global kma_superblo
     return block;
 }
 
-// ------ aligned blocks of sizes that are no multiple of the alignment ----------------------------
+// ------ fallback: aligned blocks of sizes that are no multiple of the alignment ------------------
 
-// Takes a block at an aligned slot of `sb` if one is free, else KMA_NULL. The caller is the
-// superblock's keeper, and has `blocks` of it in hand; gives back what is left of them, and the
-// superblock.
+// Takes a block at an aligned slot of `sb`; KMA_NULL if none is free. The caller is its keeper,
+// with `blocks` of it in hand. Gives back the other blocks and settles the superblock.
 static inline kma_ref kma_superblock_take_slot(global kma_superblock *heap,
                                                kma_superblock_shape shape, uint sb, uint blocks,
                                                uint step)
@@ -139,9 +138,9 @@ static inline kma_ref kma_superblock_take_slot(global kma_superblock *heap,
     return slot != KMA_NO_SPOT ? shape.begin + (sb << shape.shift) + slot * shape.units : KMA_NULL;
 }
 
-// A block for the caller alone at a multiple of `align` units, of class `size_class` or a larger
-// one whose size is no multiple of it; KMA_NULL if there is none among those that the search looks
-// at (aligned_spots.cl).
+// Returns a block at a multiple of `align` units, for the calling lane alone. Its class is
+// `size_class` or a larger one, of a size that is no multiple of `align`. KMA_NULL if the bounded
+// search finds none (aligned_spots.cl).
 static inline KMA_OUTLINE kma_ref kma_superblock_take_aligned(global kma_superblock *heap,
                                                               uint size_class, uint align)
 {
@@ -163,7 +162,7 @@ static inline KMA_OUTLINE kma_ref kma_superblock_take_aligned(global kma_superbl
         global kma_bitmap *const partial = &heap->classes[size_class].partial;
         global kma_atomic_u32 *const bits = kma_superblock_set(heap, size_class);
         kma_bitmap_walk walk = kma_bitmap_begin(partial, bits, heap->plan.set_words);
-        while (block == KMA_NULL && looks != 0) { // a superblock further each time
+        while (block == KMA_NULL && looks != 0) { // each pass takes the next superblock
             const uint sb = kma_bitmap_next(&walk, bits, heap->plan.set_words);
             if (sb == KMA_BITMAP_NONE)
                 break;

@@ -1,4 +1,4 @@
-// The bump heap (cl/kma/heap/bump.cl) as the host sees it.
+// The host's driver of the bump heap (cl/kma/heap/bump.cl).
 #include <algorithm>
 
 #include "heap/common/driver.hpp"
@@ -8,7 +8,7 @@
 namespace kma {
 namespace {
 
-// Enough to fill the error log in one step each; the rest of the metadata is a few words.
+// Work-items of the init kernel: each initialises one record of the error log.
 constexpr std::uint64_t work_items = 64;
 
 std::uint64_t begin_units(const HeapOptions &options)
@@ -21,7 +21,7 @@ std::uint32_t limit_units(const HeapOptions &options, std::uint64_t bytes)
     return layout::kma_bump_limit(static_cast<std::uint32_t>(options.debug), bytes);
 }
 
-// Around each block.
+// Units that KMA_DEBUG adds to each block.
 std::uint64_t units_around(const HeapOptions &options)
 {
     const auto debug = static_cast<std::uint32_t>(options.debug);
@@ -81,7 +81,7 @@ public:
             run("init_growing", work_items, bytes, static_cast<cl_ulong>(options().max_bytes));
     }
     void reset() override { run("reset", work_items); }
-    // the head's upper half is 0 where it is not used
+    // without 64-bit atomics the head's upper half is 0
     bool depends_on_width() const override { return false; }
 
     std::vector<ByteRange> used() const override
@@ -106,8 +106,8 @@ private:
                     "its leaks");
     }
 
-    // Blocks follow each other; between two of them is nothing but room for the alignment of one,
-    // unless the guard of a block that was there is written over.
+    // Blocks follow one another with gaps for alignment only. A larger gap was a block with an
+    // overwritten guard.
     void for_each_block(const std::function<void(const HeapPart &)> &visit) const override
     {
         std::vector<std::byte> bytes(head() * KMA_UNIT - begin());
@@ -140,7 +140,7 @@ private:
     void check_constants(Findings &findings) const override
     {
         HeapDriver::check_constants(findings);
-        // The head is none, but all that is done with the blocks follows it.
+        // The head changes, but all functions that read blocks rely on it.
         if (const std::uint64_t at = head();
             at < begin() / KMA_UNIT || at > memory().bytes() / KMA_UNIT)
             findings.add("heads", "the head is at ", at,

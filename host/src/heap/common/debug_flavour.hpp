@@ -1,4 +1,4 @@
-// The numbers that KMA_DEBUG may have.
+// The values of KMA_DEBUG.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace kma {
 
-/// Throws Error if `debug`, of options of that name, is none.
+/// Throws Error if `debug` is no value of KMA_DEBUG; `options` is the name of the options in the
+/// message.
 inline void check_debug(const std::string &options, int debug)
 {
     if (debug < 0 || debug > 3)

@@ -1,4 +1,4 @@
-// What all heap kinds have in common: their list, their kernels' launches, their headers.
+// Shared code of all kinds' drivers: the list of kinds, kernel launches, headers.
 #include "heap/common/driver.hpp"
 
 #include <string_view>
@@ -10,8 +10,8 @@
 namespace kma {
 namespace {
 
-// A full heap is the usual reason of a NULL that nobody checks. Compilers may make of a write
-// through it one to the heap's first bytes; the error log behind them still tells.
+// Refused requests in the error log, as a hint: a write through an unchecked NULL may reach the
+// heap's first bytes, and leaves the error log behind them intact.
 std::string refusals_in(const layout::kma_error_log &log)
 {
     const std::uint32_t count = log.count[KMA_ERROR_OUT_OF_MEMORY].word;
@@ -20,7 +20,7 @@ std::string refusals_in(const layout::kma_error_log &log)
     return is_whole ? say(" (its error log has out of memory, ", count, " times)") : "";
 }
 
-// Its place in the error log.
+// The index of the record in the error log.
 std::size_t number_of(ErrorCode code)
 {
     return static_cast<std::size_t>(code);
@@ -29,12 +29,12 @@ std::size_t number_of(ErrorCode code)
 const HeapKindEntry *const kinds[] = {&bump_heap_kind, &superblock_heap_kind, &scatter_heap_kind,
                                       &slab_heap_kind};
 
-// The size of the groups that heap kernels run in.
+// Work-items of a group of heap kernels.
 constexpr std::size_t work_group = 64;
 
 constexpr std::uint64_t refs_reach = (std::uint64_t{1} << 36) - 2 * KMA_UNIT;
 
-// More single copies than these take longer than one of everything.
+// Above this number of ranges, one copy of all memory is faster.
 constexpr std::size_t most_copies = 256;
 
 } // namespace
@@ -105,7 +105,7 @@ std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes,
 {
     try {
         std::unique_ptr<HeapDriver> heap = entry_of(options).make(device, bytes, options);
-        heap->init(); // many drivers look for the memory when a kernel first uses it
+        heap->init(); // many drivers allocate the memory when a kernel first uses it
         return heap;
     } catch (const cl::Error &error) {
         refuse_if_full(error.err(), bytes, device.max_buffer_bytes(), device.name());
@@ -214,7 +214,7 @@ void HeapDriver::check_constants(Findings &findings) const
         expect("atomic64", is.atomic64, expected_.atomic64);
 }
 
-// The first errors of a code are there in detail, as many as there were or as are kept.
+// Each code has a record for each of its errors, up to the number of records kept.
 void HeapDriver::check_structures(Findings &findings) const
 {
     const layout::kma_heap_header is = header();
@@ -306,7 +306,7 @@ HeapStats HeapDriver::stats() const
 {
     require_sound();
     const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizeof(layout::kma_heap_stats));
-    run("stats", work_group, out); // the kernel is one of one group
+    run("stats", work_group, out); // the kernel runs in one group
     layout::kma_heap_stats counted;
     device().queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof counted, &counted);
     HeapStats stats;

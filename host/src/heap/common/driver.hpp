@@ -1,5 +1,5 @@
-// What differs from one heap kind to the next, behind one interface. A new kind is a class of its
-// own in a file of its own, and one entry in driver.cpp (beside its name in kma/heap_kind.hpp).
+// The interface that each kind of heap implements. A new kind needs a class in a file of its own,
+// an entry in driver.cpp, and its name in kma/heap_kind.hpp.
 #pragma once
 
 #include <algorithm>
@@ -24,36 +24,35 @@ struct ByteRange {
     std::uint64_t bytes;
 };
 
-/// Appends `range`, or makes the last range longer if this one follows it.
+/// Appends `range`, or extends the last range if this one is adjacent.
 void append(std::vector<ByteRange> &ranges, ByteRange range);
 
-/// The heap behind the facade: its memory, its kernels, and what its kind says of them.
+/// A heap's implementation: its memory, its kernels, and the functions that depend on its kind.
 class HeapDriver {
 public:
     virtual ~HeapDriver() = default;
     HeapDriver(const HeapDriver &) = delete;
     HeapDriver &operator=(const HeapDriver &) = delete;
 
-    /// Runs the init kernel, or the one for heaps that grow (options().max_bytes).
+    /// Runs the init kernel, or the variant for heaps that grow (options().max_bytes).
     virtual void init() = 0;
     virtual void reset() = 0;
 
-    /// After a load: takes over from the heap's metadata what was planned for the device that made
-    /// it. check_books() names a plan that no heap of this size and these options can have.
+    /// Called after a load: adopts the parts of the plan that depend on the device that made the
+    /// heap. check_books() reports a plan that is impossible for this size and these options.
     virtual void adopt_plan() {}
 
-    /// As Heap::grow; if it throws, the heap is as it was.
+    /// As Heap::grow. If it throws, the heap is unchanged.
     void grow(std::uint64_t bytes);
 
-    /// The memory handed out, in ascending order. It, and all in front of begin(), is what moves
-    /// when the heap grows.
+    /// The allocated memory, in ascending order. Growth copies it and everything before begin().
     virtual std::vector<ByteRange> used() const = 0;
 
-    /// The metadata that an init kernel would not write just so, in ascending order; all in front
-    /// of begin().
+    /// The metadata that differ from what an init kernel writes, in ascending order; all before
+    /// begin().
     virtual std::vector<ByteRange> metadata() const = 0;
 
-    /// Whether heaps of kernels with 64-bit atomics and without differ in their metadata.
+    /// Whether the metadata depend on the use of 64-bit atomics.
     virtual bool depends_on_width() const = 0;
 
     /// As Heap::leaks().
@@ -64,11 +63,11 @@ public:
     void clear_errors();
     std::vector<std::string> check() const;
 
-    /// check() of what kernels follow: the metadata, the sizes in blocks' guards, the quarantine.
-    /// What else was written over in and around blocks is left to check().
+    /// Checks only the data that kernels follow: the metadata, the sizes in blocks' guards, and the
+    /// quarantine. check() also finds other overwritten bytes.
     std::vector<std::string> check_books() const;
 
-    /// Throws Error if what kernels rely on is damaged, so that it is safe to run them.
+    /// Throws Error if data that kernels rely on are damaged: otherwise it is safe to run them.
     void require_sound() const;
 
     const Device &device() const noexcept { return parts_.device; }
@@ -76,26 +75,26 @@ public:
     const HeapMemory &memory() const noexcept { return *parts_.memory; }
     std::uint64_t begin() const noexcept { return std::uint64_t{expected_.begin} * KMA_UNIT; }
 
-    /// The header as it is in the heap.
+    /// Reads the header from the heap.
     layout::kma_heap_header header() const;
 
-    /// How often the error happened.
+    /// Number of errors of this code.
     std::uint32_t error_count(ErrorCode code) const;
 
-    /// Takes the errors of a code behind the first `kept` out of the log.
+    /// Removes the errors of a code after the first `kept` from the log.
     void forget_errors(ErrorCode code, std::uint32_t kept);
 
-    /// Stands for the collector that the heap has, while it lives.
+    /// The heap's collector; expired if it has none.
     std::weak_ptr<void> &collector() { return collector_; }
 
 protected:
     struct Parts {
         Device device;
-        HeapOptions options; ///< completed
+        HeapOptions options; ///< with defaults filled in
         Program kernels;
         std::unique_ptr<HeapMemory> memory;
     };
-    /// What the init kernel writes into the header; the rest of it follows from the options.
+    /// The header's fields, as written by the init kernel, that do not follow from the options.
     struct Expected {
         std::uint32_t begin, limit; ///< in units
         std::uint32_t atomic64;
@@ -103,50 +102,50 @@ protected:
     };
     HeapDriver(Parts parts, Expected expected) : parts_(std::move(parts)), expected_(expected) {}
 
-    /// The kernels of a kind, in the options' flavour. Throws Error if the device fails the
-    /// selftest.
+    /// Builds the kernels of a kind, with the options' KMA_DEBUG. Throws Error if the device fails
+    /// the selftest.
     static Program build(const Device &device, const HeapOptions &options);
 
-    /// Makes the driver's picture of the heap that of a heap of `bytes`, more than before; returns
-    /// its limit in units. The kernel kma_KIND_grow_kernel(heap, bytes), of one work-item, has done
-    /// the same to the heap.
+    /// Updates the driver's plan after growth to `bytes`; returns the new limit in units. The
+    /// kernel kma_KIND_grow_kernel(heap, bytes) has updated the heap.
     virtual std::uint32_t grown(std::uint64_t bytes) = 0;
 
-    /// used(), and what else behind begin() moves with the heap when it grows.
+    /// used(), and other memory after begin() that growth must copy.
     virtual std::vector<ByteRange> touched() const { return used(); }
 
-    /// The most bytes that the heap may have.
+    /// The maximal size of the heap.
     std::uint64_t max_bytes() const { return std::max(memory().bytes(), options().max_bytes); }
 
-    /// Names what is wrong in the constant parts of the metadata, which kernels follow unseen: here
-    /// the header.
+    /// Reports damage in the constant metadata, which kernels follow without checks: here the
+    /// header.
     virtual void check_constants(Findings &findings) const;
 
-    /// Names what is wrong in the rest, here the error log; called only if the constants are right.
+    /// Reports damage in the other metadata, here the error log. Called only if the constants are
+    /// intact.
     virtual void check_structures(Findings &findings) const;
 
-    /// Whether there is something in front of each block that tells of it.
+    /// Whether each block has a guard in front of it.
     virtual bool has_guards() const = 0;
 
-    /// Whether memory that was freed is handed out again.
+    /// Whether freed memory is allocated again.
     virtual bool reuses_memory() const { return true; }
 
-    /// Names what is wrong in the metadata.
+    /// Reports damage in the metadata.
     void check_metadata(Findings &findings) const;
 
-    /// Then this visits all that were given to somebody.
+    /// With guards: visits all blocks that were allocated.
     virtual void for_each_block(const std::function<void(const HeapPart &)> &visit) const = 0;
 
-    /// leaks() where blocks have nothing in front of them.
+    /// leaks() of blocks without guards.
     virtual LeakReport leaks_by_books(std::size_t most) const = 0;
 
-    /// The guards' metadata, with KMA_DEBUG 2 and more.
+    /// Reads the guards' metadata; KMA_DEBUG 2 and 3.
     layout::kma_guard guard() const;
 
     /// Whether the heap was initialised by kernels with 64-bit atomics.
     bool atomic64() const noexcept { return expected_.atomic64 != 0; }
 
-    /// Runs kma_KIND_`what`_kernel(heap, arguments…) in groups of 64, and waits.
+    /// Runs kma_KIND_`what`_kernel(heap, arguments…) in groups of 64, and waits for it.
     template <class... Arguments>
     void run(const std::string &what, std::uint64_t work_items, const Arguments &...arguments) const
     {
@@ -166,10 +165,11 @@ private:
     std::weak_ptr<void> collector_;
 };
 
-/// What a kind has beside its drivers.
+/// The functions of a kind that need no heap.
 struct HeapKindEntry {
     HeapKind kind;
-    /// A driver with memory, not initialised yet. Throws Error for what the kind cannot be.
+    /// Makes a driver with memory that is not initialised yet. Throws Error for impossible sizes or
+    /// options.
     std::unique_ptr<HeapDriver> (*make)(const Device &device, std::uint64_t bytes,
                                         const HeapOptions &options);
     /// As Heap::bytes_for.
@@ -182,27 +182,27 @@ extern const HeapKindEntry superblock_heap_kind;
 extern const HeapKindEntry scatter_heap_kind;
 extern const HeapKindEntry slab_heap_kind;
 
-/// Throws Error if no ref reaches the end of so many bytes. (Whether a buffer may have so many,
-/// only the driver tells: NVIDIA's serves four times what it promises.)
+/// Throws Error if refs cannot address `bytes` bytes. Only the driver knows whether it serves such
+/// a buffer: NVIDIA's serves four times CL_DEVICE_MAX_MEM_ALLOC_SIZE.
 void check_largest(std::uint64_t bytes);
 
-/// Throws Error if a heap of `bytes` cannot grow until it has `max_bytes` (0: it need not).
+/// Throws Error if a heap of `bytes` bytes cannot grow to `max_bytes` (0: it does not grow).
 void check_growth(std::uint64_t bytes, std::uint64_t max_bytes);
 
-/// Throws Error for a number that is no kind.
+/// The entry of a kind. Throws Error if `kind` is none.
 const HeapKindEntry &entry_of(HeapKind kind);
 
-/// The same for options with a debug that is none.
+/// The entry of options.kind. Also throws Error if options.debug is no value of KMA_DEBUG.
 const HeapKindEntry &entry_of(const HeapOptions &options);
 
-/// Throws Error if `status`, OpenCL's from making a heap of so many bytes, means that there is no
-/// memory for it, or that the driver, which promises buffers of `promised` bytes, refuses one of
-/// that size.
+/// Throws Error if `status`, OpenCL's result of making a heap of `bytes` bytes, means that there is
+/// no memory for it, or that the driver, which guarantees buffers of `promised` bytes, refuses this
+/// size.
 void refuse_if_full(cl_int status, std::uint64_t bytes, std::uint64_t promised,
                     const std::string &device);
 
-/// A driver whose heap is initialised. Throws Error as its kind's make(), and if the device has no
-/// memory for it.
+/// Makes a driver and initialises its heap. Throws Error as the kind's make(), and if the device
+/// has no memory for it.
 std::unique_ptr<HeapDriver> make_heap(const Device &device, std::uint64_t bytes,
                                       const HeapOptions &options);
 

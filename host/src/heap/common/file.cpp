@@ -1,9 +1,8 @@
-// Heaps on disk: a head, the ranges of the heap that were worth saving, and their bytes one after
-// the other.
+// Heaps on disk: a head, the saved ranges of the heap, and their bytes.
 //
 //   | FileHead | ByteRange … (head.ranges) | bytes of the first | bytes of the second | … |
 //
-// What lies in no range is as the init kernel leaves it (metadata), or free (blocks).
+// Metadata outside of all ranges are as the init kernel leaves them; blocks outside are free.
 #include "heap/common/file.hpp"
 
 #include <fcntl.h>
@@ -25,7 +24,7 @@ namespace {
 
 // "kmaheap\n" on the disk of a little-endian machine
 constexpr std::uint64_t file_magic = 0x0a70616568616d6b;
-// raised when this struct, or what follows it, changes
+// incremented when this struct, or the data after it, change
 constexpr std::uint32_t file_version = 2;
 
 struct FileHead {
@@ -35,18 +34,18 @@ struct FileHead {
     std::uint32_t kind;
     std::uint32_t debug;
     std::uint32_t atomic64;
-    std::uint32_t page_bytes; // of a scatter heap; 0: the usual number
+    std::uint32_t page_bytes; // of a scatter heap; 0: the default
     std::uint64_t bytes;      // of the heap
-    std::uint64_t max_bytes;  // 0 if it does not grow
+    std::uint64_t max_bytes;  // 0: it does not grow
     std::uint64_t superblock_bytes;
     std::uint64_t ranges;
 };
 static_assert(sizeof(FileHead) == 64 && sizeof(ByteRange) == 16);
 
-// So much goes through host memory at a time.
+// Bytes that are copied through host memory at a time.
 constexpr std::uint64_t chunk_bytes = std::uint64_t{16} << 20;
 
-// Calls move(offset in the heap, bytes, buffer) for all ranges in order, chunk by chunk.
+// Calls move(offset in the heap, bytes, buffer) for all ranges in order, in pieces of chunk_bytes.
 template <class Move> void for_chunks(const std::vector<ByteRange> &ranges, Move move)
 {
     std::vector<char> chunk;
@@ -91,7 +90,7 @@ void write(const HeapDriver &heap, std::ofstream &file)
     });
 }
 
-// A file that is read from its start, with sentences for what is wrong with it.
+// Reads a file from its start; reports damage as Error.
 class Reader {
 public:
     Reader(std::istream &file, std::uint64_t bytes, std::string name)
@@ -139,7 +138,8 @@ FileHead Reader::head()
     return head;
 }
 
-// Ascending and within the heap, and the file just long enough for all of them.
+// Reads the ranges. Throws Error unless they are ascending and within the heap, and the file has
+// just their bytes.
 std::vector<ByteRange> Reader::ranges(const FileHead &head)
 {
     if (head.ranges > (bytes_ - sizeof head) / sizeof(ByteRange))
@@ -167,34 +167,34 @@ std::vector<ByteRange> Reader::ranges(const FileHead &head)
     return ranges;
 }
 
-// A heap for what the file says, empty. Errors name the file.
+// Makes an empty heap with the file's sizes and options. Errors name the file.
 std::unique_ptr<HeapDriver> make_for(const Reader &file, const Device &device, std::uint64_t bytes,
                                      const HeapOptions &options)
 {
     try {
         return make_heap(device, bytes, options);
     } catch (const BuildError &) {
-        throw; // the caller's own build options
+        throw; // due to the caller's build options
     } catch (const Error &error) {
         file.refuse(error.what());
     }
 }
 
-// The file that a program would write to which opens that name: symbolic links are followed.
+// The file that opening `path` would write to: follows symbolic links.
 std::filesystem::path target_of(std::filesystem::path path)
 {
-    constexpr int most_links = 40; // Linux's own limit
+    constexpr int most_links = 40; // the limit of Linux
     std::error_code error;
     for (int links = 0; links < most_links && std::filesystem::is_symlink(path, error); links++)
         path = path.parent_path() / std::filesystem::read_symlink(path, error);
     return path;
 }
 
-// A new file of that mode, less the umask, with a name that no other has; an empty name if the
-// folder takes none.
+// Creates a file with this mode, less the umask, and an unused name; returns an empty name if the
+// folder permits none.
 std::filesystem::path new_file_in(const std::filesystem::path &folder, mode_t mode)
 {
-    for (unsigned n = 0;; n++) { // on while other saves are under way
+    for (unsigned n = 0;; n++) { // ends at a name that no concurrent save uses
         const std::filesystem::path path = folder / say(".kma-unfinished-", n);
         const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
         if (file >= 0) {
@@ -206,7 +206,7 @@ std::filesystem::path new_file_in(const std::filesystem::path &folder, mode_t mo
     }
 }
 
-// The mode that another file has, and its owner as far as this program may set it.
+// Copies the mode of another file, and its owner as far as permitted.
 void keep_access(const std::filesystem::path &path, const struct stat &other,
                  std::error_code &error)
 {
@@ -236,7 +236,7 @@ void save_heap(const HeapDriver &heap, const std::filesystem::path &path)
             say("cannot write the heap to ", path.string(),
                 ": it is no plain file; give the name of one, or a name that is not taken"));
     std::error_code error;
-    // Beside it, so that the file system can put the one in the other's place in a single step.
+    // In the same folder: the file system can then replace the old file atomically.
     const std::filesystem::path unfinished =
         new_file_in(target.parent_path(), replaces ? 0600 : 0666);
     try {
@@ -253,7 +253,7 @@ void save_heap(const HeapDriver &heap, const std::filesystem::path &path)
             std::filesystem::rename(unfinished, target, error);
         if (error)
             throw Error(say("cannot write the heap to ", path.string(), ": ", error.message()));
-    } catch (...) { // not handled here: only the half-written file must not stay
+    } catch (...) { // removes the incomplete file, and rethrows
         std::filesystem::remove(unfinished, error);
         throw;
     }
@@ -264,7 +264,7 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, const std::filesyste
 {
     std::error_code error;
     std::ifstream file;
-    if (std::filesystem::is_regular_file(path, error)) // else opening it may wait for ever
+    if (std::filesystem::is_regular_file(path, error)) // opening a pipe could block forever
         file.open(path, std::ios::binary);
     const std::uint64_t bytes = std::filesystem::file_size(path, error);
     if (!file.is_open() || error)

@@ -18,7 +18,7 @@ void save_heap(const HeapDriver &heap, const std::filesystem::path &path);
 std::unique_ptr<HeapDriver> load_heap(const Device &device, const std::filesystem::path &path,
                                       Storage storage, const std::string &build_options);
 
-/// The same from a stream that shall give `bytes` bytes; errors call it `name`.
+/// As above, from a stream of `bytes` bytes, named `name` in errors.
 std::unique_ptr<HeapDriver> load_heap(const Device &device, std::istream &from, std::uint64_t bytes,
                                       const std::string &name, Storage storage,
                                       const std::string &build_options);

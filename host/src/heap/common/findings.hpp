@@ -1,4 +1,4 @@
-// What Heap::check() found: sentences, of each kind no more than a reader can use.
+// The findings of Heap::check(): sentences, a limited number of each kind.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace kma {
 
 class Findings {
 public:
-    /// One broken invariant. `kind` is a name for those like it, in the plural.
+    /// Adds a broken invariant. `kind` names such invariants, in the plural.
     template <class... Parts> void add(const std::string &kind, const Parts &...sentence)
     {
         if (counts_[kind]++ < kept)
@@ -32,7 +32,7 @@ public:
     }
 
 private:
-    // A kernel that wrote over the metadata damages much of the same kind.
+    // Overwritten metadata break the same invariant many times.
     static constexpr std::size_t kept = 10;
 
     std::vector<std::string> sentences_;

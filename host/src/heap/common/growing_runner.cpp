@@ -1,4 +1,4 @@
-// When a heap grows: after a launch that its error log says was refused memory.
+// Grows a heap after a launch with refused requests, which the heap's error log counts.
 #include "kma/growing_runner.hpp"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ GrowingRunner::~GrowingRunner() = default;
 
 Growth GrowingRunner::run(const std::function<void(Heap &, unsigned)> &launch)
 {
-    for (unsigned repetition = 0;; repetition++) { // no more often than the heap can double
+    // ends when a launch has enough memory, or the heap has its maximal size
+    for (unsigned repetition = 0;; repetition++) {
         launch(heap_, repetition);
         if (const Growth result = look(); result != Growth::grown)
             return result;

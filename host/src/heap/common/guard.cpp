@@ -26,8 +26,8 @@ bool is_state(std::uint32_t word)
     return word == KMA_BLOCK_LIVE || word == KMA_BLOCK_HELD || word == KMA_BLOCK_FREED;
 }
 
-// Where the bytes [from, to) of a block, counted from its ref, first differ from `right`; none if
-// nowhere.
+// Offset of the first byte in [from, to), counted from the block's ref, that differs from `right`;
+// nullopt if there is none.
 std::optional<std::int64_t> first_other(const HeapPart &part, Ref ref, std::int64_t from,
                                         std::int64_t to, std::byte right)
 {
@@ -44,8 +44,8 @@ std::string hex(std::byte value)
            digits[static_cast<unsigned>(value) & 15u];
 }
 
-// What kernels take for the guard of a block at `ref`; its end is not known. From KMA_DEBUG 2 on
-// its sum is right.
+// The guard that kernels would find for a block at `ref`, without its end. From KMA_DEBUG 2 on its
+// checksum is right.
 std::optional<BlockGuard> followed_guard(const HeapPart &part, Ref ref, int debug)
 {
     const std::uint32_t raw = ref - layout::kma_bump_front(static_cast<std::uint32_t>(debug));
@@ -61,7 +61,7 @@ std::optional<BlockGuard> followed_guard(const HeapPart &part, Ref ref, int debu
     return BlockGuard{ref, all.bytes, state, all.work_item, all.site, all.raw, 0};
 }
 
-// "the block at ref 5, 100 bytes, which work-item 7 took at list.cl:42,"
+// A description such as "the block at ref 5, 100 bytes, which work-item 7 took at list.cl:42,".
 std::string name_of(const BlockGuard &block, const layout::kma_guard &guard)
 {
     const std::string where = site_text(guard, block.site);
@@ -99,7 +99,7 @@ void check_freed(const HeapPart &part, const BlockGuard &block, const layout::km
 
 void add_overwritten(const HeapPart &part, Findings &findings)
 {
-    findings.add("blocks whose guards were written over",
+    findings.add("blocks with overwritten guards",
                  "the guard of the block in the units of 16 bytes ", part.first, " to ",
                  part.end() - 1,
                  " was written over; what lies in front of it, or its own work-item, did that");
@@ -111,8 +111,8 @@ void add_wrong_ref(std::uint32_t place, Ref ref, Findings &findings)
                  ref, ", which is no freed block, or in it twice");
 }
 
-// Of the blocks that are on their way back, each is in the quarantine, and nothing else is. `lost`:
-// those that have left it, and are somebody's by the heap's books.
+// Checks that the quarantine contains exactly the blocks in `held`. `lost`: freed blocks that left
+// the quarantine but are still allocated in the heap's metadata.
 void check_quarantine(std::set<Ref> held, std::set<Ref> lost,
                       const layout::kma_quarantine &quarantine, Findings &findings)
 {
@@ -234,18 +234,18 @@ void check_followed(const BlockWalk &walk, int debug, bool reuses, const layout:
 {
     const std::uint32_t front = layout::kma_bump_front(static_cast<std::uint32_t>(debug));
     const std::uint32_t back = layout::kma_bump_back(static_cast<std::uint32_t>(debug));
-    std::map<Ref, std::uint32_t> waiting; // refs in the quarantine, and their places
+    std::map<Ref, std::uint32_t> waiting; // refs in the quarantine, and their indices
     for (std::uint32_t place = 0; guard && place < KMA_QUARANTINE; place++)
         if (const Ref ref = guard->quarantine.refs[place].word;
             ref != 0 && !waiting.emplace(ref, place).second)
             add_wrong_ref(place, ref, findings);
     walk([&](const HeapPart &part) {
-        std::uint32_t behind = part.first; // the last block ends there
-        std::optional<BlockGuard> own;     // of the last block
+        std::uint32_t behind = part.first; // end of the last block
+        std::optional<BlockGuard> own;     // the last block
         for (Ref ref = part.first + front; ref < part.end(); ref++) {
             const std::optional<BlockGuard> guard = followed_guard(part, ref, debug);
             if (!guard || (reuses && guard->raw != part.first))
-                continue; // none, or of a block that was there before
+                continue; // no guard, or one of an earlier block
             const std::uint64_t units = layout::kma_whole_units(guard->bytes);
             if (guard->raw < behind || guard->raw > ref - front || units > part.end() - ref ||
                 units + back > part.end() - ref)

@@ -1,5 +1,5 @@
-// What KMA_DEBUG puts around blocks, read on the host (cl/kma/heap/common/guard_layout.cl). The
-// same for heaps of all kinds.
+// Reads and checks KMA_DEBUG's guards around blocks on the host
+// (cl/kma/heap/common/guard_layout.cl), for heaps of all kinds.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace kma {
 
-/// Memory of a heap, from a unit on.
+/// A part of a heap's memory.
 struct HeapPart {
     std::uint32_t first;
     std::span<const std::byte> bytes;
@@ -32,43 +32,43 @@ struct HeapPart {
     HeapPart from(std::uint32_t unit, std::uint32_t behind) const;
 };
 
-/// A block as what stands in front of it tells.
+/// A block, as described by its guard.
 struct BlockGuard {
     Ref ref;
-    std::uint64_t bytes;     ///< asked for
+    std::uint64_t bytes;     ///< bytes requested
     std::uint32_t state;     ///< KMA_BLOCK_…
-    std::uint64_t work_item; ///< that took it; KMA_DEBUG 2 and more, else 0
-    std::uint32_t site;      ///< KMA_DEBUG 3, else 0
-    std::uint32_t raw;       ///< the first unit of all that is around it
-    std::uint32_t end;       ///< the first behind that
+    std::uint64_t work_item; ///< that allocated it; KMA_DEBUG 2 and 3, else 0
+    std::uint32_t site;      ///< source line; KMA_DEBUG 3, else 0
+    std::uint32_t raw;       ///< first unit of the block with its guard
+    std::uint32_t end;       ///< first unit after it
 };
 
-/// The first block of a part in which blocks begin with KMA_DEBUG's guards.
+/// Finds the first guarded block in a part.
 std::optional<BlockGuard> find_guard(const HeapPart &part, int debug);
 
-/// Whether the part was given to nobody, or only for the alignment of others.
+/// Whether the part was never allocated, or only as a gap for alignment.
 bool is_fresh(const HeapPart &part);
 
-/// "file:line" of a site; empty if the heap does not know it.
+/// "file:line" of a site; empty if the heap has no name for it.
 std::string site_text(const layout::kma_guard &guard, std::uint32_t site);
 
-/// Calls its argument with the memory of each block that the heap gave to somebody.
+/// A function that calls its argument with the memory of each block that was allocated.
 using BlockWalk = std::function<void(const std::function<void(const HeapPart &)> &)>;
 
-/// The living blocks among them; `guard` for KMA_DEBUG 3.
+/// The living blocks among those of `walk`; `guard` for KMA_DEBUG 3.
 LeakReport guarded_leaks(const BlockWalk &walk, int debug, const layout::kma_guard *guard,
                          std::size_t most);
 
-/// Names what was written over: red zones, freed blocks, the guards themselves, and a quarantine
-/// that does not hold just the blocks that are on their way back. `reuses`: the heap hands freed
-/// memory out again, so that nothing else that is somebody's was freed.
+/// Reports overwritten red zones, freed blocks and guards, and a quarantine that does not contain
+/// exactly the freed blocks. `reuses`: the heap allocates freed memory again; every allocated block
+/// outside the quarantine must then be living.
 void check_guards(const BlockWalk &walk, int debug, bool reuses, const layout::kma_guard &guard,
                   Findings &findings);
 
-/// Names what would lead kernels astray from KMA_DEBUG 1 on: sizes in guards that their parts of
-/// `walk` have no room for, and refs in the quarantine that are of no freed block. Guards that were
-/// written over are not followed, and not named. Each part is a block, or with `reuses` false all
-/// memory that was handed out; `guard` for KMA_DEBUG 2 and 3.
+/// Reports data that kernels would follow outside of blocks, from KMA_DEBUG 1 on: sizes in guards
+/// that exceed their parts of `walk`, and refs in the quarantine to no freed block. Skips
+/// overwritten guards, which kernels do not follow. Each part is a block or, with `reuses` false,
+/// all allocated memory. `guard` for KMA_DEBUG 2 and 3.
 void check_followed(const BlockWalk &walk, int debug, bool reuses, const layout::kma_guard *guard,
                     Findings &findings);
 

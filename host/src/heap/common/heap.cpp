@@ -1,5 +1,4 @@
-// The heap's facade: what the kinds have in common in their users' eyes. The kinds themselves are
-// drivers.
+// The public class Heap, which forwards to the kind's driver.
 #include "kma/heap.hpp"
 
 #include "heap/common/driver.hpp"
@@ -12,8 +11,8 @@
 namespace kma {
 namespace {
 
-// The name of the parameter's type; empty if there is none, or the program was built without
-// -cl-kernel-arg-info.
+// The name of the parameter's type; empty if there is no such parameter, or the program was built
+// without -cl-kernel-arg-info.
 std::string parameter_type(const cl::Kernel &kernel, cl_uint index)
 {
     try {
@@ -23,8 +22,8 @@ std::string parameter_type(const cl::Kernel &kernel, cl_uint index)
     }
 }
 
-// The KMA_DEBUG that a kernel was built with, by the name of its parameter's type; -1 if that is no
-// heap of this kind.
+// The KMA_DEBUG that a kernel was built with, from the name of its parameter's type; -1 if that is
+// no heap of this kind.
 int debug_of(const std::string &type, HeapKind kind)
 {
     const std::string name = say("kma_", name_of(kind));
@@ -35,8 +34,8 @@ int debug_of(const std::string &type, HeapKind kind)
     return -1;
 }
 
-// A kernel for another kind or flavour of heap would take this heap's metadata for what they are
-// not.
+// Throws Error if the kernel is for another kind or KMA_DEBUG: it would misread this heap's
+// metadata.
 void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, const HeapOptions &options)
 {
     const HeapKind kind = options.kind;
@@ -54,21 +53,22 @@ void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, const HeapOption
                             ": give ProgramOptions::heap and HeapOptions::kind the same value"));
 }
 
-// Where the compiler tells of parameters: others than global pointers cannot take a heap, though
-// drivers may take it for them.
+// Whether the parameter is a global pointer; true if the compiler does not report it. Drivers may
+// accept a heap for other parameters.
 bool takes_heaps(const cl::Kernel &kernel, cl_uint index)
 {
     const std::string type = parameter_type(kernel, index);
     if (!type.empty() && type.find('*') == std::string::npos)
         return false;
-    // stays so if nobody tells
+    // unchanged if not reported
     cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_GLOBAL;
     clGetKernelArgInfo(kernel(), index, CL_KERNEL_ARG_ADDRESS_QUALIFIER, sizeof space, &space,
                        nullptr);
     return space == CL_KERNEL_ARG_ADDRESS_GLOBAL;
 }
 
-// A context may have several devices, and a program of it be built for some of them.
+// Throws Error if the kernel's program was not built for the heap's device, one of several in the
+// context.
 void refuse_other_device(const cl::Kernel &kernel, const Device &device)
 {
     cl_build_status status = CL_BUILD_NONE;

@@ -1,4 +1,4 @@
-// The device's own struct definitions, read as C++. One definition for both sides.
+// The device's struct definitions, compiled as C++: one definition for both sides.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +30,8 @@ inline uint popcount(uint bits)
     return static_cast<uint>(std::popcount(bits));
 }
 
-// The forms with 32-bit words have the same sizes and offsets; what is in those words, kernels tell
-// (census).
+// The variants with 32-bit words have the same sizes and offsets. Kernels decode those words for
+// the host (census).
 #define KMA_HAS_ATOMIC64 1
 #define KMA_PLAIN(T) T
 #include "kma/containers/arena_layout.cl"
@@ -46,7 +46,7 @@ inline uint popcount(uint bits)
 #include "kma/objects/reference_layout.cl"
 #include "kma/objects/world_layout.cl"
 
-// What the compilers of the device make of these structs must be what this one makes of them.
+// Device compilers must lay these structs out as this one does.
 static_assert(sizeof(kma_error_record) == 32);
 static_assert(offsetof(kma_heap_header, errors) == 128);
 static_assert(sizeof(kma_heap_header) == 128 + 40 + 32 * KMA_ERROR_CODES * KMA_ERROR_KEPT);
@@ -54,13 +54,13 @@ static_assert(offsetof(kma_bump, head) == sizeof(kma_heap_header) + 88 &&
               offsetof(kma_bump, head) % 128 == 0);
 static_assert(offsetof(kma_heap_header, collector) == 48 && sizeof(kma_collector) == KMA_UNIT);
 static_assert(sizeof(kma_bump) == offsetof(kma_bump, head) + 128);
-// which kernels and documents name in sums
+// sizes that kernels and documents use
 static_assert(sizeof(kma_bump) == 2688 && sizeof(kma_guard) == 5248);
 static_assert(sizeof(kma_superblock_class) == 128 && sizeof(kma_superblock_state) == 16 &&
               sizeof(kma_superblock_plan) == 52);
-// which heap/superblock/kernels.cl and the documents name
+// a size that heap/superblock/kernels.cl and the documents use
 static_assert(sizeof(kma_superblock) == 10752);
-// which heap/scatter/kernels.cl names
+// sizes that heap/scatter/kernels.cl uses
 static_assert(sizeof(kma_scatter_plan) == 60 && sizeof(kma_scatter) == 4224);
 static_assert(sizeof(kma_array_list) == 36 + 2 * sizeof(kma_array_list_page) &&
               sizeof(kma_array_list_page) == 1024);

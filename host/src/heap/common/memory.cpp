@@ -1,4 +1,4 @@
-// The two kinds of memory: cl_mem calls on one side, SVM calls on the other.
+// Memory as a cl_mem buffer or as SVM.
 #include "heap/common/memory.hpp"
 
 #include <cstring>

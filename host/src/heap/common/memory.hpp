@@ -14,7 +14,7 @@ public:
     HeapMemory(const Device &device, std::uint64_t bytes, Storage storage);
     ~HeapMemory();
 
-    /// Throws Error if the device of that name has no SVM.
+    /// Throws Error, with the device's name, if it has no SVM.
     static void require_svm(bool has_svm, const std::string &device);
 
     HeapMemory(const HeapMemory &) = delete;
@@ -26,19 +26,19 @@ public:
 
     void set_arg(cl::Kernel &kernel, cl_uint index) const;
 
-    /// Copies a range to the host; waits.
+    /// Copies a range to the host, and waits for it.
     void read(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes,
               void *to) const;
 
-    /// Copies a range from the host; waits.
+    /// Copies a range from the host, and waits for it.
     void write(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes,
                const void *from) const;
 
-    /// Copies a range to the same place in `to`, memory of the same kind; does not wait.
+    /// Enqueues a copy of a range to the same offset in `to`, memory of the same kind.
     void copy(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes,
               const HeapMemory &to) const;
 
-    /// Maps a range for reading and writing; waits.
+    /// Maps a range for reading and writing, and waits for it.
     void *map(const cl::CommandQueue &queue, std::uint64_t offset, std::uint64_t bytes) const;
     void unmap(const cl::CommandQueue &queue, void *mapped) const;
 

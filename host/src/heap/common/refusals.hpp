@@ -1,5 +1,5 @@
-// What runners ask of a heap's error log: how many requests were refused for want of memory since
-// they last looked.
+// Counts the requests in a heap's error log that were refused for want of memory since the last
+// look. For the runners.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ class Refusals {
 public:
     explicit Refusals(const HeapDriver &heap) : seen_(heap.error_count(code)) {}
 
-    /// Whether there were any since the last look.
+    /// Whether requests were refused since the last look.
     bool look(const HeapDriver &heap)
     {
         count_ = heap.error_count(code);
@@ -22,21 +22,22 @@ public:
         return count_ != seen_ || count_ >= counts_end;
     }
 
-    /// Those in the log that a look has told of.
+    /// Number of refusals in the log that look() has reported.
     std::uint32_t seen() const { return seen_; }
 
-    /// They stay in the log.
+    /// Leaves the refusals in the log.
     void keep() { seen_ = count_; }
 
-    /// Takes them out of the log, for the requests are to be made again; returns how many there
-    /// were.
+    /// Removes the refusals since the last look from the log, because the requests will be
+    /// repeated; returns their number.
     std::uint32_t forget(HeapDriver &heap)
     {
         heap.forget_errors(code, seen_);
         return count_ - seen_;
     }
 
-    /// Bytes that a runner may give the heap: `wanted`, or what the heap and its device allow.
+    /// The most bytes that a runner may give the heap: `wanted`, but no more than the heap's
+    /// max_bytes; 0: max_bytes, or the device's largest guaranteed buffer if that is less.
     static std::uint64_t limit_of(const HeapDriver &heap, std::uint64_t wanted)
     {
         return std::min(heap.options().max_bytes,
@@ -45,7 +46,7 @@ public:
 
 private:
     static constexpr ErrorCode code = ErrorCode::out_of_memory;
-    // Where counts of errors stop: such a count may hide that there were more (kma_count_errors in
+    // Counts of errors stop here; there may have been more (kma_count_errors in
     // heap/common/error_log.cl).
     static constexpr std::uint32_t counts_end = 0x80000000;
 

@@ -1,4 +1,4 @@
-// Finding a ref's bytes in a copy of a heap.
+// Finds a ref's bytes in a copy of a heap.
 #include "kma/snapshot.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ const std::byte *Snapshot::find(Ref ref, std::uint64_t bytes) const
     const std::uint64_t offset = ref * ref_unit;
     auto extent = std::ranges::upper_bound(extents_, offset, {}, &Extent::offset);
     if (extent != extents_.begin()) {
-        --extent; // the last that begins at `offset` or before
+        --extent; // the last extent that begins at `offset` or before
         const std::uint64_t within = offset - extent->offset;
         if (within <= extent->bytes.size() && bytes <= extent->bytes.size() - within)
             return extent->bytes.data() + within;

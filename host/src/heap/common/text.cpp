@@ -1,4 +1,4 @@
-// What a heap tells, as text for people: its numbers, its leaks, its error log.
+// A heap's statistics, leaks and error log as text.
 #include "kma/heap.hpp"
 
 #include "heap/common/layout.hpp"

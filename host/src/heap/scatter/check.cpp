@@ -1,5 +1,5 @@
-// Heap::check() of the scatter heap's pages, bit trees and super blocks. What the invariants are
-// for stands in cl/kma/heap/scatter/pages.cl and scatter/regions.cl.
+// Heap::check() of the scatter heap: pages, bit trees and regions. cl/kma/heap/scatter/pages.cl and
+// scatter/regions.cl describe the invariants.
 #include "heap/scatter/check.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ private:
         return std::min(((page >> plan_.super_shift) + 1) << plan_.super_shift, plan_.pages);
     }
 
-    // Bits of the page's bitmap from `first` to in front of `behind`.
+    // Number of bits set in the page's bitmap in [first, behind).
     std::uint32_t bits(std::uint32_t page, std::uint32_t first, std::uint32_t behind) const
     {
         std::uint32_t set = 0;
@@ -98,7 +98,7 @@ private:
                           " are set beyond its ", spots, " chunks");
     }
 
-    // A run's pages follow its head within one super block. Returns how many there are.
+    // Checks that a run's pages follow its first page within one region. Returns their number.
     std::uint32_t run_of_pages(std::uint32_t page)
     {
         const std::uint32_t length = bitmap(page, 0);
@@ -122,8 +122,7 @@ private:
         return length;
     }
 
-    // Tree `number` of those that lie one behind the other: the free pages', then one for each
-    // class.
+    // Tree `number`: 0 is that of the free pages, then one for each class.
     const std::uint32_t *tree(std::uint32_t number) const
     {
         return &books_.trees[std::size_t{number} * plan_.tree_words];
@@ -155,24 +154,25 @@ private:
         words_of(size_class + 1, "size class " + std::to_string(size_class));
     }
 
-    // The bit of each word that is not empty must be set in the word above; and no bit beyond the
-    // last page, or the last word of the level below, which would lead kernels out of the heap.
-    void words_of(std::uint32_t number, const std::string &whose)
+    // Checks the words of a tree. Each word that is not 0 must have its bit set in the word above.
+    // No bit may be set beyond the last page, or beyond the last word of the level below: it would
+    // lead kernels out of the heap.
+    void words_of(std::uint32_t number, const std::string &name)
     {
         const std::uint32_t *words = tree(number);
-        std::uint32_t bits = plan_.room; // in this level
+        std::uint32_t bits = plan_.room; // bits of this level
         for (std::uint32_t level = 0;; level++) {
             const std::uint32_t nodes = kma_bit_tree_nodes(plan_.room, level);
             const std::uint32_t in_last = bits - (nodes - 1) * KMA_BIT_TREE_FANOUT;
             if (in_last < KMA_BIT_TREE_FANOUT && words[nodes - 1] >> in_last != 0)
                 findings_.add("bits beyond the trees", "word ", nodes - 1, " of level ", level,
-                              " of the tree of ", whose, " has bits beyond its ", in_last);
+                              " of the tree of ", name, " has bits beyond its ", in_last);
             if (nodes == 1)
                 return;
             for (std::uint32_t node = 0; node < nodes; node++)
                 if (words[node] != 0 && !has(words + nodes, node))
                     findings_.add("words of the trees over the pages", "word ", node, " of level ",
-                                  level, " of the tree of ", whose,
+                                  level, " of the tree of ", name,
                                   " is not empty, and the word above it does not tell");
             words += nodes;
             bits = nodes;

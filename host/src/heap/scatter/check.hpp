@@ -1,4 +1,4 @@
-// What must hold in a scatter heap at rest.
+// Checks the invariants of a scatter heap at rest.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace kma {
 
 /// The metadata of a scatter heap, copied from it.
 struct ScatterBooks {
-    std::vector<std::uint32_t> table;   ///< the word of each page
-    std::vector<std::uint32_t> trees;   ///< that of the free pages, then the list of each class
-    std::vector<std::uint32_t> full;    ///< of each super block
-    std::vector<std::uint32_t> bitmaps; ///< of all pages
+    std::vector<std::uint32_t> table;   ///< one word for each page
+    std::vector<std::uint32_t> trees;   ///< the tree of the free pages, then one for each class
+    std::vector<std::uint32_t> full;    ///< one word for each region
+    std::vector<std::uint32_t> bitmaps; ///< the bitmaps of all pages
 };
 
-/// Names each broken invariant.
+/// Reports each broken invariant.
 void check_scatter(const layout::kma_scatter_plan &plan, const ScatterBooks &books,
                    Findings &findings);
 

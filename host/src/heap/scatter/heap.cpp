@@ -1,4 +1,4 @@
-// The scatter heap (cl/kma/heap/scatter.cl) as the host sees it.
+// The host's driver of the scatter heap (cl/kma/heap/scatter.cl).
 #include <algorithm>
 #include <map>
 
@@ -44,14 +44,14 @@ public:
     }
     std::vector<ByteRange> metadata() const override;
 
-    // Metadata stay where they are.
+    // The metadata keep their offsets.
     std::uint32_t grown(std::uint64_t bytes) override
     {
         plan_ = layout::kma_scatter_plan_within(plan_, bytes);
         return plan_.limit;
     }
 
-    // With guards a free page's freed blocks still tell who frees one of them once more.
+    // With guards, freed blocks in free pages are copied too: their guards detect double frees.
     std::vector<ByteRange> touched() const override
     {
         return has_guards() ? pages_where([](std::uint32_t word) {
@@ -63,12 +63,12 @@ public:
     void for_each_block(const std::function<void(const HeapPart &)> &visit) const override;
 
 private:
-    // More would not make any device faster.
+    // More work-items are not faster on any device.
     static constexpr std::uint64_t most_work_items = 262144;
 
     std::vector<ByteRange> pages_where(const std::function<bool(std::uint32_t word)> &is) const;
 
-    // The bitmaps are nearly all there is to write: some 32 words for each work-item.
+    // Almost all writes are those of the bitmaps: about 32 words for each work-item.
     std::uint64_t init_work_items() const
     {
         return std::clamp<std::uint64_t>(std::uint64_t{plan_.room} * words_per_page() / 32, 64,
@@ -79,7 +79,7 @@ private:
     std::uint64_t words_per_page() const { return (std::uint64_t{1} << plan_.shift) / 32; }
     std::uint64_t start_of(std::uint32_t page) const { return begin() + page * page_bytes(); }
 
-    // `count` words from the heap's offset `unit`.
+    // Reads `count` words at offset `unit`.
     std::vector<std::uint32_t> words(std::uint32_t unit, std::uint64_t count) const
     {
         std::vector<std::uint32_t> values(count);
@@ -95,7 +95,7 @@ private:
     void check_structures(Findings &findings) const override;
     LeakReport leaks_by_books(std::size_t most) const override;
 
-    /// Visits each block that is taken: its first page, its first unit, its units.
+    /// Visits each allocated block with its first page, first unit and number of units.
     void walk(const std::function<void(std::uint32_t page, std::uint32_t first,
                                        std::uint32_t units)> &visit) const;
 
@@ -129,7 +129,8 @@ ScatterHeap::pages_where(const std::function<bool(std::uint32_t word)> &is) cons
 
 std::vector<ByteRange> ScatterHeap::metadata() const
 {
-    // Bitmaps of free pages are clear, and those of an empty heap are nearly all of its metadata.
+    // Omits the bitmaps of free pages, which are 0: in an empty heap they are nearly all of the
+    // metadata.
     const std::uint64_t bitmaps = std::uint64_t{plan_.bitmaps} * KMA_UNIT;
     const std::uint64_t bytes = words_per_page() * 4;
     std::vector<ByteRange> ranges;
@@ -208,11 +209,11 @@ void ScatterHeap::walk(const std::function<void(std::uint32_t page, std::uint32_
         if ((words[page] & KMA_SCATTER_FREE) != 0)
             continue;
         if (split == KMA_SCATTER_HEAD) {
-            // A length that damage made leads no further than the heap.
+            // A damaged length must not lead beyond the heap.
             if (const std::uint32_t length = std::min(bitmap_of(page)[0], plan_.pages - page);
                 length != 0)
                 visit(page, first, length << plan_.shift);
-        // else REST, or damage, which check() names
+        // else REST, or damage, which check() reports
         } else if (split < layout::kma_scatter_classes(plan_.shift)) {
             const std::uint32_t units = layout::kma_scatter_units(split, plan_.shift);
             const auto bits = bitmap_of(page);
@@ -224,7 +225,7 @@ void ScatterHeap::walk(const std::function<void(std::uint32_t page, std::uint32_
     }
 }
 
-// The memory of a page or run is read once for all of its blocks.
+// Reads the memory of a page or run once for all of its blocks.
 void ScatterHeap::for_each_block(const std::function<void(const HeapPart &)> &visit) const
 {
     std::vector<std::byte> bytes;

@@ -25,13 +25,13 @@ namespace {
 constexpr std::uint64_t smallest_page = std::uint64_t{KMA_UNIT} << KMA_SCATTER_MIN_SHIFT;
 constexpr std::uint64_t largest_page = std::uint64_t{KMA_UNIT} << KMA_SCATTER_MAX_SHIFT;
 
-// The paper's (8, "Results").
+// ScatterAlloc's page size (section 8, "Results").
 constexpr std::uint64_t usual_page = 4096;
 constexpr std::uint64_t usual_super_block = std::uint64_t{8} << 20;
 
 constexpr std::uint64_t most_pages = KMA_SCATTER_MOST_PAGES;
 
-// Bytes of a heap with so many pages, whose metadata have room for options.max_bytes.
+// Bytes of a heap of `pages` pages, with metadata for options.max_bytes.
 std::uint64_t heap_bytes(const HeapOptions &options, std::uint64_t pages)
 {
     if (pages > most_pages)
@@ -112,7 +112,7 @@ std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payloa
     return heap_bytes(all, std::max<std::uint64_t>(divide_up(payload, all.page_bytes), 1));
 }
 
-// Pages as if they were filled one after another, and those that places may have begun beside them.
+// Counts full pages, and pages that other shards may have begun.
 std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<BlockDemand> &blocks)
 {
     const HeapOptions all = completed(options);
@@ -132,7 +132,7 @@ std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<Blo
                 counts[layout::kma_scatter_class_of(static_cast<std::uint32_t>(units), shift)];
             count = add_up(count, demand.count);
         } else {
-            // Runs end at super blocks; pages in their way are not known.
+            // Runs do not cross regions. Other pages in their way are not counted.
             const std::uint64_t run = divide_up(units * KMA_UNIT, all.page_bytes);
             const std::uint64_t super_pages = std::uint64_t{1} << super_shift_of(all);
             pages =

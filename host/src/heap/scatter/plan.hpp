@@ -1,4 +1,4 @@
-// Sizes of scatter heaps: what is chosen, what is refused, and how many bytes blocks need.
+// Sizes of scatter heaps: defaults, limits, and the bytes that blocks need.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace kma::scatter_plan {
 
-/// The options with the sizes of pages and super blocks that a heap gets where they are 0. Throws
-/// Error for impossible ones.
+/// The options with the default sizes of pages and regions where they are 0. Throws Error for
+/// impossible sizes.
 HeapOptions completed(const HeapOptions &options);
 
-/// Of completed options: log2 of a page's units, and of a super block's pages.
+/// Of completed options: log2 of a page's units, and of a region's pages.
 std::uint32_t shift_of(const HeapOptions &options) noexcept;
 std::uint32_t super_shift_of(const HeapOptions &options) noexcept;
 
-/// Where everything is in a heap of so many bytes; the same on the device. Throws Error if there is
-/// no room for metadata and one page.
+/// The plan of a heap of `heap_bytes` bytes, equal to the device's. Throws Error if the metadata
+/// and one page do not fit.
 layout::kma_scatter_plan plan(const HeapOptions &options, std::uint64_t heap_bytes);
 
 /// As Heap::bytes_for.

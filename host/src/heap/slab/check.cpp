@@ -1,5 +1,4 @@
-// Heap::check() of the slab heap. What the invariants are for stands in cl/kma/heap/slab/lines.cl
-// and pages.cl.
+// Heap::check() of the slab heap. cl/kma/heap/slab/lines.cl and pages.cl describe the invariants.
 #include "heap/slab/check.hpp"
 
 #include <array>
@@ -12,16 +11,16 @@ namespace {
 
 std::uint32_t lowest(std::uint32_t bits) { return kma_highest_bit(bits & (0u - bits)); }
 
-// Slots of a word of a page or of a slab: where each is and how large.
+// The slots of the line word of a page or slab, with their offsets and sizes.
 struct Slots {
-    std::uint32_t first = 0;                  // line
-    std::uint32_t lines = 0;                  // of the slab or run; 0 for a word of a page
-    std::uint32_t all = 0, taken = 0;         // bits
-    std::array<std::uint32_t, 16> unit{};     // of the slots, behind the heap's begin
-    std::array<std::uint32_t, 16> units{};    // of the slots
+    std::uint32_t first = 0;                  // first line
+    std::uint32_t lines = 0;                  // lines of the slab or run; 0 for a page's line
+    std::uint32_t all = 0, taken = 0;         // occupancy bits
+    std::array<std::uint32_t, 16> unit{};     // offsets of the slots from the heap's begin
+    std::array<std::uint32_t, 16> units{};    // sizes of the slots
 };
 
-// Decodes line words; wrong ones have lines that the heap has not, or no slots.
+// Decodes line words. A damaged word yields lines outside of the heap, or no slots.
 class Decoder {
 public:
     Decoder(const kma_slab_plan &plan, const SlabMetadata &metadata)
@@ -31,7 +30,7 @@ public:
 
     std::uint32_t lines() const { return plan_.frames << KMA_SLAB_FRAME_SHIFT; }
     std::uint32_t word(std::uint32_t line) const { return line < words_.size() ? words_[line] : 0; }
-    // Whether a page begins with the line.
+    // Whether the line is the first of a page.
     bool is_page(std::uint32_t line) const
     {
         return (word(line) & KMA_SLAB_FORM) == KMA_SLAB_PAGE && line % KMA_SLAB_FRAME_LINES == 0 &&
@@ -45,13 +44,13 @@ public:
     {
         return kma_slab_is_equal(word(line)) || kma_slab_is_mixed(word(line));
     }
-    // Whether a page, a slab or a run has this word in its first line, or a page in any.
+    // Whether the word is that of the first line of a living page, slab or run, or of any line of a
+    // page.
     bool is_living(std::uint32_t line) const
     {
         return (word(line) & KMA_SLAB_FORM) == KMA_SLAB_PAGE || is_slab(line) || is_run(line);
     }
-    // Whether the word is that of a page's line, but for the occupancy bits of its slots and
-    // `listed`.
+    // Whether the word is that of a page's line, ignoring the occupancy bits and `listed`.
     bool is_page_word(std::uint32_t line, std::uint32_t size_class) const
     {
         const std::uint32_t right = kma_slab_page_word(size_class, line % KMA_SLAB_FRAME_LINES);
@@ -60,7 +59,7 @@ public:
         return (word(line) & ~may) == right;
     }
 
-    // The slots that a line has in a page of a class.
+    // The slots of a line in a page of a class.
     Slots page(std::uint32_t line, std::uint32_t size_class) const
     {
         Slots slots;
@@ -79,7 +78,7 @@ public:
         return slots;
     }
 
-    // Those of the slab or run that begins at a line.
+    // The slots of the slab or run that begins at a line.
     Slots slab(std::uint32_t line) const
     {
         Slots slots;
@@ -108,7 +107,7 @@ public:
         return slots;
     }
 
-    // Whether the slab's slots and planes are within its lines, and these within the heap.
+    // Whether the slab's slots and planes are within its lines, and the lines within the heap.
     bool is_sound(const Slots &slab) const
     {
         if (slab.lines == 0 || slab.lines > lines() - slab.first || slab.all == 0 ||
@@ -130,7 +129,7 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t spare = 0x00010000; // of the word of a mixed slab
+    static constexpr std::uint32_t spare = 0x00010000; // unused bit of a mixed slab's word
 
     std::uint32_t mixed_units(std::uint32_t line, std::uint32_t slot) const
     {
@@ -186,7 +185,8 @@ private:
                       slots.first / KMA_SLAB_FRAME_LINES] = true;
     }
 
-    // The page whose first line this should be; returns how many lines on the next may begin.
+    // Checks the page that should begin at this line. Returns the number of lines to the next page,
+    // slab or run.
     std::uint32_t page(std::uint32_t line)
     {
         const std::uint32_t size_class = kma_slab_page_class(decoder_.word(line));
@@ -229,7 +229,7 @@ private:
         claim(line, slots.lines);
         free_slots(slots);
         ways_back(line, slots);
-        // what ended there before left a word that is dead
+        // an earlier page, slab or run must have left a dead word
         for (std::uint32_t i = 1; i < slots.lines; i++)
             if (decoder_.is_living(line + i))
                 findings_.add("lines of two slabs", "line ", line + i, " is of the slab at line ",
@@ -237,7 +237,7 @@ private:
         return slots.lines;
     }
 
-    // A free in a later line of the slab finds its first line.
+    // Checks that the words of later lines lead back to the slab's first line, as frees need.
     void ways_back(std::uint32_t line, const Slots &slots)
     {
         for (std::uint32_t left = slots.all; left != 0; left &= left - 1) {
@@ -262,7 +262,7 @@ private:
         }
     }
 
-    // Hints, which kernels follow without a look at the heap's end.
+    // Checks the current lines: hints, which kernels follow without a bounds check.
     void current()
     {
         for (std::size_t i = 0; i < metadata_.current.size(); i++)
@@ -278,7 +278,7 @@ private:
         return &metadata_.trees[std::size_t{number} * plan_.tree_words];
     }
 
-    // What the frames in a tree have.
+    // What the frames in a tree have, for messages.
     static std::string tree_name(std::uint32_t number)
     {
         return number < KMA_SLAB_CLASSES     ? say("free slots of size class ", number)
@@ -318,7 +318,7 @@ private:
         return (plan_.room + KMA_SLAB_GROUP_FRAMES - 1) / KMA_SLAB_GROUP_FRAMES;
     }
 
-    // As the tree of whole frames tells.
+    // Checks the tree of whole frames for a group.
     void listed_frames(std::uint32_t group)
     {
         const std::uint32_t run = longest_run(tree(KMA_SLAB_WHOLE_TREE)[group]);
@@ -338,9 +338,9 @@ private:
         return run;
     }
 
-    // The bit of each word that is not empty must be set in the word above; and no bit beyond the
-    // last frame or group, or the last word of the level below, which would lead kernels out of the
-    // heap.
+    // Checks the words of a tree. Each word that is not 0 must have its bit set in the word above.
+    // No bit may be set beyond the last frame or group, or beyond the last word of the level below:
+    // it would lead kernels out of the heap.
     void words_of(std::uint32_t number)
     {
         const std::uint32_t *words = tree(number);
@@ -349,7 +349,7 @@ private:
             if (has(words, group))
                 findings_.add("bits beyond the trees", "the tree of ", tree_name(number),
                               " has group ", group, " of ", groups());
-        std::uint32_t bits = plan_.room; // in this level
+        std::uint32_t bits = plan_.room; // bits of this level
         for (std::uint32_t level = 0;; level++) {
             const std::uint32_t nodes = kma_bit_tree_nodes(plan_.room, level);
             const std::uint32_t in_last = bits - (nodes - 1) * KMA_BIT_TREE_FANOUT;
@@ -373,8 +373,8 @@ private:
     const SlabMetadata &metadata_;
     Findings &findings_;
     Decoder decoder_;
-    std::vector<std::uint32_t> claimed_; // lines of slabs and pages, as `used` should have them
-    std::vector<bool> has_slot_;         // of each class, one for each frame
+    std::vector<std::uint32_t> claimed_; // lines of slabs and pages, the expected values of `used`
+    std::vector<bool> has_slot_;         // for each class and frame
 };
 
 } // namespace

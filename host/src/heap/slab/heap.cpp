@@ -1,4 +1,4 @@
-// The slab heap (cl/kma/heap/slab.cl) as the host sees it.
+// The host's driver of the slab heap (cl/kma/heap/slab.cl).
 #include <algorithm>
 #include <map>
 
@@ -46,14 +46,14 @@ public:
     }
     std::vector<ByteRange> metadata() const override;
 
-    // Metadata stay where they are.
+    // The metadata keep their offsets.
     std::uint32_t grown(std::uint64_t bytes) override
     {
         plan_ = layout::kma_slab_plan_within(plan_, bytes);
         return plan_.limit;
     }
 
-    // With guards freed blocks still tell who frees one of them once more.
+    // With guards, freed blocks are copied too: their guards detect double frees.
     std::vector<ByteRange> touched() const override
     {
         return has_guards() ? lines_where([](bool) { return true; }) : used();
@@ -62,18 +62,18 @@ public:
     void for_each_block(const std::function<void(const HeapPart &)> &visit) const override;
 
 private:
-    // More would not make any device faster.
+    // More work-items are not faster on any device.
     static constexpr std::uint64_t most_work_items = 262144;
 
     std::vector<ByteRange> lines_where(const std::function<bool(bool is_used)> &is) const;
 
-    // The words of lines are nearly all there is to write: some 32 for each work-item.
+    // Almost all writes are those of the line words: about 32 for each work-item.
     std::uint64_t init_work_items() const
     {
         return std::clamp<std::uint64_t>(plan_.room, 64, most_work_items);
     }
 
-    // `count` words from the heap's offset `unit`.
+    // Reads `count` words at offset `unit`.
     std::vector<std::uint32_t> words(std::uint32_t unit, std::uint64_t count) const
     {
         std::vector<std::uint32_t> values(count);
@@ -106,7 +106,7 @@ std::unique_ptr<HeapDriver> SlabHeap::make(const Device &device, std::uint64_t b
                                       Expected{plan.begin, plan.limit, 0, plan.guard}, plan);
 }
 
-// The number of cursors is all of a plan that follows from the device.
+// Only the number of cursors depends on the device.
 void SlabHeap::adopt_plan()
 {
     if (const std::uint32_t cursors = plan_in_heap().cursors;
@@ -133,8 +133,8 @@ std::vector<ByteRange> SlabHeap::lines_where(const std::function<bool(bool is_us
 
 std::vector<ByteRange> SlabHeap::metadata() const
 {
-    // What free lines' words are does not matter, and those of an empty heap are nearly all of its
-    // metadata.
+    // Omits the words of free lines: their values do not matter, and in an empty heap they are
+    // nearly all of the metadata.
     const std::uint64_t words = std::uint64_t{plan_.words} * KMA_UNIT;
     std::vector<ByteRange> ranges;
     append(ranges, {0, words});
@@ -185,12 +185,12 @@ void SlabHeap::check_structures(Findings &findings) const
     check_slab(plan_, read_metadata(), findings);
 }
 
-// The memory of a MiB is read at once for the blocks that begin there.
+// Reads memory in pieces of 1 MiB, for all blocks that begin there.
 void SlabHeap::for_each_block(const std::function<void(const HeapPart &)> &visit) const
 {
     constexpr std::uint32_t window = (1u << 20) / KMA_UNIT;
     std::vector<std::byte> bytes;
-    std::uint32_t first = 0; // unit behind the heap's begin from which on `bytes` are
+    std::uint32_t first = 0; // first unit of `bytes`, counted from the heap's begin
     const std::uint32_t all = plan_.frames * KMA_SLAB_FRAME_UNITS;
     for_each_slab_block(plan_, read_metadata(), [&](std::uint32_t unit, std::uint32_t units) {
         if (unit < first || (std::uint64_t{unit} + units - first) * KMA_UNIT > bytes.size()) {

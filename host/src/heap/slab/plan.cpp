@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t frame_bytes = std::uint64_t{KMA_UNIT} * KMA_SLAB_FRAME_UNITS;
 constexpr std::uint64_t most_frames = (std::uint64_t{1} << 36) / frame_bytes;
 
-// Bytes of a heap with so many frames, whose metadata have room for options.max_bytes.
+// Bytes of a heap of `frames` frames, with metadata for options.max_bytes.
 std::uint64_t heap_bytes(const HeapOptions &options, std::uint64_t frames)
 {
     if (frames > most_frames)
@@ -77,15 +77,16 @@ std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payloa
 
 namespace {
 
-// Frames for gaps between runs, by the frames that the runs fill: at most. A mixture of many
-// lengths may need more.
+// Frames to add for gaps between runs, at most, for each frame that the runs fill. A mixture of
+// many lengths may need more.
 constexpr std::uint64_t most_gaps = 3;
-// Places of blocks of one class that runs must go around: what lies in a quarantine leaves holes.
+// Separate places of blocks of one class that interrupt runs; with guards more, since quarantined
+// blocks leave holes.
 constexpr std::uint64_t class_places = 4, guarded_class_places = 16;
-// Pages that lanes of one shard may begin at the same time, each for a class without a free slot.
+// Pages that lanes of one shard may begin at the same time, each for a class without free slots.
 constexpr std::uint64_t shard_pages = 8;
 
-// Frames for blocks of a class with pages. Lanes may take them in pages or in slabs of a warp,
+// Frames for blocks of a class with pages. Lanes may allocate them in pages or in slabs of a warp,
 // which leave up to half of their lines unused if sizes differ.
 std::uint64_t frames_of_pages(std::uint64_t count, std::uint32_t size_class, std::uint64_t shards)
 {
@@ -94,15 +95,15 @@ std::uint64_t frames_of_pages(std::uint64_t count, std::uint32_t size_class, std
     return add_up(multiply(full, 2), std::min(count - full, multiply(shards, shard_pages)));
 }
 
-// Frames for blocks of a class that has lines of its own for each.
+// Frames for blocks of a class in which each block has lines of its own.
 std::uint64_t frames_of_lines(std::uint64_t count, std::uint32_t size_class)
 {
     const std::uint32_t lines = layout::kma_slab_whole_lines(layout::kma_slab_units(size_class));
     return add_up(divide_up(count, KMA_SLAB_FRAME_LINES / lines), divide_up(count, 4));
 }
 
-// Frames of `count` blocks of `length` frames each, which lie in one group each unless they are
-// longer.
+// Frames of `count` blocks of `length` frames, each within one group unless it is longer than a
+// group.
 std::uint64_t frames_in_groups(std::uint64_t length, std::uint64_t count)
 {
     if (length > KMA_SLAB_GROUP_FRAMES)
@@ -111,17 +112,16 @@ std::uint64_t frames_in_groups(std::uint64_t length, std::uint64_t count)
     return add_up(multiply(count / fit, KMA_SLAB_GROUP_FRAMES), count % fit * length);
 }
 
-// Frames for blocks above the largest class, `counts` by their frames, when `others` blocks lie
-// anywhere.
+// Frames for blocks above the largest class, `counts` by their frames, when `others` blocks lie at
+// arbitrary places.
 std::uint64_t frames_of_runs(const std::map<std::uint64_t, std::uint64_t> &counts,
                              std::uint64_t others)
 {
     std::uint64_t sum = 0, gaps = 0;
-    for (const auto &[length, count] : counts) { // the shortest first
-        // Blocks of one length leave as much in front of them as they have, but for a frame.
+    for (const auto &[length, count] : counts) { // in ascending length
+        // A gap in front of a block is at least one frame shorter than the block.
         sum = add_up(sum, add_up(frames_in_groups(length, count), length));
-        // Shorter ones lie at random places: some of the gaps between them must have room for the
-        // longer.
+        // Shorter blocks lie at random places: some gaps between them must fit the longer block.
         const auto power =
             static_cast<std::uint64_t>(std::bit_width(add_up(others, 1) / add_up(count, 3) + 1));
         gaps = std::max(gaps, multiply(others, length - 1) / power);
@@ -135,7 +135,7 @@ std::uint64_t frames_of_runs(const std::map<std::uint64_t, std::uint64_t> &count
 std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<BlockDemand> &blocks)
 {
     std::array<std::uint64_t, KMA_SLAB_CLASSES> counts{};
-    std::map<std::uint64_t, std::uint64_t> runs; // by frames
+    std::map<std::uint64_t, std::uint64_t> runs; // counts by frames
     for (const BlockDemand &demand : blocks) {
         if (demand.size == 0 || demand.count == 0)
             continue;
@@ -151,7 +151,7 @@ std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<Blo
         }
     }
     std::uint64_t frames = 0;
-    // until so large a heap has no more shards
+    // ends when the number of shards no longer grows with the heap
     for (std::uint64_t shards = 1, rounds = 0; rounds < 12; rounds++) {
         std::uint64_t all = 0, places = 0;
         for (std::uint32_t c = 0; c < KMA_SLAB_CLASSES; c++) {

@@ -1,4 +1,4 @@
-// Sizes of slab heaps: what is refused, and how many bytes blocks need.
+// Sizes of slab heaps: limits, and the bytes that blocks need.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace kma::slab_plan {
 
-/// How many cursors suit a device: the divisor of its compute units that is nearest to the usual
-/// number, so that each is drawn from by equally many.
+/// The number of cursors for a device: the divisor of its compute units that is nearest to the
+/// default, so that equally many compute units share each cursor.
 std::uint32_t cursors_for(std::uint32_t compute_units) noexcept;
 
-/// Where everything is in a heap of so many bytes; the same on the device. Throws Error if there is
-/// no room for metadata and one frame.
+/// The plan of a heap of `heap_bytes` bytes, equal to the device's. Throws Error if the metadata
+/// and one frame do not fit.
 layout::kma_slab_plan plan(const HeapOptions &options, std::uint64_t heap_bytes,
                            std::uint32_t cursors);
 

@@ -1,5 +1,5 @@
-// The invariants of a superblock heap at rest: superblock by superblock, and each structure that
-// knows of superblocks.
+// Heap::check() of the superblock heap: each superblock, and each structure that refers to
+// superblocks.
 #include "heap/superblock/check.hpp"
 
 #include <bit>
@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::uint32_t none = KMA_SUPERBLOCK_NONE;
 
-// As far as draws are counted. Without 64-bit atomics that is KMA_SUPERBLOCK_DRY. With them all are
-// counted, those that got nothing too, and set back from KMA_SUPERBLOCK_OVERDRAWN on; more than
-// 2^29 beyond it cannot have been under way then.
+// The largest possible count of draws. Without 64-bit atomics it is KMA_SUPERBLOCK_DRY. With them,
+// failed draws count too, and the count is set back from KMA_SUPERBLOCK_OVERDRAWN on; at most 2^29
+// draws can have been in progress then.
 constexpr std::uint32_t most_drawn(std::uint32_t slots, bool atomic64)
 {
     return atomic64 ? 0xe0000000 : slots + 2;
@@ -82,7 +82,7 @@ private:
     Findings &findings_;
     std::vector<bool> in_own_set_;
     std::vector<bool> in_queue_;
-    std::vector<bool> in_list_; // nodes
+    std::vector<bool> in_list_; // whether each node is in the list
 };
 
 void SuperblockChecker::check_class(std::uint32_t c)
@@ -134,7 +134,7 @@ void SuperblockChecker::check_set(std::uint32_t c)
                       census_.classes[c].partial, " superblocks, and holds ", members);
 }
 
-// The list from head to tail: a dummy, then a node for each superblock that is free.
+// Checks the list from head to tail: a dummy node, then one node for each free superblock.
 void SuperblockChecker::walk_queue()
 {
     const std::uint32_t nodes = plan_.room + 1;
@@ -152,7 +152,7 @@ void SuperblockChecker::walk_queue()
         in_list_[node] = true;
         const std::uint32_t sb = census_.queue[node].item;
         if (last == none) {
-            // The dummy's item is no one's.
+            // The dummy's item is not in use.
         } else if (sb >= plan_.superblocks) {
             findings_.add("items of the free queue", "node ", node,
                           " of the free queue holds superblock ", sb, ", but there are ",
@@ -171,7 +171,7 @@ void SuperblockChecker::walk_queue()
                       ", but its last is node ", last);
 }
 
-// Whether the list goes on from `from`, none for its head, to `node`.
+// Whether the list can continue from `from` (or its head) with `node`.
 bool SuperblockChecker::check_link(std::uint32_t from, std::uint32_t node, std::uint64_t length)
 {
     const auto end = [from] { return from == none ? std::string("head") : say("node ", from); };
@@ -186,7 +186,7 @@ bool SuperblockChecker::check_link(std::uint32_t from, std::uint32_t node, std::
     return false;
 }
 
-// Every node is in the list, or belongs to the one superblock outside that will bring it back.
+// Checks that every node is in the list, or owned by exactly one superblock outside of it.
 void SuperblockChecker::check_carriers()
 {
     std::vector<std::uint32_t> owner(plan_.room + 1, none);
@@ -225,7 +225,8 @@ void SuperblockChecker::check_superblock(std::uint32_t sb)
         check_owned(sb, c);
 }
 
-// One that growth may bring: as it was made, and its node hangs together with those of the next.
+// Checks a superblock that growth may add: it is in its initial state, and its node is linked with
+// the next one's.
 void SuperblockChecker::check_future(std::uint32_t sb)
 {
     const layout::kma_superblock_census &is = census_.superblocks[sb];
@@ -237,7 +238,7 @@ void SuperblockChecker::check_future(std::uint32_t sb)
                       " and ", is.taken + is.stray, " bits of its bitmap set, should be ",
                       KMA_SUPERBLOCK_UNUSED, ", ", KMA_SUPERBLOCK_KEPT, " and 0");
     const layout::kma_queue_census &node = census_.queue[sb + 1];
-    // of the last nobody will follow it
+    // the last node's link is never followed
     const std::uint32_t next = sb + 1 == plan_.room ? node.next : sb + 2;
     if (node.item != sb || node.next != next || census_.queue[sb].carrier != sb + 1)
         findings_.add("queue nodes of superblocks to come", "superblock ", sb,
@@ -274,16 +275,17 @@ void SuperblockChecker::check_owned(std::uint32_t sb, std::uint32_t c)
         findings_.add("superblocks in the free queue", "superblock ", sb,
                       " is in the free queue, but ", holds(sb));
     if (std::uint64_t{is.taken} + on_offer + credit != slots(c))
-        findings_.add("superblocks whose blocks do not add up", "superblock ", sb, ", of ", name(c),
-                      ", has ", slots(c), " blocks, but ", is.taken, " are taken, ", on_offer,
-                      " on offer and ", credit, " on credit");
+        findings_.add("superblocks with a wrong number of blocks", "superblock ", sb, ", of ",
+                      name(c), ", has ", slots(c), " blocks, but ", is.taken, " are taken, ",
+                      on_offer, " on offer and ", credit, " on credit");
     if (is.stray != 0)
         findings_.add("bitmaps with stray bits", "superblock ", sb, ", of ", name(c), ", has ",
                       is.stray, " bits set behind the last of its ", slots(c), " blocks");
     check_keeper(sb, c, offered);
 }
 
-// OFFERED, PARTIAL or FULL; just one of them, and the credit's word in keeping with it.
+// Checks that a superblock is in exactly one of the states OFFERED, PARTIAL and FULL, and that its
+// credit word agrees.
 void SuperblockChecker::check_keeper(std::uint32_t sb, std::uint32_t c, bool offered)
 {
     const std::uint32_t credit = census_.superblocks[sb].credit & ~KMA_SUPERBLOCK_KEPT;

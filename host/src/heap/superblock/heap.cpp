@@ -1,4 +1,4 @@
-// The superblock heap (cl/kma/heap/superblock.cl) as the host sees it.
+// The host's driver of the superblock heap (cl/kma/heap/superblock.cl).
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -47,7 +47,8 @@ public:
     void for_each_block(const std::function<void(const HeapPart &)> &visit) const override;
     std::uint32_t grown(std::uint64_t bytes) override;
 
-    // With guards a free superblock's freed blocks still tell who frees one of them once more.
+    // With guards, freed blocks in free superblocks are copied too: their guards detect double
+    // frees.
     std::vector<ByteRange> touched() const override
     {
         return has_guards() ? superblocks_where(KMA_SUPERBLOCK_UNUSED, KMA_SUPERBLOCK_UNUSED, false)
@@ -58,10 +59,10 @@ private:
     std::vector<ByteRange> superblocks_where(std::uint32_t mask, std::uint32_t content,
                                              bool is) const;
 
-    // More would not make any device faster.
+    // More work-items are not faster on any device.
     static constexpr std::uint64_t most_work_items = 262144;
 
-    // The bitmaps are nearly all there is to write: some 64 words for each work-item.
+    // Almost all writes are those of the bitmaps: about 64 words for each work-item.
     std::uint64_t init_work_items() const
     {
         const std::uint64_t words = std::uint64_t{plan_.room} * plan_.bitmap_words;
@@ -76,7 +77,7 @@ private:
         return std::uint64_t{plan_.bitmaps} * KMA_UNIT + sb * bitmap_bytes();
     }
 
-    // `count` numbers of type T from the heap's offset `unit`.
+    // Reads `count` values of type T at offset `unit`.
     template <class T> std::vector<T> words(std::uint32_t unit, std::uint64_t count) const
     {
         std::vector<T> values(count);
@@ -85,7 +86,7 @@ private:
         return values;
     }
 
-    // What a census kernel writes.
+    // Runs a census kernel and returns its results.
     template <class T> std::vector<T> census(const std::string &what, std::uint64_t count) const
     {
         const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, count * sizeof(T));
@@ -106,7 +107,7 @@ private:
     kma_superblock_plan plan_;
 };
 
-// Whether the kernels use 64-bit atomics: only their compiler knows.
+// Whether the kernels use 64-bit atomics, which only their compiler knows.
 bool has_atomic64(const Device &device, const Program &kernels)
 {
     const cl::Buffer out(device.context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
@@ -137,7 +138,7 @@ std::unique_ptr<HeapDriver> SuperblockHeap::make(const Device &device, std::uint
         Expected{plan.begin, plan.limit, atomic64, plan.guard}, plan);
 }
 
-// The superblocks whose content under that mask is `content`, or is not.
+// The memory of all superblocks with (content & mask) equal to `content`, or not equal.
 std::vector<ByteRange> SuperblockHeap::superblocks_where(std::uint32_t mask, std::uint32_t content,
                                                          bool is) const
 {
@@ -149,8 +150,7 @@ std::vector<ByteRange> SuperblockHeap::superblocks_where(std::uint32_t mask, std
     return ranges;
 }
 
-// Metadata stay where they are, so the driver's plan and the heap's differ from before in two
-// fields only.
+// The metadata keep their offsets: only two fields of the plan change.
 std::uint32_t SuperblockHeap::grown(std::uint64_t bytes)
 {
     plan_ = layout::kma_superblock_plan_within(plan_, bytes);
@@ -159,7 +159,8 @@ std::uint32_t SuperblockHeap::grown(std::uint64_t bytes)
 
 std::vector<ByteRange> SuperblockHeap::metadata() const
 {
-    // Bitmaps of free superblocks are clear, and those of an empty heap are 1/128 of it.
+    // Omits the bitmaps of free superblocks, which are 0: in an empty heap they are 1/128 of its
+    // bytes.
     std::vector<ByteRange> ranges;
     append(ranges, {0, bitmap_of(0)});
     for (const ByteRange &range : used()) {
@@ -211,7 +212,7 @@ void SuperblockHeap::check_structures(Findings &findings) const
     check_superblocks(plan_, all, findings);
 }
 
-// The blocks whose bits are set.
+// Visits the blocks with set bits.
 void SuperblockHeap::for_each_block(const std::function<void(const HeapPart &)> &visit) const
 {
     const auto states = words<layout::kma_superblock_state>(plan_.states, plan_.superblocks);
@@ -219,7 +220,7 @@ void SuperblockHeap::for_each_block(const std::function<void(const HeapPart &)> 
     for (std::uint32_t sb = 0; sb < plan_.superblocks; sb++) {
         const std::uint32_t size_class = states[sb].content.word;
         if (size_class >= plan_.size_classes)
-            continue; // free, or damaged, which check() names
+            continue; // free, or damaged, which check() reports
         const std::uint32_t units = layout::kma_class_units(size_class);
         const auto first = static_cast<std::uint32_t>(start_of(sb) / KMA_UNIT);
         const HeapPart superblock{first, bytes};
@@ -231,7 +232,7 @@ void SuperblockHeap::for_each_block(const std::function<void(const HeapPart &)> 
     }
 }
 
-// The slots of a superblock whose bits are set.
+// The slots of a superblock with set bits.
 std::vector<std::uint32_t> SuperblockHeap::slots_taken(std::uint32_t sb,
                                                        std::uint32_t size_class) const
 {
@@ -253,7 +254,7 @@ LeakReport SuperblockHeap::leaks_by_books(std::size_t most) const
     for (std::uint32_t sb = 0; sb < plan_.superblocks; sb++) {
         const layout::kma_superblock_census &is = superblocks[sb];
         if (is.content >= plan_.size_classes || is.taken == 0)
-            continue; // free, or damaged, which check() names
+            continue; // free, or damaged, which check() reports
         counts[is.content] += is.taken;
         if (report.first.size() < most)
             list_blocks(sb, is.content, most, report);
@@ -269,7 +270,7 @@ LeakReport SuperblockHeap::leaks_by_books(std::size_t most) const
     return report;
 }
 
-// Appends the taken blocks of a superblock to the report's first, until there are `most`.
+// Appends the allocated blocks of a superblock to report.first, up to `most` in all.
 void SuperblockHeap::list_blocks(std::uint32_t sb, std::uint32_t size_class, std::size_t most,
                                  LeakReport &report) const
 {

@@ -13,8 +13,7 @@
 
 namespace kma::superblock_plan {
 
-// The bits that each number has suffice at the largest superblocks, which have the most blocks and
-// classes.
+// The bit fields suffice for the largest superblocks, which have the most blocks and classes.
 constexpr std::uint64_t most_slots = std::uint64_t{1} << KMA_SUPERBLOCK_MAX_SHIFT;
 static_assert(most_slots < KMA_SUPERBLOCK_KEPT,
               "a credit counts all blocks of a superblock below its mark");
@@ -33,24 +32,24 @@ namespace {
 constexpr std::uint64_t smallest = std::uint64_t{KMA_UNIT} << KMA_SUPERBLOCK_MIN_SHIFT;
 constexpr std::uint64_t largest = std::uint64_t{KMA_UNIT} << KMA_SUPERBLOCK_MAX_SHIFT;
 
-// A heap has so many superblocks where nobody says otherwise, as far as their sizes allow: enough
-// for many size classes side by side, few enough to be of use for large blocks. In heaps of up to
-// 32 GiB that is no more than 32-bit atomics can number.
+// The default number of superblocks, as far as their sizes allow: enough for many size classes, few
+// enough for large blocks. In heaps of up to 32 GiB 32-bit atomics can number them.
 constexpr std::uint64_t usual_superblocks = 128;
 
-// A heap that may grow begins with no fewer than so many, metadata counted in.
+// A heap that may grow begins with at least so many superblocks, counting the metadata as some.
 constexpr std::uint64_t first_superblocks = 32;
 
-// Around each block from KMA_DEBUG 2 on.
+// Bytes that KMA_DEBUG 2 and 3 add to each block.
 constexpr std::uint64_t guard_bytes = std::uint64_t{KMA_GUARD_FRONT + KMA_GUARD_BACK} * KMA_UNIT;
 
-// What a heap of so many bytes, now or one day, has at most where nobody says otherwise.
+// The default upper limit of a superblock's bytes in a heap that has, or may grow to, `bytes`
+// bytes.
 std::uint64_t usual_superblock_bytes(std::uint64_t bytes)
 {
     return std::bit_floor(std::clamp(bytes / usual_superblocks, smallest, largest));
 }
 
-// The plan of a heap whose bytes, now or one day, are so many.
+// The plan of a heap that has, or may grow to, `bytes` bytes.
 layout::kma_superblock_plan plan_at_most(const HeapOptions &options, std::uint64_t bytes,
                                  std::uint64_t superblock_bytes)
 {
@@ -58,7 +57,7 @@ layout::kma_superblock_plan plan_at_most(const HeapOptions &options, std::uint64
                                    static_cast<std::uint32_t>(options.debug), true);
 }
 
-// Bytes of a heap with `superblocks`, and room for the metadata of those that it may grow to.
+// Bytes of a heap of `superblocks` superblocks, with metadata for options.max_bytes.
 std::uint64_t heap_bytes(const HeapOptions &options, std::uint64_t superblocks,
                          std::uint64_t superblock_bytes)
 {
@@ -75,7 +74,7 @@ std::uint64_t heap_bytes(const HeapOptions &options, std::uint64_t superblocks,
     return units * KMA_UNIT;
 }
 
-// The fewest bytes of a heap that gets superblocks of that size.
+// The minimal bytes of a heap with superblocks of this size by default.
 std::uint64_t bytes_that_choose(const HeapOptions &options, std::uint64_t superblock_bytes)
 {
     const bool grows = usual_superblock_bytes(options.max_bytes) >= superblock_bytes;
@@ -83,8 +82,9 @@ std::uint64_t bytes_that_choose(const HeapOptions &options, std::uint64_t superb
            (grows && options.max_bytes != 0 ? first_superblocks : usual_superblocks);
 }
 
-// Bytes of a heap that has as many superblocks as `needed` says of their size, none if that size
-// will not do; and whose superblocks have that size, given or chosen by those very bytes.
+// Finds the bytes of a heap with as many superblocks as `needed` returns for their size, nullopt if
+// the size is impossible. The size is the given one, or the default for a heap of the resulting
+// bytes.
 using Needed = std::function<std::optional<std::uint64_t>(std::uint64_t superblock_bytes)>;
 std::optional<std::uint64_t> consistent_bytes(const HeapOptions &options, const Needed &needed)
 {
@@ -102,22 +102,21 @@ std::optional<std::uint64_t> consistent_bytes(const HeapOptions &options, const 
         const std::uint64_t bytes =
             heap_bytes(options, std::max<std::uint64_t>(*superblocks, 1), size);
         const std::uint64_t chosen = superblock_bytes(options, bytes);
-        if (chosen <= size) // if smaller, then a larger heap makes this size the chosen one
+        if (chosen <= size) // if smaller, a larger heap has this size as its default
             return chosen == size ? bytes : bytes_that_choose(options, size);
     }
-    // no size will do: the largest is chosen for any number of bytes that is too large for the
-    // others
+    // no size is possible: the largest is the default for all larger heaps
     return {};
 }
 
-// What a block takes of a superblock.
+// Units that a block takes in a superblock.
 std::uint64_t units_of(const HeapOptions &options, std::uint64_t bytes)
 {
     return options.debug >= 2 ? layout::kma_guard_units(1, bytes) : layout::kma_whole_units(bytes);
 }
 
-// Superblocks of a size in which all these blocks find room, one more for each class; none if a
-// block is larger.
+// Number of superblocks of a size in which all these blocks fit, one more for each class; nullopt
+// if a block is larger than a superblock.
 std::optional<std::uint64_t> superblocks_for(const HeapOptions &options,
                                              const std::vector<BlockDemand> &blocks,
                                              std::uint64_t superblock_bytes)

@@ -1,4 +1,4 @@
-// Sizes of superblock heaps: what is chosen, what is refused, and how many bytes blocks need.
+// Sizes of superblock heaps: defaults, limits, and the bytes that blocks need.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,19 @@
 
 namespace kma::superblock_plan {
 
-/// options.superblock_bytes, or what a heap that begins with `heap_bytes` gets where that is 0.
-/// Throws Error if it is no size for superblocks.
+/// options.superblock_bytes or, if that is 0, the default for a heap that begins with `heap_bytes`
+/// bytes. Throws Error if the size is impossible.
 std::uint64_t superblock_bytes(const HeapOptions &options, std::uint64_t heap_bytes);
 
 std::uint32_t shift_of(std::uint64_t superblock_bytes) noexcept;
 
-/// Where everything is in a heap that begins with so many bytes and superblocks of that size; the
-/// same on the device. `options` as the user gave them. Throws Error if there is no room for
-/// metadata and one superblock.
+/// The plan of a heap that begins with `heap_bytes` bytes, with superblocks of this size; equal to
+/// the device's. `options` as given by the user. Throws Error if the metadata and one superblock do
+/// not fit.
 layout::kma_superblock_plan plan(const HeapOptions &options, std::uint64_t heap_bytes,
                          std::uint64_t superblock_bytes);
 
-/// Throws Error if 32-bit atomics cannot number the superblocks that such a heap has room for, or
-/// may get.
+/// Throws Error if 32-bit atomics cannot number the superblocks that the heap has or may grow to.
 void check_for_32_bits(const HeapOptions &options, std::uint64_t heap_bytes,
                        std::uint64_t superblock_bytes);
 
