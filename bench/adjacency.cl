@@ -1,19 +1,19 @@
-// The kernels of the suite `adjacency`: a graph whose vertices have arrays of neighbours, which
-// double and halve as edges come and go.
+// The kernels of the suite `adjacency`: a graph with an array of neighbours for each vertex. Arrays
+// double and halve as edges are inserted and deleted.
 //
-// Edge number e leaves vertex bench_source(e). An array has one word for each edge: the edge's
-// number, by which each word can be verified. refs[v]: the array; degrees[v]: its edges;
-// capacities[v]: its words, a power of two from BENCH_LEAST on, or 0.
+// Edge number e leaves vertex bench_source(e). An array has one word for each edge, the edge's
+// number, by which it is verified. refs[v]: the array; degrees[v]: its edges; capacities[v]: its
+// words, a power of two from BENCH_LEAST on, or 0.
 #include "kma/kma.cl"
 #include "paint.cl"
 
-#define BENCH_LEAST 4u   // words: one unit of a heap
-#define BENCH_LONG 256u  // words; a work-group copies longer arrays together
+#define BENCH_LEAST 4u   // words of the shortest array: one unit of a heap
+#define BENCH_LONG 256u  // words; longer arrays are copied by a whole work-group
 #define BENCH_GROUP 256u // work-items of a group
 
-// The vertex of 2^bits that edge `edge` leaves. skewed: as R-MAT chooses with Graph500's parameters
-// (a + b = 0.76): each bit is 1 with a chance of 61 in 256. An odd factor scatters the vertices
-// that have many edges.
+// The vertex, of 2^bits, that edge `edge` leaves. skewed: distributed as by R-MAT with Graph500's
+// parameters (a + b = 0.76): each bit is 1 with probability 61/256. An odd factor scatters the
+// vertices of high degree.
 static inline uint bench_source(uint edge, uint bits, uint skewed)
 {
     uint vertex = kma_mix32(edge ^ 0x5bd1e995u);
@@ -30,14 +30,14 @@ static inline uint bench_source(uint edge, uint bits, uint skewed)
     return vertex & ((1u << bits) - 1);
 }
 
-// Counts how many of the edges from `first` on leave each vertex.
+// Counts, for each vertex, the edges from `first` on that leave it.
 kernel void count_edges(volatile global uint *changes, uint first, uint bits, uint skewed)
 {
     atomic_inc(&changes[bench_source(first + (uint)get_global_id(0), bits, skewed)]);
 }
 
-// The words of an array for so many edges that has `capacity` now: doubled until they fit, or
-// halved until more than a quarter is full.
+// The new capacity of an array for `edges` edges: `capacity` doubled until they fit, or halved
+// until more than a quarter is full.
 static inline uint bench_capacity(uint capacity, uint edges)
 {
     if (edges == 0)
@@ -50,8 +50,8 @@ static inline uint bench_capacity(uint capacity, uint edges)
     return capacity;
 }
 
-// The edges of a vertex once a batch is done, of which `comes` says whether it inserts or deletes.
-// *kept: those that are in its array, and stay; a deletion takes the last ones.
+// The degree of a vertex after a batch that inserts (`comes`) or deletes edges. *kept: the edges
+// that stay in its array; a deletion removes the last ones.
 static inline uint bench_change(global uint *degrees, global uint *changes, uint comes, uint *kept)
 {
     const uint me = (uint)get_global_id(0);
@@ -62,7 +62,7 @@ static inline uint bench_change(global uint *degrees, global uint *changes, uint
     return wanted;
 }
 
-// Copies whole units, of which arrays consist: four loads, then four stores.
+// Copies whole units: four loads, then four stores.
 static inline void bench_copy(global uint4 *to, const global uint4 *from, uint words)
 {
     const uint units = (words + 3) / 4;
@@ -78,8 +78,8 @@ static inline void bench_copy(global uint4 *to, const global uint4 *from, uint w
         to[i] = from[i];
 }
 
-// Gives each vertex an array for its edges and those that come, or for those that stay: malloc,
-// copy, free. A vertex keeps its array where malloc returns NULL.
+// Resizes each vertex's array for its edges after the batch: malloc, copy, free. A vertex keeps its
+// array if malloc returns NULL.
 kernel void resize_arrays(global kma_heap *heap, global kma_ref *refs, global uint *degrees,
                           global uint *capacities, global uint *changes, uint comes,
                           volatile global uint *counts)
@@ -129,7 +129,7 @@ kernel void resize_arrays(global kma_heap *heap, global kma_ref *refs, global ui
     }
 }
 
-// The same by kma_realloc.
+// As resize_arrays, by kma_realloc.
 kernel void realloc_arrays(global kma_heap *heap, global kma_ref *refs, global uint *degrees,
                            global uint *capacities, global uint *changes, uint comes,
                            volatile global uint *counts)
@@ -157,7 +157,7 @@ kernel void realloc_arrays(global kma_heap *heap, global kma_ref *refs, global u
     }
 }
 
-// Appends each edge to its vertex's array, where an array that could not grow has room.
+// Appends each edge to its vertex's array, unless that is full because it could not grow.
 kernel void insert_edges(global kma_heap *heap, global const kma_ref *refs,
                          volatile global uint *degrees, global const uint *capacities, uint first,
                          uint bits, uint skewed)
@@ -169,8 +169,8 @@ kernel void insert_edges(global kma_heap *heap, global const kma_ref *refs,
         ((global uint *)kma_deref(heap, refs[vertex]))[place] = edge;
 }
 
-// Counts the words of an array that are no edge of its vertex, or were met before, in `seen`, a bit
-// for each of `edges`; and the vertices whose degree is not the one in `expected`.
+// Counts words of arrays that are no edge of their vertex or occur twice (`seen`: a bit for each of
+// `edges`), and vertices with another degree than in `expected`.
 kernel void verify_graph(global kma_heap *heap, ulong heap_bytes, global const kma_ref *refs,
                          global const uint *degrees, global const uint *capacities,
                          global const uint *expected, volatile global uint *seen, uint edges,

@@ -1,4 +1,4 @@
-// A heap in use, for the suites that measure on one.
+// An aged heap, for suites that measure on a heap in use.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace bench {
 
-/// Ages the shared heap: blocks of 16 to 4,080 bytes in half of it, of which those in a window come
-/// and go in each of 1,000 kernels (`--quick`: 50). Adds a row with the memory in use to `suite`.
-/// The heap must take blocks back; the next reset ends its age.
+/// Ages the shared heap: fills half of it with blocks of 16 to 4,080 bytes, and in each of 1,000
+/// kernels (`--quick`: 50) frees and allocates those in a window. Adds a row with the used memory
+/// to `suite`. The heap must reuse memory. The next reset ends the aging.
 class AgedHeap {
 public:
     AgedHeap(Bench &bench, const std::string &suite);
 
-    /// Whether the blocks are as they were painted when the heap had been aged.
+    /// Whether the blocks still have the contents painted after the aging.
     bool unharmed();
 
 private:

@@ -13,8 +13,8 @@ template <class T> bool chosen(const std::vector<T> &wanted, const T &one)
     return wanted.empty() || std::ranges::find(wanted, one) != wanted.end();
 }
 
-// 8 GiB on a GPU, as others measure; less where no buffer is that large.
-std::uint64_t default_heap_bytes(const kma::Device &device, std::vector<std::string> &notes)
+// 8 GiB on a GPU, as in other allocators' papers; less if the device has no such buffer.
+std::uint64_t default_heap_bytes(const kma::Device &device, std::vector<Note> &notes)
 {
     if (!(device.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU))
         return std::uint64_t{256} << 20;
@@ -23,8 +23,11 @@ std::uint64_t default_heap_bytes(const kma::Device &device, std::vector<std::str
     while (bytes > std::min(device.max_buffer_bytes(), memory / 3))
         bytes /= 2;
     if (bytes < std::uint64_t{8} << 30)
-        notes.push_back("all suites: the heap has " + std::to_string(bytes >> 20) +
-                        " MiB: the device has no room for 8 GiB");
+        notes.push_back({.suite = "all suites",
+                         .subject = {},
+                         .line = {},
+                         .sentence = "the heap has " + std::to_string(bytes >> 20) +
+                                     " MiB: the device has no room for 8 GiB"});
     return bytes;
 }
 
@@ -43,6 +46,12 @@ std::string in_words(const Parameters &parameters)
         std::visit([&](const auto &value) { text << value; }, one.value);
     }
     return text.str();
+}
+
+std::string in_words(const Note &note)
+{
+    return note.suite + (note.subject.empty() ? "" : ", ") + note.subject + ": " +
+           in_words(note.line) + (note.line.empty() ? "" : " ") + note.sentence;
 }
 
 std::vector<std::string> suite_names()

@@ -1,6 +1,6 @@
-// The benchmark battery: every heap measured by the tests that papers about allocators use.
-// docs/benchmarks/README.md has each suite's definition. A new kind of heap joins by its entry in
-// the conformance suite's table; no suite names one.
+// The benchmark battery: measures every kind of heap by the tests of papers about allocators.
+// docs/benchmarks/README.md defines each suite. A new kind needs only its entry in the conformance
+// suite's table.
 #pragma once
 
 #include <functional>
@@ -16,16 +16,16 @@ struct Options {
     std::vector<kma::HeapKind> heaps; ///< none: all
     std::vector<std::string> suites;  ///< names of suite_names(); none: all
     std::uint64_t heap_bytes = 0;     ///< 0: 8 GiB on a GPU, 256 MiB on a CPU
-    bool quick = false;               ///< fewer lines and rounds
-    /// Files of kma that these replace in the battery's programs. The heap's layout must stay as it
-    /// is.
+    bool quick = false;               ///< measures fewer lines and rounds
+    /// Replacements for kma's files in the battery's programs. The heap's layout must stay the
+    /// same.
     std::vector<kma::Source> replaced;
 };
 
-/// In the order in which they run.
+/// The suites in the order in which they run.
 std::vector<std::string> suite_names();
 
-/// Runs them on `device`. `progress` gets a line before each piece of work.
+/// Runs the suites on `device`. `progress` is called with a line before each piece of work.
 Report run(const kma::Device &device, const Options &options,
            const std::function<void(const std::string &)> &progress);
 

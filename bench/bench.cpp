@@ -4,7 +4,7 @@
 #include <iterator>
 
 namespace test {
-/// Those of the conformance suite, of which words.cl is used here too.
+/// The conformance suite's kernels; words.cl is used here.
 const std::vector<kma::Source> &kernels();
 } // namespace test
 
@@ -15,7 +15,7 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-constexpr double longest_round = 2000; // milliseconds
+constexpr double longest_round = 2000; // milliseconds; a longer round is the last one
 
 bool can(const conformance::HeapType &type, conformance::Ability ability)
 {
@@ -31,7 +31,7 @@ kma::Program build(const kma::Device &device, const std::string &file,
     build.options = can(type, conformance::Ability::know_blocks) ? "-DBENCH_KNOWS_SIZES=1"
                                                                  : "-DBENCH_KNOWS_SIZES=0";
     if (device.has_extension("cl_nv_compiler_options"))
-        build.options += " -cl-nv-verbose"; // the log tells the registers
+        build.options += " -cl-nv-verbose"; // the log names the registers
     std::vector<kma::Source> units;
     for (const kma::Source &source : kernels())
         (source.name == file ? units : build.headers).push_back(source);
@@ -40,7 +40,8 @@ kma::Program build(const kma::Device &device, const std::string &file,
     return {device, units, build};
 }
 
-// The file that defines this kernel; heap.cl if none does, which then says so.
+// The file that defines this kernel; heap.cl if there is none: its program then reports the missing
+// kernel.
 std::string file_of(const std::string &kernel)
 {
     for (const char *file : {"plain.cl", "adjacency.cl", "lists.cl", "near_full.cl", "sparse.cl"})
@@ -118,7 +119,7 @@ cl::Buffer Bench::array(const std::string &use, std::size_t words)
 {
     cl::Buffer &buffer = arrays_[use];
     if (!buffer() || buffer.getInfo<CL_MEM_SIZE>() < words * sizeof(cl_uint)) {
-        buffer = cl::Buffer(); // the old one goes first
+        buffer = cl::Buffer(); // frees the old one first
         buffer = cl::Buffer(device_.context(), CL_MEM_READ_WRITE, words * sizeof(cl_uint));
     }
     return buffer;
@@ -209,9 +210,9 @@ void Bench::add(Row row, const Rounds &rounds, std::size_t which, double factor)
     row.figure = statistics(scaled(rounds.ms[which], factor));
     row.rounds = rounds.ms[which].size();
     if (rounds.longest != 0 && which == 0)
-        note(row.suite,
-             in_words(row.parameters) + " was stopped after " + std::to_string(row.rounds) +
-                 " rounds: one took " + std::to_string(static_cast<int>(rounds.longest)) + " ms",
+        note(row.suite, row.parameters,
+             "was stopped after " + std::to_string(row.rounds) + " rounds: one took " +
+                 std::to_string(static_cast<int>(rounds.longest)) + " ms",
              row.heap);
     add(std::move(row));
 }
@@ -223,9 +224,15 @@ void Bench::add(Row row)
     report_.rows.push_back(std::move(row));
 }
 
-void Bench::note(const std::string &suite, const std::string &sentence, const std::string &who)
+void Bench::note(const std::string &suite, const std::string &sentence, const std::string &subject)
 {
-    report_.notes.push_back(suite + ", " + (who.empty() ? name() : who) + ": " + sentence);
+    note(suite, Parameters{}, sentence, subject);
+}
+
+void Bench::note(const std::string &suite, const Parameters &line, const std::string &sentence,
+                 const std::string &subject, bool too_large)
+{
+    report_.notes.push_back({suite, subject.empty() ? name() : subject, line, sentence, too_large});
 }
 
 void Bench::progress(const std::string &suite, const std::string &doing) const

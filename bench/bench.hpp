@@ -1,5 +1,5 @@
-// What a suite measures with: a kind of heap on a device, its program, the arrays that the kernels
-// share, a clock, and the report that figures go to.
+// The tools of a suite: a kind of heap on a device, its program, the kernels' shared arrays, a
+// clock, and the report.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace bench {
 
-/// The bytes that work-item t asks for: `low`, or with a span above 1 `low + kma_mix32(t) % span`.
+/// The bytes that work-item t requests: `low`, or with a span above 1 `low + kma_mix32(t) % span`.
 struct Sizes {
     cl_uint low, span = 1;
 
@@ -30,20 +30,20 @@ struct Sizes {
 /// Work-items of a work-group, in all suites.
 constexpr std::size_t work_group = 256;
 
-/// What kernels counted; the places of paint.cl.
+/// The kernels' counts, as in paint.cl.
 struct Counts {
     cl_uint nulls, wrong, lowest, highest;
 };
 
-/// Samples of one or more times per round, and whether there are fewer than there should be.
+/// Samples of one or more times per round, and whether the rounds were stopped early.
 struct Rounds {
-    std::vector<std::vector<double>> ms; ///< one vector for each of the round's times
-    double longest = 0;                  ///< the round that stopped it; 0: none did
+    std::vector<std::vector<double>> ms; ///< one vector of samples for each time
+    double longest = 0; ///< milliseconds of the round that stopped the series; 0: none did
 };
 
 class Bench {
 public:
-    /// Builds no program and takes no memory for a heap yet.
+    /// Builds no program and allocates no heap yet.
     Bench(const kma::Device &device, const conformance::HeapType &type, const Options &options,
           Report &report, std::function<void(const std::string &)> progress);
 
@@ -51,22 +51,22 @@ public:
     const char *name() const { return type_.name(); }
     bool gpu() const { return gpu_; }
     bool quick() const { return options_.quick; }
-    /// Whether freed memory is handed out again. A heap that does not is reset before each round,
-    /// outside the timing.
+    /// Whether the heap reuses freed memory. If not, it is reset before each round, outside the
+    /// timing.
     bool reuses() const;
     std::uint64_t heap_bytes() const { return report_.heap_bytes; }
     unsigned compute_units() const;
-    /// What the compiler said of heap.cl.
+    /// The compiler's log for heap.cl.
     std::string build_log() { return program_of("heap.cl").log(); }
 
-    /// The heap that most suites share; made at the first call.
+    /// The heap that most suites share; made by the first call.
     kma::Heap &heap();
     kma::Heap new_heap(std::uint64_t bytes, int debug = 0) const;
-    /// A program of these units alone, for heaps of this kind.
+    /// Builds a program of these units for heaps of this kind.
     kma::Program program(const std::vector<kma::Source> &units, int debug) const;
 
-    /// Arrays of at least so many words, kept from suite to suite: a slot's ref, the bytes asked
-    /// for it, and room.
+    /// Arrays of at least `slots` words, kept between suites: each slot's ref, its requested bytes,
+    /// and scratch words.
     cl::Buffer refs(std::size_t slots) { return array("refs", slots); }
     cl::Buffer sizes(std::size_t slots) { return array("sizes", slots); }
     cl::Buffer array(const std::string &use, std::size_t words);
@@ -84,22 +84,25 @@ public:
         return launch(kernel, work_items);
     }
 
-    /// Counts as kernels find them: none so far.
+    /// A buffer of counts, set to 0.
     cl::Buffer no_counts();
     Counts counts();
 
-    /// Runs `round` twice to warm up and seven times more, and keeps what it returned then. A round
-    /// above two seconds is the last one.
+    /// Calls `round` twice to warm up, then seven times, and returns the results of these. A round
+    /// of more than two seconds is the last one.
     Rounds measure(const std::function<std::vector<double>()> &round, bool warm_up = true) const;
 
-    /// Adds a row for one time of these rounds, and a note if they were stopped.
+    /// Adds a row for time number `which` of these rounds, and a note if they were stopped early.
     void add(Row row, const Rounds &rounds, std::size_t which = 0, double factor = 1);
     void add(Row row);
-    /// `who`: the heap's name if nothing else is said.
-    void note(const std::string &suite, const std::string &sentence, const std::string &who = {});
+    /// Adds a note about the suite, or about a line of it. `subject`: by default the heap's name.
+    void note(const std::string &suite, const std::string &sentence,
+              const std::string &subject = {});
+    void note(const std::string &suite, const Parameters &line, const std::string &sentence,
+              const std::string &subject = {}, bool too_large = false);
     void progress(const std::string &suite, const std::string &doing) const;
 
-    /// The row that every suite has: an empty kernel by the same clock.
+    /// Adds the row that every suite has: an empty kernel by the same clock.
     void empty_kernel(const std::string &suite);
 
 private:
@@ -130,7 +133,7 @@ private:
     std::unique_ptr<kma::Heap> heap_;
 };
 
-/// A series of kernels that each take less than two seconds ends after so many milliseconds.
+/// Milliseconds after which a series of kernels ends.
 constexpr double longest_series = 10'000;
 
 } // namespace bench

@@ -1,4 +1,4 @@
-// Loads libgc by its file's name.
+// Loads libgc at run time.
 #include "boehm.hpp"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ const Boehm *boehm(unsigned threads, std::string &missing)
     static Boehm found;
     if (!found.version.empty())
         return &found;
-    void *const library = dlopen("libgc.so.1", RTLD_NOW | RTLD_LOCAL); // until the program ends
+    void *const library = dlopen("libgc.so.1", RTLD_NOW | RTLD_LOCAL); // never closed
     if (!library) {
         missing = "the Boehm collector's column is missing: install libgc1";
         return nullptr;

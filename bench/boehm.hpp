@@ -1,5 +1,5 @@
-// The Boehm-Demers-Weiser collector (libgc), to compare with on CPUs: loaded when it is there, not
-// linked.
+// The Boehm-Demers-Weiser collector (libgc), for comparison on CPUs: loaded at run time if
+// installed.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@ namespace bench {
 
 struct Boehm {
     std::string version;              ///< such as "8.2.2"
-    void *(*make)(std::size_t bytes); ///< zeroed, collected when nothing leads to it
-    void *(*root)(std::size_t bytes); ///< the same, never collected
-    void (*collect)();                ///< all garbage, with as many threads as were asked for
-    void (*pause)();                  ///< no collections until resume(), as often
+    void *(*make)(std::size_t bytes); ///< allocates zeroed memory, freed when unreachable
+    void *(*root)(std::size_t bytes); ///< allocates zeroed memory that is a root
+    void (*collect)();                ///< collects with the requested number of threads
+    void (*pause)();                  ///< prevents collections until as many resume()
     void (*resume)();
 };
 
-/// The collector with so many marking threads, for the calling thread alone. Null where there is
-/// none; `missing` says why.
+/// The collector with `threads` marking threads, for the calling thread only. Null if it cannot be
+/// loaded; `missing` says why.
 const Boehm *boehm(unsigned threads, std::string &missing);
 
 } // namespace bench

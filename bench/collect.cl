@@ -1,4 +1,5 @@
-// What the suite `collect` runs, behind its types: object graphs for a collector.
+// The kernels of the suites `collect` and `compact`, after their types: object graphs for a
+// collector.
 //
 // random   objects of 32 bytes with four references each. Those of even index live: number k of
 //          them is at place(k), and leads to numbers 2k + 1 and 2k + 2, so that all are reached
@@ -8,13 +9,14 @@
 // array    one array has as many references, by chance
 // small    as many references in objects of four, which are a binary tree
 
-// The index of living number k, of which there are 2^shift.
+// The index of living object number k of 2^shift.
 static inline uint place(uint k, uint shift)
 {
-    return 2 * (k * 0x9e3779b1u & ((1u << shift) - 1)); // an odd factor: each once
+    return 2 * (k * 0x9e3779b1u & ((1u << shift) - 1)); // an odd factor: a permutation
 }
 
-// Neighbours are made one after the other: by one work-item on a CPU, by lanes side by side else.
+// Adjacent objects are made in order: by one work-item on a CPU, by adjacent lanes on other
+// devices.
 kernel void make_things(global kma_heap *heap, global kma_ref *refs, uint count)
 {
     const uint items = (uint)get_global_size(0), me = (uint)get_global_id(0);
@@ -34,7 +36,7 @@ kernel void link_random(global kma_heap *heap, global const kma_ref *refs, uint 
 {
     const uint living = 1u << shift;
     for (uint i = (uint)get_global_id(0); i < 2 * living; i += (uint)get_global_size(0)) {
-        // Living number k, or the garbage of number k.
+        // living object number k, or garbage object number k
         const uint k = i < living ? i : i - living;
         const uint index = i < living ? place(k, shift) : 2 * k + 1;
         global Thing *thing = Thing_at(heap, refs[index]);
@@ -55,7 +57,7 @@ kernel void link_list(global kma_heap *heap, global const kma_ref *refs, uint co
         Thing_at(heap, refs[i])->to[0] = i + 1 < count ? refs[i + 1] : KMA_NULL;
 }
 
-// An array of all.
+// Makes one array of references to all things.
 kernel void make_array(global kma_heap *heap, global kma_ref *root, uint count)
 {
     root[0] = kma_ref_of(heap, Things_new_array(heap, count));
@@ -69,7 +71,7 @@ kernel void fill_array(global kma_heap *heap, global const kma_ref *root,
         array[i] = refs[kma_mix32(i) % count];
 }
 
-// Holders of four of the same references each, a binary tree.
+// Makes a binary tree of holders with four of these references each.
 kernel void make_holders(global kma_heap *heap, global kma_ref *holders, uint count)
 {
     for (uint i = (uint)get_global_id(0); i < count; i += (uint)get_global_size(0))
@@ -88,8 +90,7 @@ kernel void link_holders(global kma_heap *heap, global const kma_ref *holders,
     }
 }
 
-// Counts things that are gone and things that are not as they were made. Of each `step` the first
-// must live.
+// Counts missing things and things with wrong contents. The first of each `step` must live.
 kernel void look_at_things(global kma_heap *heap, global const kma_ref *refs, uint count, uint step,
                            global kma_atomic_u32 *counts)
 {
@@ -103,9 +104,9 @@ kernel void look_at_things(global kma_heap *heap, global const kma_ref *refs, ui
 
 // ------ compaction -------------------------------------------------------------------------------
 //
-// Things of even index live. In a tile of 4,096 things, which a work-group makes, they are a binary
-// tree, which is reached from an array of all tiles, and each leads to one more: of its tile, or of
-// all if `is_far`.
+// Things of even index live. Those of a tile of 4,096 things, made by one work-group, form a binary
+// tree, referenced by an array of all tiles. Each has one more reference: to a thing of its tile,
+// or of any tile if `is_far`.
 
 kernel void make_tiles(global kma_heap *heap, global kma_ref *refs, uint count)
 {
@@ -137,7 +138,7 @@ kernel void link_tiles(global kma_heap *heap, global const kma_ref *root,
     }
 }
 
-// Counts things that are not as link_tiles made them, wherever they are.
+// Counts things with other contents than link_tiles wrote, after moves.
 kernel void look_at_tiles(global kma_heap *heap, global const kma_ref *root, uint count,
                           uint is_far, global kma_atomic_u32 *counts)
 {
@@ -145,7 +146,8 @@ kernel void look_at_tiles(global kma_heap *heap, global const kma_ref *root, uin
     for (uint i = (uint)get_global_id(0); i < count / 2; i += (uint)get_global_size(0)) {
         const uint tile = i / 2048, k = i % 2048, living = min(count / 2 - tile * 2048, 2048u);
         global Thing *thing = Thing_at(heap, tiles[tile]);
-        for (uint bit = k == 0 ? 0 : kma_highest_bit(k + 1); bit-- != 0;) // from the tree's root
+        // down from the tree's root
+        for (uint bit = k == 0 ? 0 : kma_highest_bit(k + 1); bit-- != 0;)
             thing = Thing_at(heap, thing->to[(k + 1) >> bit & 1]);
         const uint random = kma_mix32(i);
         global Thing *other = Thing_at(heap, thing->to[2]);

@@ -1,5 +1,5 @@
-// What the suite `defragment` runs in a world of two classes, Left and Right, each with a reference
-// to an object of the other: number k of a class is in its table at k, 0 if it was deleted.
+// The kernels of the suite `defragment`, in a world of two classes, Left and Right, each with a
+// reference to an object of the other. Entry k of a class's table is object number k, 0 if deleted.
 
 static inline void left_init(global kma_world *w, Left self, uint i, global uint *lefts)
 {
@@ -15,7 +15,7 @@ static inline void right_init(global kma_world *w, Right self, uint i, global ui
     rights[i] = self;
 }
 
-// Deletes `percent` of a hundred.
+// Deletes `percent` of each hundred objects.
 static inline void left_thin(global kma_world *w, Left self, uint percent, global uint *lefts)
 {
     const uint number = Left_number(w, self);
@@ -51,7 +51,7 @@ static inline void right_link(global kma_world *w, Right self, uint objects,
     Right_other(w, self) = lefts[other_of(Right_number(w, self), objects)];
 }
 
-// Counts in counts[0] the objects, in counts[1] those that refer to another one than they did.
+// Counts objects in counts[0], and those with a wrong reference in counts[1].
 static inline void left_look(global kma_world *w, Left self, uint objects, uint percent,
                              global kma_atomic_u32 *counts)
 {

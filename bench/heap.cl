@@ -1,17 +1,17 @@
-// The work of the battery's suites on a heap: one program for all of them, so that a driver
-// compiles malloc and free as seldom as can be. Sizes are arguments for the same reason.
+// The kernels of the battery's suites on a heap. One program for all suites, with sizes as
+// arguments: drivers then compile malloc and free rarely.
 //
-// Blocks live in slots, refs[slot]; what is in them is painted by their slot. BENCH_KNOWS_SIZES:
-// whether the heap has kma_usable_size.
+// refs[slot] is the block of a slot; its contents are painted by the slot's number.
+// BENCH_KNOWS_SIZES: whether the heap has kma_usable_size.
 #include "kma/kma.cl"
 #include "paint.cl"
 
-// What a user's program pays who does nothing.
+// The cost of a program that does nothing.
 kernel void empty(global kma_heap *heap, global kma_ref *refs)
 {
 }
 
-// One block for each work-item.
+// Each work-item allocates one block.
 kernel void allocate(global kma_heap *heap, global kma_ref *refs, uint first, uint low, uint span)
 {
     const uint me = (uint)get_global_id(0);
@@ -24,7 +24,7 @@ kernel void release(global kma_heap *heap, global kma_ref *refs, uint first)
     kma_free(heap, kma_deref(heap, refs[first + me]));
 }
 
-// One work-item takes blocks until it gets NULL, `most` of them at most; how many it got goes into
+// One work-item allocates blocks until it gets NULL, at most `most`, and writes their number to
 // *served.
 kernel void allocate_alone(global kma_heap *heap, global kma_ref *refs, uint first, uint most,
                            uint bytes, global uint *served)
@@ -65,9 +65,9 @@ kernel void pairs(global kma_heap *heap, global uint *nulls, uint turns, uint va
     nulls[me] = refused;
 }
 
-// The same work for the untimed round: every byte of a block is painted, and looked at before the
-// free. Each block outlives the next one's malloc, so that a heap that gives everybody the same
-// block is found out by a lone work-item.
+// The same work for the untimed round: paints every byte of a block, and checks it before the free.
+// Each block outlives the next malloc: a lone work-item then detects a heap that returns the same
+// block twice.
 kernel void pairs_verified(global kma_heap *heap, global uint *nulls, uint turns, uint variance,
                            uint bytes, volatile global uint *counts)
 {
@@ -76,7 +76,7 @@ kernel void pairs_verified(global kma_heap *heap, global uint *nulls, uint turns
     uint bad = 0;
     global uchar *before = (global uchar *)0;
     uint before_bytes = 0;
-    for (uint turn = 0; turn <= turns; turn++) { // the last one only frees
+    for (uint turn = 0; turn <= turns; turn++) { // the last turn only frees
         const uint wanted = turn < turns ? bench_pair_bytes(me, turn, variance, bytes) : 0;
         global uchar *const block = (global uchar *)kma_malloc(heap, wanted);
         if (block)
@@ -93,10 +93,9 @@ kernel void pairs_verified(global kma_heap *heap, global uint *nulls, uint turns
         atomic_add(&counts[BENCH_WRONG], bad);
 }
 
-// One turn of the steady state (Steinberger and others, ScatterAlloc, 7): the work-item's slot gets
-// a block with the chance of `take_below` in 2^32 if it has none, and loses it with that of
-// `give_below` if it has. The slots of a launch are those from `first` on, of `slots` that form a
-// ring.
+// One turn of the steady state (Steinberger and others, ScatterAlloc, 7). A work-item allocates a
+// block for its slot with probability `take_below` / 2^32 if the slot is empty, else frees it with
+// probability `give_below` / 2^32. The slots of a launch begin at `first` in a ring of `slots`.
 kernel void steady(global kma_heap *heap, global kma_ref *refs, global uint *sizes, uint first,
                    uint slots, uint take_below, uint give_below, uint low, uint span, uint seed,
                    volatile global uint *counts)
@@ -119,8 +118,8 @@ kernel void steady(global kma_heap *heap, global kma_ref *refs, global uint *siz
     }
 }
 
-// The same for large blocks, each as long as any other on a scale of logarithms: 2^shift to
-// 2^(shift + powers) units of 16 bytes, `units` the sizes.
+// As steady, for large blocks: sizes are uniform on a logarithmic scale, 2^shift to 2^(shift +
+// powers) units of 16 bytes, and stored in `units`.
 kernel void steady_large(global kma_heap *heap, global kma_ref *refs, global uint *units,
                          uint shift, uint powers, uint seed, volatile global uint *counts)
 {
@@ -143,8 +142,8 @@ kernel void steady_large(global kma_heap *heap, global kma_ref *refs, global uin
     }
 }
 
-// A block of so many units of 16 bytes, for one work-item, which writes its first byte and its last
-// one.
+// One work-item allocates a block of this many units of 16 bytes, and writes its first and last
+// byte.
 kernel void allocate_units(global kma_heap *heap, global kma_ref *refs, uint slot, uint units)
 {
     global uchar *const block = (global uchar *)kma_malloc(heap, (size_t)units * 16);
@@ -155,7 +154,7 @@ kernel void allocate_units(global kma_heap *heap, global kma_ref *refs, uint slo
     refs[slot] = kma_ref_of(heap, block);
 }
 
-// What each slot's block takes of the heap, as far as the heap tells.
+// The bytes of each slot's block, rounded up by the heap if it reports that.
 kernel void taken(global kma_heap *heap, global const kma_ref *refs, global const uint *sizes,
                   global uint *bytes)
 {
@@ -168,8 +167,8 @@ kernel void taken(global kma_heap *heap, global const kma_ref *refs, global cons
 #endif
 }
 
-// Counts the NULLs among the slots' refs and the blocks that lie outside, and finds the range that
-// all others span.
+// Counts NULLs and blocks outside of the heap among the slots' refs, and finds the range of the
+// other blocks.
 kernel void look(ulong heap_bytes, global const kma_ref *refs, global const uint *sizes, uint first,
                  volatile global uint *counts)
 {
@@ -193,7 +192,7 @@ kernel void paint(global kma_heap *heap, ulong heap_bytes, global const kma_ref 
         bench_paint((global uchar *)kma_deref(heap, refs[slot]), sizes[slot], slot);
 }
 
-// Counts the blocks that are not as they were painted: two that overlap cannot both be.
+// Counts the blocks without their painted contents: of two overlapping blocks one is wrong.
 kernel void verify(global kma_heap *heap, ulong heap_bytes, global const kma_ref *refs,
                    global const uint *sizes, uint first, volatile global uint *counts)
 {
@@ -203,7 +202,7 @@ kernel void verify(global kma_heap *heap, ulong heap_bytes, global const kma_ref
         atomic_inc(&counts[BENCH_WRONG]);
 }
 
-// 64 bytes of each block written, and read back, as 16 ints.
+// Writes 64 bytes of each block as 16 ints; read_blocks reads them.
 kernel void write_blocks(global kma_heap *heap, global const kma_ref *refs)
 {
     const uint me = (uint)get_global_id(0);
@@ -224,8 +223,8 @@ kernel void read_blocks(global kma_heap *heap, global const kma_ref *refs, globa
     sums[me] = sum;
 }
 
-// Work generation with malloc: each work-item makes output of its own size, painted, in a block of
-// its own.
+// Work generation with malloc: each work-item allocates a block of its own size and paints its
+// output.
 kernel void generate(global kma_heap *heap, global kma_ref *refs, uint low, uint span)
 {
     const uint me = (uint)get_global_id(0);

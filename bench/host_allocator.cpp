@@ -1,5 +1,5 @@
-// mimalloc is loaded at run time, with its names kept from the rest of the program: to link it, as
-// its users do, would put it in the place of malloc, and then the two columns were one.
+// Loads mimalloc at run time with local names: linked, it would replace malloc, and both columns
+// would measure it.
 #include "host_allocator.hpp"
 
 #include <cstdlib>
@@ -34,7 +34,7 @@ HostAllocators host_allocators()
     found.all.push_back({"malloc", std::malloc, std::free});
 #endif
 #ifdef KMA_BENCH_MIMALLOC
-    // until the program ends
+    // never closed
     void *const library = dlopen(KMA_BENCH_MIMALLOC, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         found.missing = std::string("mimalloc's column is missing: ") + dlerror();

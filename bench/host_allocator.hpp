@@ -1,4 +1,4 @@
-// The CPU's own allocators, for the host baseline.
+// The CPU's allocators, for the host baseline.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,15 @@
 namespace bench {
 
 struct HostAllocator {
-    std::string name; ///< with its version
+    std::string name; ///< name and version
     void *(*take)(std::size_t bytes);
     void (*give)(void *block);
 };
 
-/// glibc's malloc, and mimalloc where it is there.
+/// glibc's malloc, and mimalloc if installed.
 struct HostAllocators {
     std::vector<HostAllocator> all;
-    std::string missing; ///< a sentence about one that is not there; empty if none is missing
+    std::string missing; ///< a sentence about a missing allocator; empty if there is none
 };
 
 HostAllocators host_allocators();

@@ -35,8 +35,7 @@ public:
         return bench_.time("release", line_.work_items, bench_.heap(), refs_, cl_uint{0});
     }
 
-    /// Whether the blocks of the last take() are as they must be, and so were the refs of all
-    /// before.
+    /// Whether the blocks of the last take() are correct, as were the refs of all earlier ones.
     bool verify(const LineOptions &options)
     {
         return paint_and_verify(bench_, bench_.heap(), bench_.heap_bytes(), refs_, sizes_,
@@ -116,15 +115,15 @@ cl_uint latency_turns(bool quick)
 }
 
 bool fits(Bench &bench, const std::string &suite, const Line &line, std::uint64_t room,
-          const std::string &who)
+          const std::string &subject)
 {
     const std::uint64_t bytes = line.sizes.total(line.work_items);
     if (bytes <= room / 2)
         return true;
-    bench.note(suite,
-               in_words(line.parameters) + " is left out: its " + std::to_string(bytes >> 20) +
-                   " MiB are more than half of " + std::to_string(room >> 20) + " MiB",
-               who);
+    bench.note(suite, line.parameters,
+               "is left out: its " + std::to_string(bytes >> 20) + " MiB are more than half of " +
+                   std::to_string(room >> 20) + " MiB",
+               subject, true);
     return false;
 }
 
@@ -214,7 +213,7 @@ void allocate_and_free(Bench &bench, const std::string &suite, const Line &line,
     work.give();
     begin();
     add("malloc", warm, 0, nulls, right);
-    // a free that loses memory is no free
+    // a free must not lose memory
     add("free", warm, 1, 0, right && heap.stats().used == used);
 }
 

@@ -1,6 +1,6 @@
-// The work of the suite lists: each work-item makes BENCH_OBJECTS objects, by malloc, in an arena
-// or in an array list, and writes a word into each; where they are goes into places[k * work-items
-// + me] for the k-th: a ref, or an index.
+// The kernels of the suite `lists`: each work-item makes BENCH_OBJECTS objects by malloc, in an
+// arena or in an array list, and writes a word into each. places[k * work-items + me] is the place
+// of the k-th: a ref, or an index.
 #include "kma/containers/arena.cl"
 #include "kma/containers/array_list.cl"
 #include "paint.cl"
@@ -17,7 +17,7 @@ static inline uint bench_object_place(uint me, uint k)
     return k * (uint)get_global_size(0) + me;
 }
 
-// Writes object `k` of this work-item, or notes that there is none.
+// Writes object `k` of this work-item; places[…] is 0 if there is none.
 static inline void bench_write_block(global kma_heap *heap, global uint *object,
                                      global uint *places, uint k)
 {
@@ -27,14 +27,14 @@ static inline void bench_write_block(global kma_heap *heap, global uint *object,
     places[bench_object_place(me, k)] = kma_ref_of(heap, object);
 }
 
-// One malloc for each object.
+// Makes each object by a malloc.
 kernel void objects_by_malloc(global kma_heap *heap, global uint *places, uint bytes)
 {
     for (uint k = 0; k < BENCH_OBJECTS; k++)
         bench_write_block(heap, (global uint *)kma_malloc(heap, bytes), places, k);
 }
 
-// The same in an arena.
+// Makes the objects in an arena.
 kernel void objects_by_arena(global kma_heap *heap, kma_ref arena_ref, global uint *places,
                              uint bytes)
 {
@@ -49,8 +49,8 @@ kernel void free_objects(global kma_heap *heap, global const uint *places)
         kma_free(heap, kma_deref(heap, places[bench_object_place((uint)get_global_id(0), k)]));
 }
 
-// Writes objects `k` to `k + each - 1` of this work-item, which are each `stride` further in the
-// list from `first` on.
+// Writes objects `k` to `k + each - 1` of this work-item, which lie `stride` apart in the list from
+// `first` on.
 static inline void bench_write_objects(global kma_heap *heap, global kma_array_list *list,
                                        global uint *places, uint k, uint each, uint first,
                                        uint stride)
@@ -64,7 +64,7 @@ static inline void bench_write_objects(global kma_heap *heap, global kma_array_l
     }
 }
 
-// The same objects in a list, `each` of them at a time: 1, or BENCH_OBJECTS.
+// Makes the objects in a list, `each` at a time: 1, or BENCH_OBJECTS.
 kernel void objects_by_grow(global kma_heap *heap, kma_ref list_ref, global uint *places, uint each)
 {
     global kma_array_list *const list = kma_array_list_at(heap, list_ref);
@@ -93,8 +93,8 @@ kernel void objects_by_grow_max(global kma_heap *heap, kma_ref list_ref, global 
                             (uint)get_local_size(0));
 }
 
-// Each work-item adds up its own objects, of which the first's place is known and the others follow
-// by `stride`: what the order of a list does to who reads it (Spliet, thesis 5.3.2).
+// Each work-item sums up its own objects, from the known place of the first in steps of `stride`:
+// measures how the order of a list affects its readers (Spliet, thesis 5.3.2).
 kernel void read_objects(global kma_heap *heap, kma_ref list_ref, global const uint *places,
                          uint stride, global uint *sums)
 {
@@ -108,8 +108,8 @@ kernel void read_objects(global kma_heap *heap, kma_ref list_ref, global const u
     sums[me] = sum;
 }
 
-// Counts the objects that there are not, and those that are not as they were written: two in one
-// place cannot both be.
+// Counts missing objects, and objects with wrong contents: of two objects in one place one is
+// wrong.
 kernel void check_blocks(global kma_heap *heap, ulong heap_bytes, global const uint *places,
                          volatile global uint *counts)
 {

@@ -1,11 +1,11 @@
-// The kernel of the suite `fill` for a heap that is nearly full, or full.
+// The kernel of the suite `fill` for an almost full or full heap.
 #include "kma/kma.cl"
 #include "paint.cl"
 
 // Each work-item replaces the blocks of `turns` slots by blocks of other sizes: free, then malloc.
-// The slots of all turns and work-items are `stride` from one another, from `first` on, in a ring
-// of `slots`. Only the first of every `apart` work-items takes part; if these are several, until it
-// gets NULL.
+// The slots of all turns and work-items are `stride` apart, from `first` on, in a ring of `slots`.
+// Only the first of every `apart` work-items takes part; with `apart` > 1 it stops at the first
+// NULL.
 kernel void replace_blocks(global kma_heap *heap, global kma_ref *refs, global uint *sizes,
                            uint first, uint slots, uint stride, uint apart, uint turns, uint low,
                            uint span, uint seed, volatile global uint *counts)

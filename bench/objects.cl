@@ -1,5 +1,5 @@
-// What the suite `objects` runs in a world of class Thing, whose only field is `ulong words[8]`:
-// work-item k's n-th object is refs[n * items + k].
+// The kernels of the suite `objects`, in a world of class Thing with the field `ulong words[8]`.
+// refs[n * items + k] is the n-th object of work-item k.
 
 kernel void create(global kma_world *w, uint each, global uint *refs)
 {
@@ -13,7 +13,7 @@ kernel void destroy(global kma_world *w, uint each, global const uint *refs)
         Thing_delete(w, refs[n * (uint)get_global_size(0) + (uint)get_global_id(0)]);
 }
 
-// Writes each object's place in `refs` into it.
+// Writes the index in `refs` into each object.
 kernel void stamp(global kma_world *w, uint each, global const uint *refs)
 {
     for (uint n = 0; n < each; n++) {
@@ -23,8 +23,7 @@ kernel void stamp(global kma_world *w, uint each, global const uint *refs)
     }
 }
 
-// Counts in counts[0] the references that are 0, in counts[1] the objects that are not as they were
-// stamped.
+// Counts references of 0 in counts[0], and objects with wrong contents in counts[1].
 kernel void look(global kma_world *w, uint each, global const uint *refs,
                  global kma_atomic_u32 *counts)
 {

@@ -1,47 +1,96 @@
-"""The Markdown page of bench/report: tables, and links to the pictures."""
+"""The Markdown page of bench/report: for each suite one summary table.
+
+All other figures stay in the files that `kma bench --json` and `--csv` write.
+"""
+
 import json
 import os
+import re
+import textwrap
 
-TITLES = {
-    "uniform": "One size: a malloc by each work-item, then a free by each",
-    "mixed": "Random sizes: a malloc by each work-item, then a free by each",
-    "churn": "A hundred pairs of malloc and free by each work-item, in one kernel",
-    "latency": "A lone work-item's pairs",
-    "scaling": "More and more work-items",
-    "fill": "How much of the heap is served",
-    "steady": "The steady state: time and fragmentation over many kernels",
-    "sparse": "Stray lanes: in each kernel a random share of the work-items takes a block, and frees it two kernels later",
-    "large": "Large blocks: time and fragmentation over many kernels",
-    "access": "Blocks written and read, against a plain array",
-    "workgen": "Work generation: malloc against two passes with a prefix sum",
-    "adjacency": "A dynamic graph: arrays of neighbours that double, and halve, as batches of edges come and go",
-    "lists": "Ten small objects for each work-item: by malloc, in an arena, and in an array list",
-    "compile": "What a program costs before its first result: built and launched once, by the host's clock",
-    "objects": "The object store: so many objects of 64 bytes for each work-item, created, then deleted",
-    "defragment": "The object store: two classes of 32-byte objects, some deleted by chance, packed until 2.2 % of the slots are empty",
-    "collect": "A collection: objects marked from one root, the rest freed",
-    "compact": "A compaction of a heap of which every second object is garbage, and with few work-items",
-    "init": "A heap made, and reset, by the host's clock",
-    "registers": "Registers and stack of a work-item",
-    "host": "The CPU's own allocators, on as many threads as the device has compute units",
+KI, MI = 1 << 10, 1 << 20
+SIZES = (16, 64, 256, KI, 4 * KI)
+PAIRS = ("1 malloc, 1 free", "4 mallocs, 4 frees")
+LISTS = ("malloc", "arena", "arena_with_room", "grow_local", "grow_local_with_room", "grow")
+
+# What a suite's table shows: (metrics, parameters that a row must have). A tuple allows each of its
+# values. MOST allows the largest value; of work_items, the largest one of the row's size.
+MOST = "most"
+SUMMARY = {
+    "uniform": [
+        (("malloc", "free"), {"state": "fresh", "bytes": SIZES, "work_items": MOST}),
+        (("malloc",), {"state": "aged", "bytes": (16, 256, 4 * KI), "work_items": MOST}),
+        (("address_range",), {"state": "fresh", "bytes": (16, KI), "work_items": 128 * KI}),
+    ],
+    "mixed": [
+        (("malloc", "free"), {"bytes": ("4..64", "4..1024"), "work_items": MOST}),
+        (("malloc", "free"), {"bytes": "4..4096", "work_items": 128 * KI}),
+    ],
+    "churn": [
+        (("pair",), {"variance": "none", "work_items": (KI, 64 * KI)}),
+        (("pair",), {"variance": "high+", "work_items": 64 * KI}),
+    ],
+    "latency": [(("pair",), {})],
+    "scaling": [],
+    "fill": [
+        (("served_at_first_null",), {"bytes": (16, 256, 4 * KI)}),
+        (("pair",), {"load": 0.85, "heap_bytes": MOST}),
+        (("null",), {"heap_bytes": MOST}),
+    ],
+    "steady": [
+        (("kernel_time",), {"p_alloc": (0.75, 0.6)}),
+        (("internal_fragmentation",), {"bytes": "64..960"}),
+    ],
+    "sparse": [(("kernel_time",), {"bytes": 64})],
+    "large": [(("kernel_time", "external_fragmentation", "largest_when_empty", "alloc_time"), {})],
+    "access": [(("write", "write_array", "read", "read_array"), {})],
+    "workgen": [(("malloc", "two_passes"), {"work_items": MOST})],
+    "adjacency": [(("insert_total", "delete_total", "used_full"), {"by": "malloc"})],
+    "lists": [(LISTS, {"work_items": 16 * KI, "bytes": 4})],
+    "compile": [(("build_and_launch", "ptx"), {"debug": 0, "program": PAIRS})],
+    "objects": [(("new", "delete"), {"each": (1, 256, 1000)})],
+    "defragment": [(("defragment", "copy"), {})],
+    "collect": [(("collection",), {})],
+    "compact": [
+        (("compaction",), {"work_items": 0}),
+        (("copy",), {}),
+    ],
+    "init": [(("create", "reset"), {})],
+    "registers": [(("registers",), {"kernel": ("allocate", "release", "pairs")})],
 }
 METRICS = {
-    "malloc_cold": "first malloc on a fresh heap", "malloc": "malloc", "free": "free",
-    "address_range": "range of addresses", "pair": "a pair", "used": "memory in use",
-    "malloc_wall": "malloc, by the host's clock", "two_passes": "two passes",
-    "null": "a NULL", "kernel_time": "a kernel", "insert": "a batch of insertions", "insert_total": "all insertions",
-    "grow": "the kernel of a batch that grows arrays", "grow_total": "the kernels that grow arrays, together",
-    "delete": "a batch of deletions", "delete_total": "all deletions",
-    "shrink": "the kernel of a batch that shrinks arrays", "shrink_total": "the kernels that shrink arrays, together",
-    "used_full": "memory in use after all insertions", "used_half": "memory in use after half of the deletions",
-    "build_and_launch": "build and first launch", "source": "text of the program", "ptx": "PTX",
-    "two_passes_wall": "two passes and the buffer, by the host's clock",
+    "address_range": "range of addresses",
+    "pair": "a pair",
+    "null": "a NULL",
+    "kernel_time": "a kernel",
+    "served_at_first_null": "served at the first NULL",
+    "alloc_time": "malloc, alone",
+    "insert_total": "all insertions",
+    "delete_total": "all deletions",
+    "used_full": "memory after all insertions",
+    "build_and_launch": "build and first launch",
+    "ptx": "PTX",
 }
-FIGURES = ("suite", "heap", "metric", "unit", "median", "min", "max", "cv", "rounds", "nulls", "verified")
+FIGURES = (
+    "suite",
+    "heap",
+    "metric",
+    "unit",
+    "median",
+    "min",
+    "max",
+    "cv",
+    "rounds",
+    "nulls",
+    "verified",
+)
+TIMES = ("ms", "us", "ns")
+BY_HAND = "<!-- by hand: bench/report keeps what follows -->\n"
+TOO_LARGE = re.compile(r" is left out: its [0-9]+ MiB are more than half of ")
 
 
 def number(value):
-    """With three digits that count, and no exponent."""
+    """Formats with three significant digits and no exponent."""
     if value == 0:
         return "0"
     digits = 3
@@ -57,36 +106,131 @@ def number(value):
 
 
 def count(value):
-    """2^20 work-items as 1 Mi."""
-    for unit, size in (("Mi", 1 << 20), ("Ki", 1 << 10)):
+    """Formats 2^20 as 1 Mi."""
+    for unit, size in (("Mi", MI), ("Ki", KI)):
         if isinstance(value, int) and value >= size and value % size == 0:
             return f"{value // size} {unit}"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def size(value):
-    """Bytes, or a range of them."""
+def size_in_words(value):
+    """Formats a number of bytes, or a range of them."""
     text = count(value)
     return f"{text}B" if text.endswith("i") else f"{text} B"
 
 
 def parameters(row):
-    return tuple((name, value) for name, value in row.items() if name not in FIGURES and name != "of")
+    return tuple(
+        (name, value) for name, value in row.items() if name not in FIGURES and name != "of"
+    )
 
 
 def in_words(key):
     words = []
     for name, value in key:
-        words.append({"work_items": f"{count(value)} work-item{'s' if value != 1 else ''}", "bytes": size(value), "state": str(value),
-                      "variance": f"variance {value}", "heap_bytes": f"heap of {size(value)}",
-                      "pairs": f"{count(value)} pairs", "kernel": str(value), "vertices": f"{count(value)} vertices",
-                      "edges": f"{count(value)} edges a batch", "batches": f"{value} batches", "sources": str(value),
-                      "program": str(value), "debug": f"KMA_DEBUG {value}"}.get(name, f"{name} {value}"))
+        words.append(
+            {
+                "work_items": f"{count(value)} work-item{'s' if value != 1 else ''}",
+                "bytes": size_in_words(value),
+                "state": str(value),
+                "variance": f"variance {value}",
+                "heap_bytes": f"heap of {size_in_words(value)}",
+                "pairs": f"{count(value)} pairs",
+                "kernel": str(value),
+                "vertices": f"{count(value)} vertices",
+                "shape": str(value),
+                "edges": f"{count(value)} edges a batch",
+                "batches": f"{value} batches",
+                "sources": str(value),
+                "program": str(value),
+                "debug": f"KMA_DEBUG {value}",
+                "objects": f"{count(value)} objects",
+                "deleted": f"{value} % deleted",
+                "references": f"references {value}",
+            }.get(name, f"{name} {value}")
+        )
     return ", ".join(words)
 
 
-def cell(row):
+def table(head, lines):
+    return (
+        "\n".join(
+            ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+            + ["| " + " | ".join(line) + " |" for line in lines]
+        )
+        + "\n"
+    )
+
+
+def is_of(row, wanted, rows):
+    """Whether the row has these parameters; `rows` has all rows of its metric."""
+
+    def same(other, names):
+        return all(other.get(name) == row.get(name) for name in names)
+
+    for name, value in wanted.items():
+        if value == MOST:
+            names = {"bytes", "state", "load"} & row.keys() if name == "work_items" else ()
+            if row.get(name, 0) != max(other.get(name, 0) for other in rows if same(other, names)):
+                return False
+        elif row.get(name) not in (value if isinstance(value, tuple) else (value,)):
+            return False
+    return True
+
+
+def shown(suite, rows):
+    """The rows of the suite's table, in the order of SUMMARY."""
+    found = []
+    for metrics, wanted in SUMMARY[suite]:
+        for metric in metrics:
+            own = [row for row in rows if row["metric"] == metric]
+            if suite in ("steady", "large"):
+                own = at_the_end(own)
+            own = [row for row in own if is_of(row, wanted, own)]
+            if isinstance(wanted.get("bytes"), tuple):
+                own.sort(key=lambda row: wanted["bytes"].index(row["bytes"]))
+            found += own
+    return found
+
+
+def at_the_end(rows):
+    """The last points of a curve over kernels; or else the rows about the whole run."""
+    if all("kernel" in row for row in rows):
+        last = max((row["kernel"] for row in rows), default=0)
+        rows = [row for row in rows if row["kernel"] == last]
+    else:
+        rows = [row for row in rows if "kernel" not in row]
+    return [{name: value for name, value in row.items() if name != "kernel"} for row in rows]
+
+
+def read_peers(runs):
+    """Other allocators' figures, if they were measured on this device; else None."""
+    with open(
+        os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers.json"), encoding="utf-8"
+    ) as file:
+        known = json.load(file)
+    return known if known["device"] in runs[0]["device"]["name"] else None
+
+
+def peers_of(known, suite, metric, key):
+    """The figures of this line by allocator."""
+    if known is None or dict(key).get("state", "fresh") != "fresh":
+        return {}
+    for line in known["lines"]:
+        if line["suite"] == suite and all(
+            dict(key).get(name, value) == value for name, value in line["of"].items()
+        ):
+            each = [text.rsplit(" ", 1) for text in line.get(metric, "").split("; ") if text]
+            return {
+                f"*{'bump, CUDA' if name == 'bump' else name}*": figure for name, figure in each
+            }
+    return {}
+
+
+def cell(row, best):
     text = number(row["median"])
+    if best and row["median"] >= 1.05 * best:
+        text += f" ×{row['median'] / best:.{1 if row['median'] < 10 * best else 0}f}"
     if row["rounds"] > 1 and row["cv"] >= 0.2:
         text += f" ±{100 * row['cv']:.0f} %"
     if row["nulls"] and row["suite"] not in ("fill", "steady", "large"):
@@ -94,101 +238,142 @@ def cell(row):
     return text + (" **WRONG**" if row["verified"] is False else "")
 
 
-def table(head, lines):
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] +
-                     ["| " + " | ".join(line) + " |" for line in lines]) + "\n"
-
-
-def peers(runs):
-    """Others' figures, where the device is the one they were measured on."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers.json"), encoding="utf-8") as file:
-        known = json.load(file)
-    return known if known["device"] in runs[0]["device"]["name"] else None
-
-
-def peer_cell(known, suite, key, metric):
-    for line in known["lines"]:
-        if line["suite"] == suite and all(dict(key).get(name, value) == value for name, value in line["of"].items()):
-            if dict(key).get("state", "fresh") == "fresh":
-                return line.get(metric, "")
-    return ""
-
-
-def metric_table(suite, metric, rows, others, known):
-    """Lines are parameters, columns heaps; `others` are rows of the host's allocators for the same work."""
-    heaps = list(dict.fromkeys(row["heap"] for row in rows + others))
-    keys = list(dict.fromkeys(parameters(row) for row in rows))
-    lines, any_peer = [], False
-    for key in keys:
+def suite_table(suite, rows, hosts, known):
+    """One line for each metric and parameters, one column for each heap. `hosts`: their rows."""
+    lines, heaps, peers = {}, [], []
+    for row in rows:
+        lines.setdefault((row["metric"], parameters(row), row["unit"]), {})[row["heap"]] = row
+        heaps += [row["heap"]] if row["heap"] not in heaps else []
+    for (metric, key, _), found in lines.items():
         plain = tuple(part for part in key if part[0] != "state")
-        line = [in_words(key)]
-        for heap in heaps:
-            found = [row for row in rows if row["heap"] == heap and parameters(row) == key]
-            found += [row for row in others if row["heap"] == heap and parameters(row) == plain and
-                      ("state", "aged") not in key]
-            line.append(cell(found[0]) if found else "")
-        peer = peer_cell(known, suite, key, metric) if known else ""
-        any_peer = any_peer or bool(peer)
-        lines.append(line + [peer])
-    head = [""] + heaps + ["others (CUDA)"]
-    if not any_peer:
-        head, lines = head[:-1], [line[:-1] for line in lines]
-    unit = rows[0]["unit"]
-    title = METRICS.get(metric, metric.replace("_", " "))
-    return f"{title}{', ' + unit if unit else ''}:\n\n" + table(head, lines) + "\n"
+        for row in hosts:
+            if (
+                row["metric"] == metric
+                and parameters(row) == plain
+                and ("state", "aged") not in key
+            ):
+                found[row["heap"]] = row
+                heaps += [row["heap"]] if row["heap"] not in heaps else []
+        for name in peers_of(known, suite, metric, key):
+            peers += [name] if name not in peers else []
+    peers.sort(key=lambda name: (name.startswith("*bump"), name))
+    text = []
+    for (metric, key, unit), found in lines.items():
+        reusing = [
+            row["median"]
+            for row in found.values()
+            if row["suite"] != "host" and row["heap"] != "bump"
+        ]
+        best = min(reusing) if unit in TIMES and len(reusing) > 1 else None
+        cells = [
+            (
+                cell(
+                    found[heap], None if heap == "bump" or found[heap]["suite"] == "host" else best
+                )
+                if heap in found
+                else ""
+            )
+            for heap in heaps
+        ]
+        figures = peers_of(known, suite, metric, key)
+        name = METRICS.get(metric, metric.replace("_", " "))
+        text.append(
+            [", ".join(part for part in (name, in_words(key)) if part), unit]
+            + cells
+            + [figures.get(name, "") for name in peers]
+        )
+    return table(["", "unit"] + heaps + peers, text)
 
 
 def suite_text(suite, results, drawn, known):
-    rows = [row for row in results if row["suite"] == suite and row["metric"] != "empty_kernel"]
-    text = f"## {suite}\n\n{TITLES[suite]}.\n\n"
-    for name, shows in drawn.get(suite, []):
-        text += f"![{shows}]({name})\n\n"
-    if suite in ("steady", "large"):  # of the curves, the table has the ends
-        last = {}
-        for row in rows:
-            if "kernel" in row:
-                key = (row["heap"], tuple(part for part in parameters(row) if part[0] != "kernel"))
-                last[key] = max(last.get(key, 0), row["kernel"])
-        rows = [{name: value for name, value in row.items() if name != "kernel"} for row in rows
-                if row.get("kernel") in (None, last.get((row["heap"], tuple(
-                    part for part in parameters(row) if part[0] != "kernel"))))]
-    for metric in dict.fromkeys(row["metric"] for row in rows):
-        others = [row for row in results if row["suite"] == "host" and row.get("of") == suite and
-                  row["metric"] == metric]
-        text += metric_table(suite, metric, [row for row in rows if row["metric"] == metric], others, known)
+    rows = shown(suite, [row for row in results if row["suite"] == suite])
+    hosts = [row for row in results if row["suite"] == "host" and row.get("of") == suite]
+    text = f"## {suite}\n\n"
+    if rows:
+        text += suite_table(suite, rows, hosts, known) + "\n"
+    return text + "".join(f"![{shows}]({name})\n\n" for name, shows in drawn.get(suite, []))
+
+
+def notes_text(runs):
+    """The suites' notes; lines left out for too large blocks are only counted."""
+    heaps_of, too_large = {}, {}
+    for note in dict.fromkeys(note for run in runs for note in run["notes"]):
+        head, _, sentence = note.partition(": ")
+        suite, _, heap = head.partition(", ")
+        if TOO_LARGE.search(note):
+            too_large.setdefault(suite, set()).add(sentence)
+            continue
+        heaps = heaps_of.setdefault((suite, sentence), [])
+        heaps += [heap] if heap and heap not in heaps else []
+    lines = [
+        f"- {', '.join([suite] + heaps)}: {sentence}"
+        for (suite, sentence), heaps in heaps_of.items()
+    ]
+    lines += [
+        f"- {suite}: left out for blocks of more than half of the heap: {len(sentences)} lines"
+        for suite, sentences in too_large.items()
+    ]
+    filled = [textwrap.fill(line, 100, subsequent_indent="  ") for line in lines]
+    return "## Notes\n\n" + "\n".join(filled) + "\n" if lines else ""
+
+
+def head_text(runs, results, known):
+    first = runs[0]
+    device = first["device"]
+    lines = [
+        [
+            "device",
+            f"{device['name']} ({device['platform']}), {device['compute_units']} compute units",
+        ],
+        ["driver", first["driver"]],
+        ["kma", f"{first['kma']}, {device['memory_path']}, {device['lanes_path']}"],
+    ]
+    for run in runs:
+        measured = dict.fromkeys(row["suite"] for row in run["results"])
+        lines.append(
+            [
+                run["date"],
+                f"`{run['command']}`, heaps of {size_in_words(run['options']['heap_bytes'])}: "
+                f"{', '.join(suite for suite in measured if suite in SUMMARY)}",
+            ]
+        )
+    lines.append(["an empty kernel", f"{number(first['empty_kernel_ms'])} ms"])
+    wrong = [row for row in results if row["verified"] is False]
+    said = (
+        "Written by `bench/report` from what `kma bench --json` wrote, which has all figures. "
+        "[What each suite measures, and how to read this page](../README.md)."
+    )
+    said += "" if wrong else " Every line was verified: contents, and that no blocks overlap."
+    said += f" Columns in italics: CUDA allocators, {known['source']}." if known else ""
+    text = (
+        f"# Benchmarks: {device['name']}\n\n{textwrap.fill(said, 100, break_on_hyphens=False)}\n\n"
+    )
+    text += table(["", ""], lines) + "\n"
+    if wrong:
+        text += f"**{len(wrong)} figures are of wrong results:**\n\n"
+        text += (
+            "".join(
+                f"- {row['suite']}, {row['heap']}: {row['metric']}, {in_words(parameters(row))}\n"
+                for row in wrong
+            )
+            + "\n"
+        )
     return text
 
 
 def text(runs, results, drawn):
-    first = runs[0]
-    device = first["device"]
-    known = peers(runs)
-    lines = [["device", f"{device['name']} ({device['platform']})"], ["driver", first["driver"]],
-             ["compute units", str(device["compute_units"])], ["kma", f"{first['kma']}, {device['memory_path']}, "
-                                                                      f"{device['lanes_path']}"]]
-    for run in runs:
-        lines.append(["date, command", f"{run['date']}, `{run['command']}`, heaps of "
-                                       f"{size(run['options']['heap_bytes'])}"])
-    lines.append(["an empty kernel", f"{number(first['empty_kernel_ms'])} ms"])
-    page = f"# Benchmarks: {device['name']}\n\nWritten by `bench/report`; [what each suite measures](../README.md).\n\n"
-    page += table(["", ""], lines) + "\n"
-    page += ("Medians; ± is the coefficient of variation, where it is 20 % or more. Times of kernels are by the device's "
-             "clock and contain the launch. NULLs are those of all rounds of a line.")
-    if known:
-        page += f" The column \"others\" is {known['source']}."
-    wrong = [row for row in results if row["verified"] is False]
-    page += "\n\n" + (f"**{len(wrong)} figures are of wrong results.**" if wrong else
-                      "Every line was verified: contents, and that no blocks overlap.") + "\n\n"
-    for suite in TITLES:
-        if suite != "host" and any(row["suite"] == suite and row["metric"] != "empty_kernel" for row in results):
+    known = read_peers(runs)
+    page = head_text(runs, results, known)
+    for suite in SUMMARY:
+        if any(row["suite"] == suite and row["metric"] != "empty_kernel" for row in results):
             page += suite_text(suite, results, drawn, known)
-    notes = {}  # of each suite and sentence, which heaps it is about
-    for note in (note for run in runs for note in run["notes"]):
-        head, _, sentence = note.partition(": ")
-        suite, _, heap = head.partition(", ")
-        heaps = notes.setdefault((suite, sentence), [])
-        heaps += [heap] if heap and heap not in heaps else []
-    if notes:
-        page += "## Notes\n\n" + "".join(f"- {suite}{', ' if heaps else ''}{', '.join(heaps)}: {sentence}\n"
-                                         for (suite, sentence), heaps in notes.items())
-    return page.rstrip("\n") + "\n"
+    return (page + notes_text(runs)).rstrip("\n") + "\n"
+
+
+def by_hand(path):
+    """The text of an earlier page from the mark BY_HAND on."""
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        _, mark, rest = file.read().partition(BY_HAND)
+    return "\n" + mark + rest if mark else ""

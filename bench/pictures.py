@@ -1,397 +1,352 @@
-"""The pictures of bench/report: one function for each suite that has one."""
+"""The pictures of bench/report: curves of suites with too many lines for a table."""
+
 import os
+import re
 
 import matplotlib
 
 from page import count as words
 
 matplotlib.use("svg")
-import matplotlib.pyplot as plt
-from matplotlib import ticker
+import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib import ticker  # noqa: E402
 
-# Texts stay texts, and ids do not depend on chance: the same input gives the same bytes.
-plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "kma", "font.size": 9, "axes.grid": True,
-                     "grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
+# Text is kept as text, and ids are not random: the same input gives the same bytes.
+plt.rcParams.update(
+    {
+        "svg.fonttype": "none",
+        "svg.hashsalt": "kma",
+        "font.size": 9,
+        "font.sans-serif": ["DejaVu Sans"],
+        "axes.grid": True,
+        "grid.alpha": 0.3,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "legend.frameon": False,
+    }
+)
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
 MARKERS = "osD^vP*"
+ALL_NAMES = []  # heaps, then other allocators: one colour for a name in all pictures
 
 
 def names_of(rows):
-    return sorted({row["heap"] for row in rows}, key=place)
+    return sorted({row["heap"] for row in rows}, key=ALL_NAMES.index)
 
 
 def ordered(values):
-    return sorted(set(values), key=lambda value: (isinstance(value, str), value if not isinstance(value, str) else
-                                                  (int(value.split("..")[-1]) if ".." in value else 0, value)))
-
-
-ALL_NAMES = []  # of heaps, then of what they are compared with: each has its colour in all pictures
-
-
-def place(name):
-    return ALL_NAMES.index(name)
+    return sorted(set(values))
 
 
 def style(name):
-    at = place(name)
-    return {"color": COLOURS[at % len(COLOURS)], "marker": MARKERS[at % len(MARKERS)], "markersize": 3.5,
-            "linewidth": 1.2}
+    at = ALL_NAMES.index(name)
+    return {
+        "color": COLOURS[at % len(COLOURS)],
+        "marker": MARKERS[at % len(MARKERS)],
+        "markersize": 3.5,
+        "linewidth": 1.2,
+    }
 
 
 def panels(rows, columns, width=3.2, height=2.6):
-    figure, axes = plt.subplots(rows, columns, figsize=(width * columns + 0.4, height * rows + 0.5), squeeze=False)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(width * columns + 0.4, height * rows + 0.5), squeeze=False
+    )
     return figure, axes
 
 
+def slim(text):
+    """Shortens an SVG text: tenths of a point, no metadata, no indentation."""
+
+    def rounded(attribute):
+        return re.sub(
+            r"-?\d+\.\d{2,}",
+            lambda found: f"{float(found[0]):.1f}".removesuffix(".0"),
+            attribute[0],
+        )
+
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r' (d|x|y|transform|width|height)="[^"]*"', rounded, text)
+    return re.sub(r"\n\s*", "\n", text)
+
+
+def save(figure, path):
+    figure.savefig(path, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    with open(path, encoding="utf-8") as file:
+        text = slim(file.read())
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def finish(figure, axes, path):
+    """Puts one legend below all panels, and writes the file."""
     handles = {}
     for axis in axes.flat:
         for handle, label in zip(*axis.get_legend_handles_labels()):
             handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles.keys(), loc="lower center", ncol=min(len(handles), 6))
-    figure.tight_layout(rect=(0, 0.45 / figure.get_size_inches()[1], 1, 1))
-    figure.savefig(path, format="svg", metadata={"Date": None})
-    plt.close(figure)
+    width, height = figure.get_size_inches()
+    columns = max(1, min(len(handles), int(12 * width / (8 + max(map(len, handles))))))
+    lines = -(-len(handles) // columns)
+    figure.legend(handles.values(), handles.keys(), loc="lower center", ncol=columns)
+    figure.tight_layout(rect=(0, (0.25 + 0.2 * lines) / height, 1, 1))
+    save(figure, path)
 
 
 def powers(axis, values):
-    """An axis of sizes or counts: each value is named, unless there are many."""
+    """Makes the axis of sizes or counts logarithmic, with about eight labels."""
     axis.set_xscale("log", base=2)
-    shown = values if len(values) <= 8 else values[::4]
+    apart = (values[-1] / values[0]) ** 0.125
+    shown = values[:1]
+    for value in values:
+        if value >= apart * shown[-1] and value != shown[-1]:
+            shown.append(value)
     axis.set_xticks(shown)
-    axis.set_xticklabels([f"{value >> 20}M" if value >= 1 << 20 else f"{value >> 10}K" if value >= 1 << 10 and
-                          value % 1024 == 0 else str(value) for value in shown])
+    axis.set_xticklabels(
+        [
+            (
+                f"{value >> 20}M"
+                if value >= 1 << 20
+                else f"{value >> 10}K" if value >= 1 << 10 and value % 1024 == 0 else str(value)
+            )
+            for value in shown
+        ]
+    )
     axis.minorticks_off()
 
 
 def logarithmic(axis):
-    """A vertical axis of times, with enough numbers however short it is."""
+    """Makes the vertical axis of times logarithmic, with enough labels for a short one."""
     axis.set_yscale("log")
     low, high = axis.get_ylim()
     axis.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
     axis.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.yaxis.set_minor_formatter(ticker.NullFormatter())
+    axis.yaxis.set_minor_locator(ticker.NullLocator())
 
 
-def curves(axis, rows, names, x, **more):
+def curves(axis, rows, names, x, most=32):
+    """Draws one line for each heap, of at most `most` points."""
     for name in names:
         points = sorted((row[x], row["median"]) for row in rows if row["heap"] == name)
+        step = -(-len(points) // most)
         if points:
-            axis.plot(*zip(*points), label=more.get("suffix", "{}").format(name), **{**style(name),
-                                                                   "linestyle": more.get("line", "-")})
+            axis.plot(*zip(*points[::step]), label=name, **style(name))
 
 
-def uniform(results, folder):
-    drawn = []
-    for state in ("fresh", "aged"):
-        rows = [row for row in results if row["suite"] == "uniform" and row.get("state") == state and "bytes" in row]
-        if not rows:
-            continue
-        if state == "fresh":
-            rows += [row for row in results if row["suite"] == "host" and row.get("of") == "uniform"]
-        names, counts = names_of(rows), ordered(row["work_items"] for row in rows)
-        figure, axes = panels(2, len(counts), 2.6)
-        for column, n in enumerate(counts):
-            for line, metric in enumerate(("malloc", "free")):
-                axis = axes[line][column]
-                here = [row for row in rows if row["work_items"] == n and row["metric"] == metric]
-                curves(axis, here, names, "bytes")
-                logarithmic(axis)
-                powers(axis, ordered(row["bytes"] for row in here))
-                axis.set_title(f"{metric}, {words(n)} work-items")
-                axis.set_xlabel("bytes")
-                axis.set_ylabel("ms")
-        name = f"uniform_{state}.svg"
-        finish(figure, axes, os.path.join(folder, name))
-        drawn.append((name, f"time of malloc and free by size, {'on a fresh heap' if state == 'fresh' else 'aged'}"))
-    return drawn
-
-
-def bars(axis, groups, names, value):
-    width = 0.8 / max(len(names), 1)
-    for at, name in enumerate(names):
-        heights = [value(group, name) for group in groups]
-        axis.bar([i + (at - (len(names) - 1) / 2) * width for i in range(len(groups))],
-                 [height if height is not None else 0 for height in heights], width, label=name,
-                 color=COLOURS[place(name) % len(COLOURS)])
-    axis.set_xticks(range(len(groups)))
-
-
-def median(rows, **wanted):
-    for row in rows:
-        if all(row.get(name) == value for name, value in wanted.items()):
-            return row["median"]
-    return None
-
-
-def mixed(results, folder):
-    rows = [row for row in results if row["suite"] == "mixed" or row.get("of") == "mixed"]
-    rows = [row for row in rows if "bytes" in row]
+def uniform(results, path):
+    """Times by size, for the number of work-items with the most sizes."""
+    rows = [
+        row
+        for row in results
+        if row["suite"] == "uniform" and row.get("state") and row["metric"] in ("malloc", "free")
+    ]
     if not rows:
-        return []
+        return None
+    sizes_of = {
+        n: len({row["bytes"] for row in rows if row["work_items"] == n})
+        for n in ordered(row["work_items"] for row in rows)
+    }
+    n = max(sizes_of, key=lambda n: (sizes_of[n], n))
+    rows = [row for row in rows if row["work_items"] == n]
+    states = [state for state in ("fresh", "aged") if any(row["state"] == state for row in rows)]
     names = names_of(rows)
-    groups = list(dict.fromkeys((row["work_items"], row["bytes"]) for row in rows))
-    figure, axes = panels(1, 2, 4.6)
-    for axis, metric in zip(axes[0], ("malloc", "free")):
-        bars(axis, groups, names, lambda group, name: median(rows, work_items=group[0], bytes=group[1], heap=name,
-                                                             metric=metric))
-        axis.set_xticklabels([f"{words(n)}\n{size} B" for n, size in groups])
-        logarithmic(axis)
-        axis.set_ylabel("ms")
-        axis.set_title(metric)
-    finish(figure, axes, os.path.join(folder, "mixed.svg"))
-    return [("mixed.svg", "time of malloc and free of random sizes")]
+    figure, axes = panels(1, 2 * len(states), 2.6)
+    panel = iter(axes[0])
+    for metric in ("malloc", "free"):
+        for state in states:
+            axis = next(panel)
+            here = [row for row in rows if row["metric"] == metric and row["state"] == state]
+            curves(axis, here, names, "bytes")
+            logarithmic(axis)
+            powers(axis, ordered(row["bytes"] for row in here))
+            axis.set_title(f"{metric}, {state} heap")
+            axis.set_xlabel("bytes")
+            axis.set_ylabel("ms")
+    finish(figure, axes, path)
+    return f"time of malloc and free by size, {words(n)} work-items"
 
 
-def churn(results, folder):
-    rows = [row for row in results if (row["suite"] == "churn" or row.get("of") == "churn") and "variance" in row]
+def scaling(results, path):
+    rows = [row for row in results if row["suite"] == "scaling" and "bytes" in row]
     if not rows:
-        return []
-    names, kinds = names_of(rows), list(dict.fromkeys(row["variance"] for row in rows))
-    figure, axes = panels(1, len(kinds), 2.6)
-    for axis, kind in zip(axes[0], kinds):
-        here = [row for row in rows if row["variance"] == kind]
+        return None
+    names, sizes = names_of(rows), ordered(row["bytes"] for row in rows)
+    figure, axes = panels(1, len(sizes), 4.2)
+    for axis, size in zip(axes[0], sizes):
+        here = [row for row in rows if row["bytes"] == size and row["metric"] == "malloc"]
         curves(axis, here, names, "work_items")
         powers(axis, ordered(row["work_items"] for row in here))
         logarithmic(axis)
-        axis.set_title(f"variance: {kind}")
-        axis.set_xlabel("work-items")
-        axis.set_ylabel("ns a pair")
-    finish(figure, axes, os.path.join(folder, "churn.svg"))
-    return [("churn.svg", "nanoseconds a pair of malloc and free")]
-
-
-def scaling(results, folder):
-    rows = [row for row in results if row["suite"] == "scaling" and "bytes" in row]
-    if not rows:
-        return []
-    names, sizes = names_of(rows), ordered(row["bytes"] for row in rows)
-    figure, axes = panels(1, len(sizes), 4.2, 3.2)
-    for axis, size in zip(axes[0], sizes):
-        here = [row for row in rows if row["bytes"] == size]
-        curves(axis, [row for row in here if row["metric"] == "malloc"], names, "work_items", suffix="{}: malloc")
-        curves(axis, [row for row in here if row["metric"] == "free"], names, "work_items", suffix="{}: free", line=":")
-        powers(axis, ordered(row["work_items"] for row in here))
-        logarithmic(axis)
-        axis.set_title(f"{size} B")
+        axis.set_title(f"malloc of {size} B")
         axis.set_xlabel("work-items")
         axis.set_ylabel("ms")
-    finish(figure, axes, os.path.join(folder, "scaling.svg"))
-    return [("scaling.svg", "time of malloc and free by number of work-items")]
+    finish(figure, axes, path)
+    return "time of malloc by number of work-items"
 
 
-def fill(results, folder):
-    rows = [row for row in results if row["suite"] == "fill" and row["metric"] in ("served", "again_served")]
-    if not rows:
-        return []
-    names, sizes = names_of(rows), ordered(row["bytes"] for row in rows)
-    figure, axes = panels(1, 2, 4.2)
-    for axis, metric, title in zip(axes[0], ("served", "again_served"), ("filled", "freed and filled again")):
-        bars(axis, sizes, names, lambda size, name: median(rows, bytes=size, heap=name, metric=metric))
-        axis.set_xticklabels([str(size) for size in sizes])
-        axis.set_ylim(0, 1.05)
-        axis.set_title(title)
-        axis.set_xlabel("bytes")
-        axis.set_ylabel("bytes served / bytes of the heap")
-    finish(figure, axes, os.path.join(folder, "fill.svg"))
-    return [("fill.svg", "share of the heap that is served")]
-
-
-def steady(results, folder):
+def steady(results, path):
+    """Fragmentation for the load with the widest range of sizes, and of a heap that fills up."""
     rows = [row for row in results if row["suite"] == "steady" and "kernel" in row]
-    drawn = []
-    loads = list(dict.fromkeys((row["p_alloc"], row["p_free"], row["bytes"]) for row in rows if row["p_free"] != 0))
-    names = names_of(rows)
-    if loads:
-        figure, axes = panels(2, len(loads), 2.4, 2.4)
-        for column, load in enumerate(loads):
-            for axis, metric in zip(axes[:, column], ("internal_fragmentation", "external_fragmentation")):
-                curves(axis, [row for row in rows if (row["p_alloc"], row["p_free"], row["bytes"]) == load and
-                              row["metric"] == metric], names, "kernel")
-                axis.set_ylim(-0.02, 1.02)
-                axis.set_title(f"p {load[0]}/{load[1]}, {load[2]} B", fontsize=8)
-                axis.set_xlabel("kernels")
-                axis.set_ylabel(metric.split("_")[0])
-        finish(figure, axes, os.path.join(folder, "steady.svg"))
-        drawn.append(("steady.svg", "internal and external fragmentation over the kernels"))
+    mixed = [row for row in rows if row["bytes"] == "64..960"]
     up = [row for row in rows if row["p_free"] == 0]
-    if up:
-        figure, axes = panels(1, 4, 2.6)
-        for axis, metric, unit in zip(axes[0], ("kernel_time", "used", "internal_fragmentation",
-                                                "external_fragmentation"), ("ms", "share", "share", "share")):
-            curves(axis, [row for row in up if row["metric"] == metric], names, "kernel")
-            axis.set_title(metric.replace("_", " "))
-            axis.set_xlabel("kernels")
-            axis.set_ylabel(unit)
-        finish(figure, axes, os.path.join(folder, "fill_up.svg"))
-        drawn.append(("fill_up.svg", "a heap that fills up: time, use and fragmentation over the kernels"))
-    return drawn
+    names = names_of(rows)
+    drawn = [
+        (part, metric, title)
+        for part, metric, title in (
+            (mixed, "internal_fragmentation", "64..960 B: internal"),
+            (mixed, "external_fragmentation", "64..960 B: external"),
+            (up, "used", "filling up: in use"),
+            (up, "internal_fragmentation", "filling up: internal"),
+        )
+        if any(row["metric"] == metric for row in part)
+    ]
+    if not drawn:
+        return None
+    figure, axes = panels(1, len(drawn), 2.6)
+    for axis, (part, metric, title) in zip(axes[0], drawn):
+        here = [row for row in part if row["metric"] == metric]
+        curves(axis, here, names, "kernel", most=20)
+        axis.set_ylim(-0.02, 1.02)
+        axis.set_title(title)
+        axis.set_xlabel("kernels")
+    finish(figure, axes, path)
+    return "fragmentation over the kernels, and a heap that fills up"
 
 
-def sparse(results, folder):
+def sparse(results, path):
     rows = [row for row in results if row["suite"] == "sparse" and "share" in row]
     if not rows:
-        return []
-    names, states, sizes = (names_of(rows), list(dict.fromkeys(row["state"] for row in rows)),
-                            list(dict.fromkeys(row["bytes"] for row in rows)))
-    figure, axes = panels(len(states), len(sizes), 3.6)
-    for line, state in zip(axes, states):
-        for axis, size in zip(line, sizes):
-            here = [row for row in rows if row["state"] == state and row["bytes"] == size]
-            shares = list(dict.fromkeys(row["share"] for row in here))
-            bars(axis, shares, names, lambda share, name: median(here, share=share, heap=name))
-            axis.set_xticklabels(shares)
-            logarithmic(axis)
-            axis.set_title(f"{size} B, {state} heap")
-            axis.set_xlabel("share of the work-items that take a block")
-            axis.set_ylabel("ms a kernel")
-    finish(figure, axes, os.path.join(folder, "sparse.svg"))
-    return [("sparse.svg", "time of a kernel in which a share of the work-items takes blocks and frees earlier ones")]
-
-
-def adjacency(results, folder):
-    rows = [row for row in results if row["suite"] == "adjacency" and "sources" in row]
-    if not rows:
-        return []
-    names, kinds = names_of(rows), list(dict.fromkeys((row["sources"], row["by"]) for row in rows))
-    metrics = ("insert_total", "grow_total", "delete_total", "shrink_total")
-    figure, axes = panels(1, len(kinds), 3)
-    for axis, (sources, by) in zip(axes[0], kinds):
-        bars(axis, metrics, names, lambda metric, name: median(rows, sources=sources, by=by, metric=metric, heap=name))
-        axis.set_xticklabels([metric.removesuffix("_total") for metric in metrics])
-        axis.set_title(f"{sources}, by {by}")
-        axis.set_ylabel("ms, all batches")
-    finish(figure, axes, os.path.join(folder, "adjacency.svg"))
-    return [("adjacency.svg", "time of all batches of insertions and deletions, and of their kernels that use the heap")]
-
-
-def compile_times(results, folder):
-    rows = [row for row in results if row["suite"] == "compile" and row["metric"] == "build_and_launch"]
-    if not rows:
-        return []
-    names, flavours = names_of(rows), ordered(row["debug"] for row in rows)
-    figure, axes = panels(1, len(flavours), 4.2)
-    for axis, debug in zip(axes[0], flavours):
-        here = [row for row in rows if row["debug"] == debug]
-        programs = list(dict.fromkeys(row["program"] for row in here))
-        bars(axis, programs, names, lambda program, name: median(here, program=program, heap=name))
-        axis.set_xticklabels([program.replace(", ", "\n") for program in programs])
+        return None
+    names, kinds = names_of(rows), list(dict.fromkeys((row["bytes"], row["state"]) for row in rows))
+    figure, axes = panels(1, len(kinds), 2.6)
+    for axis, (size, state) in zip(axes[0], kinds):
+        here = [row for row in rows if row["state"] == state and row["bytes"] == size]
+        shares = list(dict.fromkeys(row["share"] for row in here))
+        for name in names:
+            figures = {row["share"]: row["median"] for row in here if row["heap"] == name}
+            at = [share for share in shares if share in figures]
+            axis.plot(
+                [shares.index(share) for share in at],
+                [figures[share] for share in at],
+                label=name,
+                **style(name),
+            )
+        axis.set_xticks(range(len(shares)), shares)
         logarithmic(axis)
-        axis.set_title(f"KMA_DEBUG {debug}")
-        axis.set_ylabel("ms")
-    finish(figure, axes, os.path.join(folder, "compile.svg"))
-    return [("compile.svg", "time to build a program and launch it for the first time")]
+        axis.set_title(f"{size} B, {state} heap")
+        axis.set_xlabel("lanes that take a block")
+        axis.set_ylabel("ms a kernel")
+    finish(figure, axes, path)
+    return "time of a kernel by the share of lanes that take a block"
 
 
-def lists(results, folder):
-    rows = [row for row in results if row["suite"] == "lists" and "bytes" in row]
+def lists(results, path):
+    ways = ("malloc", "arena", "grow_local", "grow_local_with_room")
+    rows = [
+        row
+        for row in results
+        if row["suite"] == "lists" and row.get("bytes") == 4 and row["metric"] in ways
+    ]
     if not rows:
-        return []
-    names, sizes = names_of(rows), ordered(row["bytes"] for row in rows)
-    ways = ("malloc", "arena", "arena_with_room", "grow_local", "grow_local_with_room", "grow_max")
-    figure, axes = panels(len(sizes), len(ways), 2.6)
-    for line, size in enumerate(sizes):
-        for axis, way in zip(axes[line], ways):
-            here = [row for row in rows if row["bytes"] == size and row["metric"] == way]
-            curves(axis, here, names, "work_items")
-            logarithmic(axis)
-            powers(axis, ordered(row["work_items"] for row in here))
-            axis.set_title(f"{way.replace('_', ' ')}, {size} B")
-            axis.set_xlabel("work-items")
-            axis.set_ylabel("ms")
-        low, high = min(axis.get_ylim()[0] for axis in axes[line]), max(axis.get_ylim()[1] for axis in axes[line])
-        for axis in axes[line]:
-            axis.set_ylim(low, high)  # so that ways can be compared
-    finish(figure, axes, os.path.join(folder, "lists.svg"))
-    return [("lists.svg", "time to make ten objects for each work-item, by number of work-items (thesis, figures 6.3 to 6.5)"),
-            *lists_order(rows, names, folder)]
-
-
-def lists_order(rows, names, folder):
-    orders = {"read_side_by_side": "each work-item's\nside by side", "read_interleaved": "neighbours'\nside by side"}
-    lines = list(dict.fromkeys((row["work_items"], row["bytes"]) for row in rows if row["metric"] in orders))
-    if not lines:
-        return []
-    figure, axes = panels(1, len(lines), 2.2)
-    for axis, (n, size) in zip(axes[0], lines):
-        bars(axis, list(orders), names, lambda metric, name: median(rows, work_items=n, bytes=size, heap=name, metric=metric))
-        axis.set_xticklabels(orders.values())
-        axis.set_title(f"{words(n)} work-items, {size} B", fontsize=8)
-        axis.set_ylabel("ms")
-    finish(figure, axes, os.path.join(folder, "lists_order.svg"))
-    return [("lists_order.svg", "time to read them, by the order in which they lie (thesis, figures 5.4 to 5.7)")]
-
-
-def objects(results, folder):
-    rows = [dict(row, figure=row["median"] * 1e6 / (row["work_items"] * row["each"])) for row in results
-            if row["suite"] == "objects" and "each" in row]
-    if not rows:
-        return []
+        return None
     names = names_of(rows)
+    figure, axes = panels(1, len(ways), 2.6)
+    for axis, way in zip(axes[0], ways):
+        here = [row for row in rows if row["metric"] == way]
+        curves(axis, here, names, "work_items")
+        logarithmic(axis)
+        powers(axis, ordered(row["work_items"] for row in here))
+        axis.set_title(way.replace("_", " "))
+        axis.set_xlabel("work-items")
+        axis.set_ylabel("ms")
+    low, high = min(axis.get_ylim()[0] for axis in axes[0]), max(
+        axis.get_ylim()[1] for axis in axes[0]
+    )
+    for axis in axes[0]:
+        axis.set_ylim(low, high)  # one scale for all ways
+    finish(figure, axes, path)
+    return "time to make ten objects of 4 bytes for each work-item (thesis, figures 6.3 to 6.5)"
+
+
+def objects(results, path):
+    rows = [
+        dict(row, median=row["median"] * 1e6 / (row["work_items"] * row["each"]))
+        for row in results
+        if row["suite"] == "objects" and "each" in row
+    ]
+    if not rows:
+        return None
     figure, axes = panels(1, 2, 3.2)
     for axis, metric in zip(axes[0], ("new", "delete")):
-        here = [dict(row, median=row["figure"], min=row["min"] * row["figure"] / row["median"],
-                     max=row["max"] * row["figure"] / row["median"]) for row in rows if row["metric"] == metric]
-        curves(axis, here, names, "each")
+        here = [row for row in rows if row["metric"] == metric]
+        curves(axis, here, names_of(rows), "each")
         logarithmic(axis)
         powers(axis, ordered(row["each"] for row in here))
         axis.set_title(metric)
         axis.set_xlabel("objects for each work-item")
         axis.set_ylabel("ns an object")
-    finish(figure, axes, os.path.join(folder, "objects.svg"))
-    return [("objects.svg", "time of an object of 64 bytes, by how many each of the work-items creates (paper, figures 12(d) and 13(a))")]
+    finish(figure, axes, path)
+    return (
+        "time of an object of 64 bytes, by the number of objects for each work-item "
+        "(DynaSOAr, figures 12(d) and 13(a))"
+    )
 
 
-def compact(results, folder):
-    """How many times as fast steps are with more work-items as with one."""
-    rows = [row for row in results if row["suite"] == "compact" and row.get("work_items", 0) > 0 and "references" in row]
+def compact(results, path):
+    """The speed-up of each step relative to one work-item."""
+    rows = [
+        row
+        for row in results
+        if row["suite"] == "compact" and row.get("work_items", 0) > 0 and "references" in row
+    ]
     steps = list(dict.fromkeys(row["metric"] for row in rows))
     alone = {row["metric"]: row["median"] for row in rows if row["work_items"] == 1}
     if not alone:
-        return []
+        return None
     figure, axes = panels(1, 1, 5.2, 3.2)
     axis = axes[0][0]
     for at, step in enumerate(steps):
-        points = sorted((row["work_items"], alone[step] / row["median"]) for row in rows if row["metric"] == step)
-        axis.plot(*zip(*points), label=step, color=COLOURS[at % len(COLOURS)], marker=MARKERS[at % len(MARKERS)],
-                  markersize=3.5, linewidth=1.2)
+        points = sorted(
+            (row["work_items"], alone[step] / row["median"])
+            for row in rows
+            if row["metric"] == step
+        )
+        axis.plot(
+            *zip(*points),
+            label=step,
+            color=COLOURS[at % len(COLOURS)],
+            marker=MARKERS[at % len(MARKERS)],
+            markersize=3.5,
+            linewidth=1.2,
+        )
     logarithmic(axis)
     powers(axis, ordered(row["work_items"] for row in rows))
     axis.set_xlabel("work-items")
     axis.set_ylabel("times as fast as one work-item")
-    finish(figure, axes, os.path.join(folder, "compact.svg"))
-    return [("compact.svg", "speed-up of a compaction and its steps over one work-item")]
+    finish(figure, axes, path)
+    return "speed-up of a compaction and its steps over one work-item"
 
 
-def compared(suite, metrics, title):
-    def draw(results, folder):
-        rows = [row for row in results if row["suite"] == suite and row["metric"] in metrics]
-        if not rows:
-            return []
-        names = names_of(rows)
-        lines = list(dict.fromkeys((row["work_items"], row["bytes"]) for row in rows))
-        figure, axes = panels(1, len(lines), max(2.6, 5.2 / len(lines)))
-        for axis, line in zip(axes[0], lines):
-            bars(axis, metrics, names, lambda metric, name: median(rows, work_items=line[0], bytes=line[1], heap=name,
-                                                                   metric=metric))
-            axis.set_xticklabels([metric.replace("_", "\n") for metric in metrics])
-            axis.set_title(f"{words(line[0])} work-items, {line[1]} B", fontsize=8)
-            axis.set_ylabel("ms")
-        finish(figure, axes, os.path.join(folder, f"{suite}.svg"))
-        return [(f"{suite}.svg", title)]
-    return draw
+DRAW = {
+    "uniform": uniform,
+    "scaling": scaling,
+    "steady": steady,
+    "sparse": sparse,
+    "lists": lists,
+    "objects": objects,
+    "compact": compact,
+}
 
 
 def draw_all(results, folder):
-    """Draws them, and returns which there are of each suite, with what they show."""
-    draw = {"uniform": uniform, "mixed": mixed, "churn": churn, "scaling": scaling, "fill": fill, "steady": steady,
-            "access": compared("access", ("write", "write_array", "read", "read_array"),
-                               "time to write and read blocks, and a plain array"),
-            "workgen": compared("workgen", ("malloc", "two_passes"), "time to make output of random sizes"),
-            "sparse": sparse, "adjacency": adjacency, "lists": lists, "compile": compile_times, "objects": objects,
-            "compact": compact}
+    """Draws SUITE.svg for each suite with curves. Returns each suite's files and titles."""
+    ALL_NAMES[:] = dict.fromkeys(
+        [row["heap"] for row in results if row["suite"] != "host"]
+        + [row["heap"] for row in results]
+    )
     measured = {row["suite"] for row in results if row["metric"] != "empty_kernel"}
-    ALL_NAMES[:] = dict.fromkeys([row["heap"] for row in results if row["suite"] != "host"] +
-                                 [row["heap"] for row in results])
-    return {suite: drawn for suite, function in draw.items()
-            if suite in measured and (drawn := function(results, folder))}
+    drawn = {}
+    for suite, function in DRAW.items():
+        if suite in measured and (title := function(results, os.path.join(folder, f"{suite}.svg"))):
+            drawn[suite] = [(f"{suite}.svg", title)]
+    return drawn

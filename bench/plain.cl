@@ -1,4 +1,4 @@
-// The battery's work without a heap: what the suites prepare, and what they compare with.
+// The battery's kernels without a heap: preparation, and work to compare with.
 #include "kma/platform/bits.cl"
 #include "paint.cl"
 
@@ -12,7 +12,7 @@ kernel void fill_sizes(global uint *sizes, uint low, uint span)
     sizes[get_global_id(0)] = bench_size((uint)get_global_id(0), low, span);
 }
 
-// A plain array of 64-byte elements, as write_blocks and read_blocks have it in blocks.
+// A plain array of 64-byte elements, to compare with write_blocks and read_blocks.
 kernel void write_array(global uint *array)
 {
     const uint me = (uint)get_global_id(0);
@@ -29,13 +29,14 @@ kernel void read_array(global const uint *array, global uint *sums)
     sums[me] = sum;
 }
 
-// Work generation in two passes. First each work-item says how much it will make, in words, ...
+// Work generation in two passes. First each work-item counts the words of its output, ...
 kernel void count_output(global uint *words, uint low, uint span)
 {
     words[get_global_id(0)] = (bench_size((uint)get_global_id(0), low, span) + 3) / 4;
 }
 
-// ... then come prefix sums, within work-groups of 256 and over their totals (by one group), ...
+// ... then prefix sums are computed, within work-groups of 256 and over their totals (by one
+// group), ...
 static inline uint bench_scan(local uint *sums, uint me, uint value)
 {
     sums[me] = value;
@@ -78,7 +79,7 @@ kernel void scan_totals(global uint *totals, uint groups)
         totals[groups] = sums[255];
 }
 
-// ... and each makes its output at its place in a buffer that is exactly large enough.
+// ... and each writes its output at its offset in a buffer of exactly the right size.
 kernel void write_output(global uint *output, global const uint *words, global const uint *totals,
                          uint low, uint span)
 {

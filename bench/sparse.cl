@@ -1,10 +1,12 @@
-// The kernel of the suite `sparse`: stray lanes take a block each, and free it two kernels later.
+// The kernel of the suite `sparse`: random lanes allocate a block each, and free it two kernels
+// later.
 #include "kma/kma.cl"
 #include "paint.cl"
 
-// Kernel number `turn`. A work-item takes a block with the chance of `take_below` in 2^32, then
-// frees the one that it took two kernels before. Block and size are in slot turn % 2 * work-items +
-// me. Of each block the first `painted` bytes are written at malloc, and looked at before the free.
+// Kernel number `turn`. A work-item allocates a block with probability `take_below` / 2^32, then
+// frees the one that it allocated two kernels before. Block and size are in slot turn % 2 *
+// work-items + me. The first `painted` bytes of each block are written after malloc and checked
+// before the free.
 kernel void sparse(global kma_heap *heap, ulong heap_bytes, global kma_ref *refs,
                    global uint *sizes, uint turn, uint take_below, uint low, uint span,
                    uint painted, volatile global uint *counts)

@@ -1,4 +1,4 @@
-// What is told of several rounds of the same work.
+// Statistics of several rounds of the same work.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ struct Statistics {
     double cv = 0;
 };
 
-/// Of any number of samples but none.
+/// Computes the statistics; `samples` must not be empty.
 Statistics statistics(std::vector<double> samples);
 
 /// Each sample times `factor`.

@@ -1,4 +1,4 @@
-// The suites: each a function of its own file in suites/ that measures one kind of heap.
+// The suites: each is a function in a file of suites/ that measures one kind of heap.
 #pragma once
 
 #include "bench.hpp"
@@ -18,19 +18,19 @@ void access(Bench &bench);
 void workgen(Bench &bench);
 void adjacency(Bench &bench);
 void lists(Bench &bench);
-void objects(Bench &bench); ///< the object store, in a world of its own; no heap takes part
-void defragment(Bench &bench); ///< the same
+void objects(Bench &bench);    ///< the object store, in a world of its own; uses no heap
+void defragment(Bench &bench); ///< object-store defragmentation; uses no heap
 void collect(Bench &bench);    ///< a collector, in a heap of its own
 void compact(Bench &bench);    ///< its compaction
 void init(Bench &bench);
 void registers(Bench &bench);
 void compile(Bench &bench);
-void host(Bench &bench); ///< what a CPU's own allocators do; no heap takes part
+void host(Bench &bench); ///< a CPU's allocators; uses no heap
 
 struct Suite {
     const char *name;
     void (*run)(Bench &bench);
-    bool once = false; ///< not for each heap
+    bool once = false; ///< runs once, not for each heap
 };
 
 constexpr Suite all_suites[] = {

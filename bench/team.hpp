@@ -1,4 +1,4 @@
-// Threads that do a piece of work together, as the compute units of a CPU device do.
+// Threads that share a piece of work, like the compute units of a CPU device.
 #pragma once
 
 #include <barrier>
@@ -15,16 +15,18 @@ public:
     Team &operator=(const Team &) = delete;
     ~Team();
 
-    /// `work(begin, end)` by each thread for its part of 0 to n - 1; returns the milliseconds that
-    /// it took together.
+    /// Each thread calls `work(begin, end)` for its part of [0, n). Returns the milliseconds of the
+    /// whole.
     double run(std::size_t n, const std::function<void(std::size_t, std::size_t)> &work);
 
 private:
-    // Counts the threads only once all have been made, which is before the first run.
+    // A thread's loop. Reads the number of threads only after all were made, which is before the
+    // first run.
     void live(std::size_t index);
 
-    std::barrier<> barrier_; // all threads and the caller, at begin and end of each piece
-    const std::function<void(std::size_t, std::size_t)> *work_ = nullptr; // none: it is over
+    // all threads and the caller, at the start and end of each piece of work
+    std::barrier<> barrier_;
+    const std::function<void(std::size_t, std::size_t)> *work_ = nullptr; // null: the threads end
     std::size_t n_ = 0;
     std::vector<std::thread> threads_;
 };

@@ -1,7 +1,8 @@
 # kma_embed(TARGET FUNCTION NAMESPACE::NAME BASE DIR FILES file…)
 #
-# Adds to TARGET a source that defines `const std::vector<kma::Source> &NAMESPACE::NAME()`: each file's exact bytes,
-# named by its path from DIR. Made again whenever a file changes.
+# Adds to TARGET a generated source that defines `const std::vector<kma::Source>
+# &NAMESPACE::NAME()`: each file's exact bytes, named by its path from DIR. It is regenerated when a
+# file changes.
 function(kma_embed target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FUNCTION;BASE" "FILES")
   set(script ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embed.cmake)
@@ -13,6 +14,7 @@ function(kma_embed target)
     DEPENDS ${arg_FILES} ${script}
     COMMENT "Embedding OpenCL sources into ${target}"
     VERBATIM)
-  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON) # so that it can be linked by itself
+  # it must be linkable by itself
+  set_source_files_properties(${output} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_sources(${target} PRIVATE ${output})
 endfunction()

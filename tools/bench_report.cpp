@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "bench_table.hpp"
 #include "table.hpp"
 
 namespace tool {
@@ -24,20 +25,6 @@ std::string now()
     char text[sizeof "2026-11-22T14:03:00Z"];
     std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
     return text;
-}
-
-// Three or four digits that count: 0.0301, 12.34, 1234.
-std::string short_number(double value)
-{
-    std::ostringstream text;
-    text.precision(4);
-    text << value;
-    return text.str();
-}
-
-const char *verdict(const bench::Row &row)
-{
-    return !row.verified ? "" : *row.verified ? "yes" : "NO";
 }
 
 ordered_json row_json(const bench::Row &row)
@@ -67,39 +54,8 @@ std::string quoted(const ordered_json &value)
     return text.find_first_of(",\"") == std::string::npos ? text : value.dump();
 }
 
-std::string suite_table(const std::vector<bench::Row> &rows, const std::string &suite)
-{
-    std::vector<std::vector<std::string>> lines = {{"heap", "line", "metric", "median", "unit",
-                                                    "min", "max", "cv %", "rounds", "NULLs",
-                                                    "verified"}};
-    for (const bench::Row &row : rows)
-        if (row.suite == suite)
-            lines.push_back({row.heap, bench::in_words(row.parameters), row.metric,
-                             short_number(row.figure.median), row.unit,
-                             short_number(row.figure.min), short_number(row.figure.max),
-                             short_number(row.figure.cv * 100), std::to_string(row.rounds),
-                             std::to_string(row.nulls), verdict(row)});
-    return lines.size() > 1 ? suite + "\n" + table(lines, 3) + "\n" : "";
-}
-
-// The first that are wrong, and how many more.
-std::string failures(const std::vector<bench::Row> &rows)
-{
-    constexpr std::size_t most = 20;
-    std::ostringstream text;
-    std::size_t count = 0;
-    for (const bench::Row &row : rows)
-        if (!row.verified.value_or(true) && count++ < most)
-            text << "FAILED: " << row.suite << ", " << row.heap << ", "
-                 << bench::in_words(row.parameters) << ", " << row.metric
-                 << ": contents or blocks are not as they must be\n";
-    if (count > most)
-        text << "FAILED: and " << count - most << " more\n";
-    return text.str();
-}
-
-// Switches off the caches of built programs that NVIDIA's driver and PoCL have, unless the
-// environment says otherwise. Drivers read this once, when they are loaded.
+// Switches off the program caches of NVIDIA's driver and PoCL, unless the environment sets them.
+// Drivers read this once, when they are loaded.
 void switch_caches_off()
 {
     setenv("CUDA_CACHE_DISABLE", "1", 0);
@@ -147,26 +103,26 @@ std::string to_text(const BenchReport &report)
     std::ostringstream text;
     text << "kma " << kma::version() << ": the benchmark battery"
          << (figures.quick ? ", quick" : "") << ", heaps of " << (figures.heap_bytes >> 20)
-         << " MiB, an empty kernel takes " << short_number(figures.empty_kernel_ms) << " ms, on\n\n"
-         << to_text(report.device) << '\n';
+         << " MiB, an empty kernel takes " << figure_text(figures.empty_kernel_ms) << " ms, on\n\n"
+         << to_text(report.device) << '\n'
+         << general_notes(figures)
+         << "Medians; behind each its ratio to the row's best, of the heaps that take memory back "
+            "(not bump).\n\n";
     for (const std::string &suite : bench::suite_names())
-        text << suite_table(figures.rows, suite);
-    for (const std::string &note : figures.notes)
-        text << "note: " << note << '\n';
+        text << suite_text(figures, suite);
     std::uint64_t nulls = 0;
     for (const bench::Row &row : figures.rows)
-        // whose heaps run full
-        if (row.suite != "fill" && row.suite != "steady" && row.suite != "large")
+        if (!runs_full(row.suite))
             nulls += row.nulls;
-    text << failures(figures.rows);
-    text << figures.rows.size() << " figures; NULLs where the heap had room: " << nulls << "; "
+    text << figures.rows.size() << " figures, all of which --json and --csv write; "
+         << "NULLs where the heap had room: " << nulls << "; "
          << (report.passed() ? "all verified" : "FAILED") << '\n';
     return text.str();
 }
 
 std::string to_csv(const BenchReport &report)
 {
-    std::vector<std::string> names; // of all rows' members, parameters behind the heap
+    std::vector<std::string> names; // names of all rows' members, parameters after the heap
     for (const bench::Row &row : report.figures.rows) {
         const ordered_json json = row_json(row);
         for (const auto &[name, value] : json.items())
@@ -200,8 +156,10 @@ void to_json(ordered_json &json, const BenchReport &report)
             {"options", {{"quick", figures.quick}, {"heap_bytes", figures.heap_bytes}}},
             {"command", report.command},
             {"empty_kernel_ms", figures.empty_kernel_ms},
-            {"notes", figures.notes},
+            {"notes", ordered_json::array()},
             {"results", ordered_json::array()}};
+    for (const bench::Note &note : figures.notes)
+        json["notes"].push_back(bench::in_words(note));
     for (const bench::Row &row : figures.rows)
         json["results"].push_back(row_json(row));
 }

@@ -1,5 +1,4 @@
-// `kma bench`: the battery on the device of KMA_DEVICE, and its figures for people and for
-// programs.
+// `kma bench`: runs the battery on the device of KMA_DEVICE; figures as text, JSON and CSV.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,17 +12,17 @@ namespace tool {
 
 struct BenchReport {
     DeviceFacts device;
-    std::string date;    ///< of its begin, such as 2026-11-22T14:03:00Z
-    std::string command; ///< that made it
+    std::string date;    ///< start time, such as 2026-11-22T14:03:00Z
+    std::string command; ///< command line of the run
     bench::Report figures;
 
     bool passed() const { return figures.passed(); }
 };
 
-/// Runs it, and tells on standard error where it is.
+/// Runs the battery; reports progress on standard error.
 BenchReport run_bench(const bench::Options &options, const std::string &command);
 
-/// Reads "NAME=FILE". Throws kma::Error if there is no such file, or kma has no file NAME.
+/// Parses "NAME=FILE". Throws kma::Error if FILE does not exist, or kma has no file NAME.
 kma::Source replacement(const std::string &text);
 
 std::string to_text(const BenchReport &report);

@@ -1,5 +1,4 @@
-// `kma check`: runs the conformance cases through Catch2 and makes a table of what its reporter
-// collected.
+// `kma check`: runs the conformance cases by Catch2, and tabulates the results of check_reporter.
 #include "check.hpp"
 
 #include <algorithm>
@@ -17,8 +16,8 @@
 namespace tool {
 namespace {
 
-// A failure names the heap in the subject's name among its messages; one that does not counts for
-// all who took part.
+// Whether a failure concerns a kind: its messages name the heap. A failure that names none concerns
+// all.
 bool concerns(const std::string &failure, kma::HeapKind kind)
 {
     bool names_any = false;
@@ -31,7 +30,7 @@ bool concerns(const std::string &failure, kma::HeapKind kind)
     return !names_any;
 }
 
-// "ok", "FAILED", "exempt", "debug only"; "-" for a case that does not ask for kinds.
+// "ok", "FAILED", "exempt", "debug only"; "-" for a case that is not run for each kind.
 std::string verdict(const CaseResult &one, kma::HeapKind kind)
 {
     bool took_part = false;
@@ -51,7 +50,7 @@ std::string verdict(const CaseResult &one, kma::HeapKind kind)
     return failed ? "FAILED" : fast ? "ok" : "debug only";
 }
 
-// A name as Catch2's filters have it, in which these mean something else.
+// Escapes characters that have a meaning in Catch2's filters.
 std::string escaped(const std::string &name)
 {
     std::string text;
@@ -88,17 +87,20 @@ std::string cases_table(const CheckResults &results)
 
 } // namespace
 
-CheckResults run_check(const std::vector<std::string> &names)
+CheckResults run_check(const std::vector<std::string> &names, std::FILE *lines)
 {
     std::string filter;
     for (const std::string &name : names)
         filter += (filter.empty() ? "" : ",") + escaped(name);
     CheckResults results{facts_of(test::device().device()), {}, false};
+    results.device.selected = true;
+    report_cases_to(lines, std::string("kma ") + kma::version() +
+                               ": what every heap must do, on\n\n" + to_text(results.device) +
+                               '\n');
     std::vector<const char *> arguments = {"kma check", "--reporter", check_reporter};
     if (!filter.empty())
         arguments.push_back(filter.c_str());
     const int status = run_catch(static_cast<int>(arguments.size()), arguments.data());
-    results.device.selected = true;
     results.cases = ended_cases();
     if (results.cases.empty())
         throw kma::Error("no case of the conformance suite is named \"" + joined(names, "\", \"") +
@@ -110,9 +112,7 @@ CheckResults run_check(const std::vector<std::string> &names)
 std::string to_text(const CheckResults &results)
 {
     std::ostringstream text;
-    text << "kma " << kma::version() << ": what every heap must do, on\n\n"
-         << to_text(results.device) << '\n'
-         << cases_table(results) << '\n';
+    text << '\n' << cases_table(results) << '\n';
     const auto failed = std::ranges::count_if(
         results.cases, [](const CaseResult &one) { return !one.failures.empty(); });
     for (const CaseResult &one : results.cases)

@@ -1,6 +1,7 @@
-// The conformance suite's results, as a user sends them with a bug report.
+// Results of the conformance suite, to be attached to bug reports.
 #pragma once
 
+#include <cstdio>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -13,7 +14,7 @@ struct CaseResult {
     std::string name;
     std::size_t checks;
     double seconds;
-    std::vector<std::string> failures; ///< each with place, expression, values and who took part
+    std::vector<std::string> failures; ///< each with source line, expression, values and heaps
 };
 
 struct CheckResults {
@@ -22,11 +23,12 @@ struct CheckResults {
     bool passed;
 };
 
-/// Runs all cases of tests/heap/conformance, or those of these `names`, in which * at either end
-/// stands for any text, on the device of KMA_DEVICE. Tells on standard error where it is. Throws
-/// kma::Error if no case has such a name.
-CheckResults run_check(const std::vector<std::string> &names);
+/// Runs all cases of tests/heap/conformance, or those with these `names`, on the device of
+/// KMA_DEVICE; * at either end of a name stands for any text. Writes to `lines` what is tested
+/// where, and a line for each case as it ends. Throws kma::Error if no case has such a name.
+CheckResults run_check(const std::vector<std::string> &names, std::FILE *lines);
 
+/// The table of all cases, failures, remarks and the verdict.
 std::string to_text(const CheckResults &results);
 void to_json(nlohmann::ordered_json &json, const CheckResults &results);
 

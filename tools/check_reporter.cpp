@@ -1,22 +1,35 @@
-// A reporter for Catch2, in the forms of its versions 2 and 3.
-#define CATCH_CONFIG_EXTERNAL_INTERFACES // version 2: reporters in files of their own
+// A reporter for Catch2, versions 2 and 3.
+#define CATCH_CONFIG_EXTERNAL_INTERFACES // version 2: enables reporters in other files
 #include "check_reporter.hpp"
 
 #include <chrono>
 #include <cstdio>
 #include <sstream>
+#include <utility>
 
 #include "catch.hpp"
 
 namespace tool {
 namespace {
 
-constexpr std::size_t kept_failures = 20; // of one case; more say nothing new
+constexpr std::size_t kept_failures = 20; // per case
+constexpr int name_width = 80;
+
+struct CaseLines {
+    std::FILE *file = stderr;
+    std::string head;
+};
+
+CaseLines &case_lines()
+{
+    static CaseLines lines;
+    return lines;
+}
 
 #if CATCH_VERSION_MAJOR == 2
 template <class Derived> using CatchReporter = Catch::StreamingReporterBase<Derived>;
 using Config = const Catch::ReporterConfig &;
-using AssertionAnswer = bool; // whether the messages may go
+using AssertionAnswer = bool; // whether messages may be cleared
 #else
 template <class Derived> using CatchReporter = Catch::StreamingReporterBase;
 using Config = Catch::ReporterConfig &&;
@@ -52,8 +65,10 @@ public:
     void testCaseStarting(const Catch::TestCaseInfo &info) override
     {
         case_ = {info.name, 0, 0, {}};
-        std::fprintf(stderr, "%s ...", info.name.c_str());
-        std::fflush(stderr);
+        CaseLines &lines = case_lines();
+        std::fprintf(lines.file, "%s%-*s", lines.head.c_str(), name_width, info.name.c_str());
+        std::fflush(lines.file);
+        lines.head.clear();
         started_ = std::chrono::steady_clock::now();
     }
 
@@ -79,8 +94,9 @@ public:
         if (failed_ > kept_failures)
             case_.failures.push_back("and " + std::to_string(failed_ - kept_failures) + " more");
         failed_ = 0;
-        std::fprintf(stderr, " %s, %.1f s\n", case_.failures.empty() ? "ok" : "FAILED",
+        std::fprintf(case_lines().file, " %-6s %5.1f s\n", case_.failures.empty() ? "ok" : "FAILED",
                      case_.seconds);
+        std::fflush(case_lines().file);
         ended_cases().push_back(std::move(case_));
     }
 
@@ -93,6 +109,11 @@ private:
 CATCH_REGISTER_REPORTER("kma-check", CheckReporter)
 
 } // namespace
+
+void report_cases_to(std::FILE *lines, std::string head)
+{
+    case_lines() = {lines, std::move(head)};
+}
 
 std::vector<CaseResult> &ended_cases()
 {

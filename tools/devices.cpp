@@ -1,4 +1,4 @@
-// `kma devices`: asks OpenCL, and the device's compiler by a kernel.
+// `kma devices`: queries OpenCL and, by a kernel, the device's compiler.
 #include "devices.hpp"
 
 #include <cstdlib>
@@ -52,8 +52,8 @@ std::string in_gib(std::uint64_t bytes)
     return text.str();
 }
 
-// The device that kma takes by default; none if KMA_DEVICE names none, which the commands that need
-// one will tell.
+// The device that kma uses by default; null if KMA_DEVICE matches none. Commands that need a device
+// report that.
 cl_device_id default_device()
 {
     try {
@@ -78,7 +78,7 @@ DeviceFacts facts_of(const cl::Device &device)
     facts.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
     facts.memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
     facts.max_buffer_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
-    // which OpenCL gives in bits
+    // in bits in OpenCL
     facts.buffer_alignment = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
     facts.svm = false;
     facts.selected = false;
@@ -104,7 +104,7 @@ std::vector<DeviceFacts> all_facts()
 {
     const std::vector<cl::Device> devices = kma::Device::list_all();
     if (devices.empty())
-        kma::Device::select(); // whose error says what to install
+        kma::Device::select(); // throws: its message says what to install
     const cl_device_id selected = default_device();
     std::vector<DeviceFacts> all;
     for (const cl::Device &device : devices) {

@@ -1,4 +1,4 @@
-// What matters to kma of a device, for people and for programs.
+// The properties of devices that matter to kma, as text and JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -12,19 +12,19 @@ namespace tool {
 
 struct DeviceFacts {
     std::string platform, name, type, version, driver;
-    std::vector<std::string> c_versions; ///< of OpenCL C, such as "1.2"
+    std::vector<std::string> c_versions; ///< versions of OpenCL C, such as "1.2"
     unsigned compute_units;
     std::uint64_t memory_bytes, max_buffer_bytes, buffer_alignment; ///< all in bytes
     bool svm;
     std::string obstacle;              ///< why kma cannot run here; empty if it can
-    std::string language_option;       ///< what kma builds with
-    std::optional<kma::CodePath> path; ///< none if there is an obstacle
-    bool selected;                     ///< whether kma takes it where nobody says otherwise
+    std::string language_option;       ///< -cl-std option that kma uses
+    std::optional<kma::CodePath> path; ///< nullopt if there is an obstacle
+    bool selected;                     ///< whether kma uses it by default
 };
 
 DeviceFacts facts_of(const cl::Device &device);
 
-/// Of all devices there are. Throws kma::Error if there is none.
+/// The facts of all devices. Throws kma::Error if there is none.
 std::vector<DeviceFacts> all_facts();
 
 std::string to_text(const DeviceFacts &facts);

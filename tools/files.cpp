@@ -1,4 +1,4 @@
-// `kma cl-dir` and the writing of `kma emit`.
+// `kma cl-dir`, and the output of `kma emit`.
 #include "files.hpp"
 
 #include <fstream>
@@ -8,8 +8,8 @@
 
 namespace tool {
 
-// Found from where the program itself lies, so that an installed tree can be moved; the build tree
-// looks the same.
+// Found relative to the program: an installed tree is relocatable, and the build tree has the same
+// layout.
 std::filesystem::path cl_dir()
 {
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");

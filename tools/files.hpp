@@ -6,8 +6,8 @@
 
 namespace tool {
 
-/// The folder to compile with -I: where this program is installed, or was built. Throws kma::Error
-/// if it is not there.
+/// The folder for -I: that of the installation, or of the build tree. Throws kma::Error if it does
+/// not exist.
 std::filesystem::path cl_dir();
 
 /// Writes `text` to `path`, or to standard output if it is "-". Throws kma::Error if that fails.

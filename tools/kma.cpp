@@ -1,7 +1,7 @@
-// The command-line tool: what devices there are, whether kma works on them, and its device code as
-// files.
+// The command-line tool `kma`: devices, selftest, check, soak, bench, cl-dir and emit.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -53,7 +53,7 @@ int check(const Options &options)
 {
     if (options.scale != 1)
         setenv("KMA_TEST_SCALE", std::to_string(options.scale).c_str(), 1);
-    const CheckResults results = run_check(options.cases);
+    const CheckResults results = run_check(options.cases, options.json ? stderr : stdout);
     if (options.json)
         print(results);
     else
@@ -115,8 +115,9 @@ void describe(CLI::App &app, Options &options, std::function<int()> &run)
     may_be_json(tests);
     tests->add_option("--build-options", options.build_options,
                       "For the device's compiler, such as -DKMA_LANES=1");
-    CLI::App *checks =
-        command("check", "Run the conformance suite of all heaps, and make a table of it", check);
+    CLI::App *checks = command(
+        "check", "Run the conformance suite of all heaps: a line for each case, then a table",
+        check);
     may_be_json(checks);
     checks->add_option("CASES", options.cases,
                        "Only these cases; * at either end stands for any text");
@@ -163,7 +164,7 @@ int main(int argc, char **argv)
     tool::describe(app, options, run);
     try {
         app.parse(argc, argv);
-        // What is below selects by this variable, the conformance suite too.
+        // All later code, also the conformance suite, selects the device by this variable.
         if (!options.device.empty())
             setenv("KMA_DEVICE", options.device.c_str(), 1);
         return run();

@@ -1,4 +1,4 @@
-// What the command line says, and the description of the commands that have many options.
+// The options of the command line, and the description of commands with many options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,13 +11,13 @@
 namespace tool {
 
 struct Options {
-    std::string command; ///< the whole line
+    std::string command; ///< the whole command line
     std::string device;
     std::vector<std::string> cases;
     std::string build_options;
     std::string output = "-";
     std::string heap = name_of(kma::default_heap_kind);
-    std::vector<std::string> heaps; ///< none: all
+    std::vector<std::string> heaps; ///< empty: all
     conformance::SoakOptions soak;
     bench::Options bench;
     std::vector<std::string> replaced; ///< "NAME=FILE"

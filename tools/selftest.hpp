@@ -1,4 +1,4 @@
-// The selftest's results, for people and for programs.
+// The selftest's results, as text and JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,5 +1,4 @@
-// `kma soak`: allocation for as long as one likes, every block verified; its results for people and
-// for programs.
+// `kma soak`: allocates for a given time and verifies every block; results as text and JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,7 +12,7 @@ namespace tool {
 
 struct SoakReport {
     struct Heap {
-        std::string name; ///< kind and flavour
+        std::string name; ///< kind and KMA_DEBUG
         conformance::SoakResult result;
     };
     DeviceFacts device;
@@ -23,8 +22,8 @@ struct SoakReport {
     bool passed() const;
 };
 
-/// Soaks each of `kinds` with KMA_DEBUG=`debug` on the device of KMA_DEVICE, and tells of its
-/// progress on standard error.
+/// Runs the soak test on each of `kinds` with KMA_DEBUG=`debug` on the device of KMA_DEVICE;
+/// reports progress on standard error.
 SoakReport run_soak(const std::vector<kma::HeapKind> &kinds, int debug,
                     const conformance::SoakOptions &options);
 

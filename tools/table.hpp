@@ -1,4 +1,4 @@
-// Texts side by side: in columns, in lists.
+// Formats tables and lists of text.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@ namespace tool {
 
 std::string joined(const std::vector<std::string> &parts, const std::string &between);
 
-/// Lines of cells, each column as wide as its widest cell; columns from `right` on are flush right.
+/// Formats lines of cells, each column as wide as its widest cell; columns from `right` on are
+/// right-aligned.
 std::string table(const std::vector<std::vector<std::string>> &lines,
                   std::size_t right = ~std::size_t{0});
 

@@ -1,5 +1,5 @@
-// access: blocks of 64 bytes, one of each work-item, written and read back as 16 ints, against a
-// plain array of such.
+// access: blocks of 64 bytes, one for each work-item, written and read as 16 ints, compared with a
+// plain array.
 #include "lines.hpp"
 #include "suites.hpp"
 

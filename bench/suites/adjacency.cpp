@@ -1,7 +1,7 @@
 // adjacency: the dynamic graph of the surveys of allocators (Winter and others, PPoPP 2021;
-// Gallatin's paper). Each vertex has an array of neighbours. Ten batches of edges come, and arrays
-// double by malloc, copy and free; then ten batches of edges go, and arrays halve. The same by
-// realloc.
+// Gallatin's paper). Each vertex has an array of neighbours. Ten batches of edges are inserted, and
+// arrays double by malloc, copy and free; then ten batches are deleted, and arrays halve. The same
+// by realloc.
 #include <array>
 #include <bit>
 #include <numeric>
@@ -16,7 +16,7 @@ constexpr cl_uint graph_batches = 10;
 constexpr double mebibyte = 1 << 20;
 
 struct GraphVariant {
-    const char *sources, *by, *resize; // the last one is the kernel's name
+    const char *sources, *by, *resize; // resize: the kernel's name
     cl_uint skewed;
 };
 constexpr GraphVariant graph_variants[] = {{"uniform", "malloc", "resize_arrays", 0},
@@ -24,7 +24,7 @@ constexpr GraphVariant graph_variants[] = {{"uniform", "malloc", "resize_arrays"
                                            {"uniform", "realloc", "realloc_arrays", 0},
                                            {"skewed", "realloc", "realloc_arrays", 1}};
 
-/// Milliseconds of each batch: all of its kernels, and the one that uses the heap.
+/// Milliseconds of each batch: all its kernels, and the kernel that uses the heap.
 struct Batches {
     std::vector<double> all, resize;
 };
@@ -52,8 +52,8 @@ public:
 
     const Parameters &parameters() const { return parameters_; }
 
-    /// Whether the arrays fit half of the heap while they double: two words for each edge, half as
-    /// many once more, and a unit for each vertex.
+    /// Whether the arrays fit into half of the heap while they double: three words for each edge,
+    /// and a unit for each vertex.
     bool fits() const
     {
         const std::size_t units = edges() * 3 / 4 + vertices_;
@@ -83,7 +83,7 @@ public:
 private:
     std::size_t edges() const { return graph_batches * vertices_; }
 
-    // All batches, from the empty graph to the empty graph.
+    // Runs all batches, from the empty graph to the empty graph.
     std::vector<double> round()
     {
         Batches inserted, deleted;
@@ -120,7 +120,7 @@ private:
                                         capacities_, first_of(batch), bits_, variant_.skewed));
     }
 
-    // As many edges of each vertex as this batch inserted.
+    // Deletes as many edges of each vertex as this batch inserted.
     void remove(cl_uint batch, Batches &times)
     {
         const double counted = count(batch, changes_), shrunk = resize(0);
@@ -145,9 +145,9 @@ private:
         return ms;
     }
 
-    // Whether the graph has the edges of batches `first` to `last` - 1, as far as numbers go: which
-    // edges of a vertex these are is the arrays' matter, but each lies in one array, that of its
-    // vertex.
+    // Checks that each vertex has as many edges as batches `first` to `last` - 1 gave it, and that
+    // each edge is in just one array, that of its vertex. Which edges of a vertex are left is not
+    // specified.
     void verify(cl_uint first, cl_uint last)
     {
         const cl::Buffer expected = bench_.array("expected", vertices_);

@@ -1,4 +1,4 @@
-// churn: each work-item takes a block, writes a byte and gives it back, a hundred times in one
+// churn: each work-item allocates a block, writes a byte and frees it, a hundred times in one
 // kernel.
 #include <algorithm>
 #include <numeric>
@@ -17,8 +17,8 @@ void add_pairs(Bench &bench, const std::string &suite, const Parameters &paramet
     const std::uint64_t needed =
         bench.reuses() ? 0 : std::uint64_t{work_items} * turns * 16 + turns * 4000ull;
     if (needed > bench.heap_bytes()) {
-        bench.note(suite, in_words(parameters) + " is left out: without reuse it takes " +
-                              std::to_string(needed >> 20) + " MiB");
+        bench.note(suite, parameters,
+                   "is left out: without reuse it takes " + std::to_string(needed >> 20) + " MiB");
         return;
     }
     const cl::Buffer nulls = bench.array("nulls", work_items);

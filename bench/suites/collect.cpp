@@ -1,5 +1,5 @@
-// collect: a collection of object graphs, marked and swept, by kma's collector in a heap of its
-// own, and on CPUs by the Boehm collector with as many threads, in the same process.
+// collect: mark and sweep of object graphs, by kma's collector in a heap of its own, and on CPUs by
+// the Boehm collector with as many threads, in the same process.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -73,8 +73,8 @@ public:
 
     static std::uint64_t bytes_for(std::uint32_t shift)
     {
-        // Things, and holders or an array of as many references; what the collector takes beside
-        // them.
+        // Bytes of things, of holders or an array for as many references, and of the collector's
+        // tables.
         const std::uint64_t all = (std::uint64_t{2} << shift) * thing_bytes * 2;
         return kma::Heap::bytes_for(kma::HeapOptions{}, all + all / 8);
     }
@@ -101,7 +101,7 @@ public:
     void array()
     {
         line("array", count_, 0, [&] {
-            run("make_array", root_, count_); // first: while so much is free side by side
+            run("make_array", root_, count_); // first, while enough contiguous memory is free
             run("make_things", refs_, count_);
             run("fill_array", root_, refs_, count_);
         });
@@ -119,8 +119,8 @@ private:
         bench_.device().queue().enqueueCopyBuffer(from, to, 0, 0, sizeof(kma::Ref));
     }
 
-    // `step`: of so many things the first survives, all others are garbage; 0: those that nothing
-    // leads to.
+    // `step`: the first of so many things survives, the others are garbage; 0: the unreachable ones
+    // are garbage.
     void line(const char *shape, std::uint32_t things, cl_uint step,
               const std::function<void()> &make)
     {
@@ -152,7 +152,7 @@ private:
     cl::Buffer refs_, others_;
 };
 
-// The same graphs of pointers.
+// The same graphs with pointers, for the Boehm collector.
 class Peer {
 public:
     Peer(Bench &bench, const Boehm &boehm, std::uint32_t shift)
@@ -207,7 +207,7 @@ private:
         const Rounds rounds = bench_.measure([&] {
             *root_ = nullptr;
             boehm_.collect();
-            boehm_.pause(); // the table of things is no root
+            boehm_.pause(); // the table of things must not keep them alive
             for (std::size_t i = 0; i < count; i++) {
                 things_[i] = static_cast<Thing *>(boehm_.make(sizeof(Thing)));
                 things_[i]->number = static_cast<std::uint32_t>(i);
@@ -235,7 +235,7 @@ private:
 
 void collect(Bench &bench)
 {
-    std::uint32_t shift = bench.quick() ? 13 : bench.gpu() ? 23 : 19; // of the objects that live
+    std::uint32_t shift = bench.quick() ? 13 : bench.gpu() ? 23 : 19; // log2 of the living objects
     while (Collect::bytes_for(shift) > bench.heap_bytes() && shift > 10)
         shift--;
     {

@@ -1,5 +1,5 @@
-// compact: a compaction of a heap of which every second object is gone, by its steps, beside the
-// copy of as many bytes as it moved; and with few work-items.
+// compact: the steps of a compaction of a heap in which every second object is garbage, compared
+// with a copy of as many bytes as it moved; and the same with 1, 2, 4 … work-items.
 #include <algorithm>
 
 #include "graphs.hpp"
@@ -38,7 +38,7 @@ public:
             const cl::Buffer counts = bench_.no_counts();
             run("look_at_tiles", root_, count_, cl_uint{is_far}, counts);
             is_right = is_right && bench_.counts().wrong == 0 &&
-                       done.stayed_objects <= 1 && // the array: few are so large
+                       done.stayed_objects <= 1 && // the large array may stay
                        done.moved_objects != 0 && heap_.error_text().empty();
             const double all = done.census_milliseconds + done.move_milliseconds +
                                done.rewrite_milliseconds + done.free_milliseconds;
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    // What the device takes to copy as many bytes from one buffer to another.
+    // Adds the time of copying as many bytes from one buffer to another.
     void copy(std::uint64_t bytes)
     {
         const std::uint64_t own = std::min<std::uint64_t>(bytes, count_ * sizeof(cl_uint));
@@ -84,7 +84,7 @@ void compact(Bench &bench)
         compact.line(false);
         compact.line(true);
     }
-    // One work-item and more of them.
+    // With one work-item and more.
     const std::uint64_t small = bench.quick() ? 4 << 20 : bench.gpu() ? 64 << 20 : 32 << 20;
     for (cl_uint items = 1; items <= (bench.gpu() ? 1u << 16 : 256u);
          items *= items == 1 ? 64 : 4) {

@@ -1,5 +1,5 @@
-// compile: what a program costs before its first result: built, and launched for the first time, by
-// the host's clock. Each program has a number of its own in its code, so no cache has it.
+// compile: the cost of a program until its first result: build and first launch, by the host's
+// clock. Each program contains a unique number, so that no cache has it.
 #include <chrono>
 #include <iterator>
 #include <random>
@@ -14,7 +14,7 @@ using compile_clock = std::chrono::steady_clock;
 struct Calls {
     const char *name;
     bool includes_kma;
-    unsigned pairs; // of malloc and free, each written out
+    unsigned pairs; // calls of malloc and free, not in a loop
 };
 constexpr Calls all_calls[] = {{"empty", false, 0},
                                {"include", true, 0},
@@ -58,7 +58,7 @@ public:
                        .unit = unit,
                        .figure = {}};
         };
-        // Figures vary little, and some take long: --quick has one round.
+        // Figures vary little, and some take long: one round with --quick.
         const Rounds rounds = bench_.quick() ? Rounds{transposed(round(calls)), 0}
                                              : bench_.measure([&] { return round(calls); }, false);
         constexpr const char *metrics[] = {"build_and_launch", "build", "first_launch"};
@@ -108,7 +108,7 @@ private:
         is_right_ =
             is_right_ && heap_.check().empty() && (!bench_.reuses() || heap_.stats().used == 0);
         source_bytes_ = program.program().getInfo<CL_PROGRAM_SOURCE>().size();
-        if (bench_.device().has_extension("cl_nv_compiler_options")) // its binary is PTX
+        if (bench_.device().has_extension("cl_nv_compiler_options")) // the binary is PTX
             ptx_bytes_ = program.program().getInfo<CL_PROGRAM_BINARY_SIZES>().front();
         return {milliseconds(ended - begin), milliseconds(built - begin),
                 milliseconds(ended - built)};

@@ -1,6 +1,6 @@
-// defragment: CompactGpu's microbenchmark (Springer and Masuhara, ISMM 2019). Two classes of
-// objects of 32 bytes, each with a reference to an object of the other; some of a hundred are
-// deleted by chance, and a defragmentation of both leaves 2.2 % of the slots empty at most.
+// defragment: CompactGpu's microbenchmark (Springer and Masuhara, ISMM 2019). Two classes have
+// objects of 32 bytes, each with a reference to an object of the other. A percentage of the objects
+// is deleted at random; a defragmentation of both classes leaves at most 2.2 % of the slots empty.
 #include <algorithm>
 #include <iterator>
 #include <numeric>
@@ -25,7 +25,8 @@ public:
     {
     }
 
-    // Deletes `percent` of a hundred and defragments until `share` of a thousand slots are empty.
+    // Deletes `percent` of each hundred objects, and defragments until at most `share` of a
+    // thousand slots are empty.
     void line(std::uint32_t percent, std::uint32_t share)
     {
         const Parameters parameters = {{"objects", std::uint64_t{2} * objects_},
@@ -61,7 +62,7 @@ public:
                        rounds, i);
     }
 
-    // What the device moves when it copies a buffer.
+    // Adds the throughput of copying a buffer.
     void copy()
     {
         constexpr std::uint64_t bytes = std::uint64_t{1} << 30;
@@ -102,15 +103,11 @@ private:
         for (const auto &[cls, name, own, other] :
              {std::array{"Left", "left", "lefts", "rights"},
               std::array{"Right", "right", "rights", "lefts"}}) {
-            schema.parallel_new(cls, std::string(name) + "_init",
-                                "global uint *" + std::string(own), quiet);
+            schema.parallel_new(cls, std::string(name) + "_init", quiet);
             schema.do_all(cls, std::string(name) + "_thin",
-                          "uint percent, global uint *" + std::string(own),
                           {std::vector<std::string>{cls}, std::vector<std::string>{}});
-            schema.do_all(cls, std::string(name) + "_link",
-                          "uint objects, global const uint *" + std::string(other), quiet);
-            schema.do_all(cls, std::string(name) + "_look",
-                          "uint objects, uint percent, global kma_atomic_u32 *counts", quiet);
+            schema.do_all(cls, std::string(name) + "_link", quiet);
+            schema.do_all(cls, std::string(name) + "_look", quiet);
         }
         return schema;
     }
@@ -141,7 +138,7 @@ private:
         made_ = world_.count("Pair");
     }
 
-    // All objects are there, and refer to those that they referred to.
+    // Whether all objects exist with their original references.
     bool looks_right(cl_uint percent)
     {
         const cl::Buffer counts = bench_.no_counts();
@@ -174,7 +171,7 @@ void defragment(Bench &bench)
             pair.line(percent, 22);
     pair.copy();
     if (!bench.quick())
-        pair.line(70, 500); // one pass of CompactGpu's with n = 1
+        pair.line(70, 500); // one pass of CompactGpu with n = 1
 }
 
 } // namespace bench

@@ -1,6 +1,6 @@
-// fill: 65,536 mallocs at a time until some get NULL, then one work-item alone until it gets NULL:
-// how much of the heap was served. Then all is freed, and the same again. The heap has 1 GiB at
-// most, as in others' figures.
+// fill: 65,536 mallocs at a time until some return NULL, then a lone work-item until it gets NULL;
+// measures the served share of the heap. Then frees all blocks and repeats. The heap has at most 1
+// GiB, as in other allocators' figures.
 #include <algorithm>
 
 #include "lines.hpp"
@@ -25,7 +25,7 @@ public:
         bench_.fill(sizes_, slots_, bytes);
     }
 
-    /// One filling of the empty heap; what is told of it begins with `prefix`.
+    /// Fills the empty heap once; the metrics' names begin with `prefix`.
     void run(const std::string &prefix)
     {
         bench_.fill(refs_, slots_, 0);
@@ -36,9 +36,10 @@ public:
         while (nulls_ == 0 && used_slots_ + round_size < slots_) {
             series += one_round();
             if (series > longest_series) {
-                bench_.note("fill", in_words(parameters_) + " was stopped after " +
-                                        std::to_string(rounds_.size()) + " rounds, which took " +
-                                        std::to_string(static_cast<int>(series)) + " ms");
+                bench_.note("fill", parameters_,
+                            "was stopped after " + std::to_string(rounds_.size()) +
+                                " rounds, which took " + std::to_string(static_cast<int>(series)) +
+                                " ms");
                 break;
             }
         }
@@ -89,8 +90,8 @@ private:
             served_ += count;
             used_slots_ += count;
             if (ms > most_ms) {
-                bench_.note("fill", in_words(parameters_) +
-                                        ": the lone work-item was stopped after two seconds");
+                bench_.note("fill", parameters_,
+                            "was stopped after two seconds of the lone work-item");
                 break;
             }
         }

@@ -1,4 +1,4 @@
-// Object graphs of bench/collect.cl in a heap of their own: what the suites of a collector share.
+// Shared code of the collector's suites: object graphs of bench/collect.cl in a heap of their own.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ protected:
     kma::Collector::Roots roots_;
 };
 
-/// A row of one of a suite's times.
+/// Adds a row for one of a suite's times.
 void add_row(Bench &bench, const char *suite, const std::string &heap, const Parameters &parameters,
              const char *metric, const Rounds &rounds, std::size_t which,
              std::optional<bool> is_right);

@@ -1,6 +1,5 @@
-// host: the work of uniform, mixed, churn and latency with the CPU's own allocators, on as many
-// threads as the device has compute units, in the same process: so that a heap's figures and these
-// come from one run.
+// host: the work of uniform, mixed, churn and latency with the CPU's allocators, on as many threads
+// as the device has compute units, in the same process and run as the heaps.
 #include <atomic>
 #include <cstring>
 
@@ -95,7 +94,7 @@ private:
         return true;
     }
 
-    // One malloc, a byte written, one free, as heap.cl's kernel `pairs` does it.
+    // One malloc, a byte written, one free, as in heap.cl's kernel `pairs`.
     bool pair(std::size_t me, cl_uint turn, cl_uint variance, cl_uint bytes) const
     {
         if ((variance & 1) != 0 && me == 0)
@@ -131,7 +130,7 @@ private:
     std::atomic<std::uint64_t> nulls_ = 0;
 };
 
-// `of` which suite, and what of it fits.
+// The lines of each suite that fit, with the suite's name as parameter `of`.
 std::vector<std::pair<const char *, Line>> lines(Bench &bench)
 {
     std::vector<std::pair<const char *, Line>> all;

@@ -1,4 +1,4 @@
-// init: a heap made and destroyed, and one reset, by the host's clock.
+// init: making and destroying a heap, and resetting one, by the host's clock.
 #include <chrono>
 
 #include "suites.hpp"

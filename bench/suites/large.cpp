@@ -1,7 +1,6 @@
-// large: kernels one after the other, in each of which half of the work-items take a large block,
-// or give back the one they have: time, and what is left side by side. Then one block of as much of
-// the heap as there is, and the time that one alone takes, of 64 KiB to 95 % of the heap, or the
-// largest that the heap gives.
+// large: a series of kernels, in each of which half of the work-items allocate a large block or
+// free theirs; measures time and the largest free block. Then the largest block of the empty heap,
+// and the time of a lone block of 64 KiB to 95 % of the heap, or the largest that the heap returns.
 #include <algorithm>
 #include <bit>
 
@@ -14,8 +13,8 @@ namespace {
 constexpr std::uint64_t unit = 16;
 constexpr std::uint64_t least_bytes = 64 << 10;
 constexpr std::uint64_t most_bytes = 64 << 20;
-constexpr double load = 0.6; // of the heap, in the mean
-// of the heap, for one block, where the heap has one as large
+constexpr double load = 0.6; // mean share of the heap in use
+// the largest lone block in percent of the heap, if the heap has such a block
 constexpr std::uint64_t most_percent = 95;
 
 class Large {
@@ -34,7 +33,7 @@ public:
         bench_.fill(units_, slots_, 0);
     }
 
-    /// Whether the heap has blocks of all these sizes at all.
+    /// Whether the heap serves blocks of all these sizes.
     bool can() { return got(least_bytes << powers_); }
 
     void run()
@@ -46,9 +45,10 @@ public:
             kernel(turn);
             series += times_.back();
             if (series > longest_series && turn > 2 * warm_up) {
-                bench_.note("large", in_words(parameters_) + " was stopped after " +
-                                         std::to_string(turn + 1) + " kernels, which took " +
-                                         std::to_string(static_cast<int>(series)) + " ms");
+                bench_.note("large", parameters_,
+                            "was stopped after " + std::to_string(turn + 1) +
+                                " kernels, which took " + std::to_string(static_cast<int>(series)) +
+                                " ms");
                 break;
             }
             if ((turn + 1) % look_each == 0)
@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    // The sizes' powers of two above the least: the largest is at most 1/64 of the heap.
+    // The number of doublings from the least size: the largest size is at most 1/64 of the heap.
     static cl_uint powers(std::uint64_t heap_bytes)
     {
         cl_uint powers = 1;
@@ -75,7 +75,7 @@ private:
         return powers;
     }
 
-    // Half of the slots have a block, of 1.5 times its power of two in the mean.
+    // Half of the slots have a block, on average of 1.5 times its power of two.
     static std::size_t slots(std::uint64_t heap_bytes, cl_uint powers)
     {
         const double mean =
@@ -100,7 +100,7 @@ private:
         nulls_ += bench_.counts().nulls;
     }
 
-    // One block in the heap that is empty.
+    // Measures one block in the empty heap.
     void alone(std::uint64_t bytes)
     {
         const cl::Buffer block = bench_.array("alone", 1);
@@ -128,12 +128,12 @@ private:
         const kma::HeapStats stats = heap_.stats();
         add(at, "used", "of capacity",
             {static_cast<double>(stats.used) / static_cast<double>(capacity_)});
-        if (stats.used < capacity_) // looking for the largest block takes it
+        if (stats.used < capacity_) // the search for the largest block allocates it
             add(at, "external_fragmentation", "",
                 {1 - static_cast<double>(largest()) / static_cast<double>(capacity_ - stats.used)});
     }
 
-    // Blocks are too large to be painted each time.
+    // Whether the blocks do not overlap. They are too large to be painted each time.
     bool are_apart()
     {
         return bench::are_apart(bench_.read(refs_, slots_), bench_.read(units_, slots_),
@@ -150,7 +150,7 @@ private:
         return is_served;
     }
 
-    // The largest malloc that succeeds, to 4 KiB.
+    // The largest malloc that succeeds, in multiples of 4 KiB.
     std::uint64_t largest()
     {
         std::uint64_t served = 0;

@@ -1,4 +1,4 @@
-// latency: a lone work-item's pairs of malloc and free.
+// latency: pairs of malloc and free by a lone work-item.
 #include "lines.hpp"
 #include "pairs.hpp"
 #include "suites.hpp"

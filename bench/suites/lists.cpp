@@ -1,6 +1,6 @@
-// lists: each work-item makes ten objects of 4 or 8 bytes, and keeps them (Spliet, thesis 6.2.2):
-// by a malloc for each, in an arena, and in an array list, by each way to grow it. Then what the
-// list's order does to work-items that read their objects (thesis 5.3.2).
+// lists: each work-item makes and keeps ten objects of 4 or 8 bytes (Spliet, thesis 6.2.2): by a
+// malloc for each, in an arena, and in an array list, by each way to grow it. Then work-items read
+// their objects, to measure the effect of the list's order (thesis 5.3.2).
 #include "lines.hpp"
 #include "suites.hpp"
 
@@ -19,7 +19,7 @@ public:
         bench_.progress("lists", in_words(parameters()));
     }
 
-    /// Ten mallocs by each work-item.
+    /// Measures ten mallocs by each work-item.
     void by_malloc()
     {
         const kma::Heap &heap = fresh();
@@ -39,13 +39,14 @@ public:
         add("malloc", rounds);
     }
 
-    /// The same in an arena, which is new each round; with memory for all if it has room.
+    /// Measures the same in an arena, a new one for each round; `options` may reserve memory for
+    /// all objects.
     void by_arena(const std::string &metric, const kma::ArenaOptions &options)
     {
         const kma::Heap &heap = fresh();
         begin();
         const Rounds rounds = bench_.measure([&] {
-            const kma::Arena arena(bench_.device(), heap, options);
+            const kma::Arena arena(heap, options);
             const double ms =
                 bench_.time("objects_by_arena", n_, heap, arena.ref(), places_, bytes_);
             look([&](const cl::Buffer &counts) {
@@ -53,7 +54,7 @@ public:
                             counts);
             });
             if (bench_.reuses())
-                arena.destroy(heap);
+                arena.destroy();
             else
                 fresh();
             return std::vector{ms};
@@ -61,18 +62,26 @@ public:
         add(metric, rounds);
     }
 
-    /// In one that has memory for all from the start, if the heap has so much in one piece.
+    /// The largest request that the heap serves; 0: all of it.
+    std::uint64_t largest_request() const
+    {
+        const kma::HeapOptions options = bench_.heap().options();
+        return std::max(options.superblock.bytes, options.scatter.region_bytes);
+    }
+
+    /// Measures an arena with memory for all objects from the start, if the heap has it in one
+    /// piece.
     void by_arena_with_room()
     {
         const std::uint64_t room = n_ * objects_each * ((bytes_ + 15) / 16 * 16),
-                            superblock = bench_.heap().options().superblock_bytes;
+                            superblock = largest_request();
         if (superblock != 0 && room > superblock / 2)
             bench_.note("lists", "arena_with_room was left out: the heap has no room in one piece");
         else
             by_arena("arena_with_room", {.room = room});
     }
 
-    /// The same in a list that grows by `each` objects a time.
+    /// Measures the same in a list that grows by `each` objects at a time.
     void by_list(const char *kernel, const std::string &metric, cl_uint each,
                  const kma::ArrayListOptions &options = {})
     {
@@ -86,10 +95,10 @@ public:
         add(metric, rounds);
     }
 
-    /// By grow_local in blocks of equal length, if the heap has such, and room for a few.
+    /// Measures grow_local with blocks of equal length, if a few of them fit into the heap.
     void in_blocks_of(cl_uint block_bytes, const std::string &metric)
     {
-        const std::uint64_t superblock = bench_.heap().options().superblock_bytes;
+        const std::uint64_t superblock = largest_request();
         if (block_bytes > bench_.heap_bytes() / 64 ||
             (superblock != 0 && block_bytes > superblock / 2))
             bench_.note("lists", metric + " was left out: the blocks are too large for the heap");
@@ -98,13 +107,13 @@ public:
                     {.objects_per_block = block_bytes / bytes_});
     }
 
-    /// Objects for all work-items, of which memory is there from the start.
+    /// Options that reserve memory for the objects of all work-items.
     kma::ArrayListOptions with_room() const
     {
         return {.room = static_cast<cl_uint>(n_) * objects_each};
     }
 
-    /// All objects of a list that `kernel` made read, by who made them.
+    /// Measures how work-items read the objects that they made by `kernel` in a list.
     void read(const char *kernel, const std::string &metric, cl_uint stride)
     {
         begin();
@@ -139,16 +148,16 @@ private:
         right_ = true;
     }
 
-    // Each round on a new list, in a heap that takes nothing back in a fresh one.
+    // Measures rounds, each on a new list, and, if the heap reuses no memory, in a fresh heap.
     template <class Round>
     Rounds with_lists(const kma::ArrayListOptions &options, const Round &round)
     {
         const kma::Heap &heap = fresh();
         return bench_.measure([&] {
-            const kma::ArrayList list(bench_.device(), heap, bytes_, options);
+            const kma::ArrayList list(heap, bytes_, options);
             const double ms = round(heap, list);
             if (bench_.reuses())
-                list.destroy(heap);
+                list.destroy();
             else
                 fresh();
             return std::vector{ms};
@@ -160,7 +169,7 @@ private:
         look([&](const cl::Buffer &counts) {
             bench_.time("check_objects", n_, heap, list.ref(), places_, counts);
         });
-        right_ = right_ && list.size(heap) + bench_.counts().nulls == n_ * objects_each;
+        right_ = right_ && list.size() + bench_.counts().nulls == n_ * objects_each;
     }
 
     template <class Check> void look(const Check &check)
@@ -209,7 +218,7 @@ void lists(Bench &bench)
             lists.by_list("objects_by_grow_local", "grow_local_with_room", 1, lists.with_room());
             lists.by_list("objects_by_grow_max", "grow_max", 1);
             if (n != 1u << 10 && n != 1u << 14 && n != 1u << 17)
-                continue; // of the others these curves
+                continue; // of the other sizes only these curves
             lists.by_list("objects_by_grow", "grow", 1);
             lists.by_list("objects_by_grow", "grow_with_room", 1, lists.with_room());
             lists.in_blocks_of(1 << 16, "grow_local_blocks_of_64_KiB");

@@ -1,4 +1,4 @@
-// mixed: one malloc of a random size by each work-item, and then one free by each.
+// mixed: one malloc of a random size by each work-item, then one free by each.
 #include "lines.hpp"
 #include "suites.hpp"
 

@@ -9,18 +9,18 @@
 namespace bench {
 namespace {
 
-// As many times as half a second has room for, if one takes so many milliseconds; `most` at most.
+// The number of repetitions of `each_ms` milliseconds that fit into half a second, 1 to `most`.
 cl_uint within(cl_uint most, double each_ms)
 {
     return static_cast<cl_uint>(
         std::clamp(500 / std::max(each_ms, 1e-6), 1.0, static_cast<double>(most)));
 }
 
-// A heap with blocks of 16 to 256 bytes, nearly full or full. All blocks have been replaced twice,
-// in another order than that of their places.
+// An almost full or full heap with blocks of 16 to 256 bytes. All blocks were replaced twice, in
+// another order than that of their slots.
 class NearFull {
 public:
-    /// `load`: the bytes asked for, over the heap's bytes. With more than 1 some requests get NULL.
+    /// `load`: requested bytes over the heap's bytes. Above 1 some requests return NULL.
     NearFull(Bench &bench, kma::Heap &heap, std::uint64_t heap_bytes, double load)
         : bench_(bench), heap_(heap), heap_bytes_(heap_bytes), load_(load),
           slots_(static_cast<std::size_t>(load * static_cast<double>(heap_bytes) / mean_bytes_) /
@@ -40,8 +40,8 @@ public:
         bench_.add(std::move(row));
     }
 
-    /// Pairs of free and malloc by so many work-items, each of which makes `turns` of them, or as
-    /// many as half a second has room for.
+    /// Measures pairs of free and malloc by `work_items` work-items, up to `turns` each within half
+    /// a second.
     void pairs(std::size_t work_items, cl_uint turns)
     {
         const Parameters some = {{"work_items", work_items}};
@@ -61,7 +61,7 @@ private:
     static constexpr Sizes range_{16, 241};
     static constexpr double mean_bytes_ = 136;
 
-    // A step through all slots that has no factor in common with their number.
+    // A step through all slots, without a common factor with their number.
     static cl_uint stride(std::size_t slots)
     {
         std::size_t step = slots * 5 / 8;
@@ -80,7 +80,8 @@ private:
         return ms;
     }
 
-    // A kernel has few of the slots, so that the series can end.
+    // Replaces all blocks. Each kernel has a small part of the slots: the series can stop between
+    // kernels.
     void replace_all(cl_uint stride)
     {
         const std::size_t work_items =
@@ -93,15 +94,14 @@ private:
              done += work_items * turns) {
             series += replace(work_items, turns, stride, counts);
             if (series > longest_series) {
-                bench_.note("fill", in_words(row_of("", "", {}).parameters) +
-                                        ": replacing all blocks was stopped after " +
-                                        std::to_string(100 * done / slots_) +
-                                        " % of them, which took " +
-                                        std::to_string(static_cast<int>(series)) + " ms");
+                bench_.note("fill", row_of("", "", {}).parameters,
+                            "was measured after only " + std::to_string(100 * done / slots_) +
+                                " % of the blocks were replaced, which took " +
+                                std::to_string(static_cast<int>(series)) + " ms");
                 return;
             }
         }
-        while (next_ != 0) // the rest, so that the next time begins at the first slot
+        while (next_ != 0) // the remaining slots, up to the first one
             replace(work_group, 1, stride, counts);
     }
 
@@ -126,8 +126,8 @@ private:
     cl::Buffer refs_, sizes_;
 };
 
-// A heap full of blocks of 5,000 bytes, of which every second one in the order of addresses is
-// freed: a request for 15,000 fits nowhere.
+// A heap full of blocks of 5,000 bytes, of which every second one, by address, was freed: a request
+// for 15,000 bytes fits nowhere.
 class Holes {
 public:
     Holes(Bench &bench, kma::Heap &heap, std::uint64_t heap_bytes)
@@ -150,7 +150,7 @@ public:
                          nulls = bench_.array("nulls", 1);
         bench_.fill(sizes, slots, block_bytes_);
         const bool is_painted = paint_and_verify(bench_, heap_, heap_bytes_, refs, sizes, slots);
-        take_all(wanted_bytes_, 0, bench_.array("freed", 1)); // of what is left behind the blocks
+        take_all(wanted_bytes_, 0, bench_.array("freed", 1)); // from the space after the blocks
         const auto request = [&](cl_uint times) {
             return bench_.time("pairs", 1, heap_, nulls, times, cl_uint{0}, cl_uint{wanted_bytes_});
         };
@@ -178,8 +178,8 @@ public:
 private:
     static constexpr cl_uint block_bytes_ = 5000, wanted_bytes_ = 15000;
 
-    // Takes all that there is, by work-items that have no others beside them, the last blocks by
-    // one alone; the refs in the order of addresses.
+    // Allocates all blocks, by separate work-items and at last by a lone one. Returns the refs in
+    // ascending order.
     std::vector<cl_uint> fill()
     {
         const auto each = static_cast<cl_uint>(heap_bytes_ / block_bytes_ / work_group);
@@ -196,7 +196,7 @@ private:
         return found;
     }
 
-    // One work-item takes blocks until it gets NULL, into slots from `first` on.
+    // One work-item allocates blocks until it gets NULL, into slots from `first` on.
     void take_all(cl_uint bytes, cl_uint first, const cl::Buffer &refs)
     {
         const auto most =
@@ -204,7 +204,7 @@ private:
         bench_.time("allocate_alone", 1, heap_, refs, first, most, bytes, bench_.array("got", 1));
     }
 
-    // Into an array of this name, in whole groups; how many slots that are.
+    // Writes refs into the array `use`, padded to whole groups; returns the number of slots.
     std::size_t write(const std::string &use, std::vector<cl_uint> refs)
     {
         refs.resize(whole_groups(refs.size()));

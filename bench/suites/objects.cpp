@@ -1,6 +1,6 @@
 // objects: Linux-scalability (Lever and Boreham 2000; DynaSOAr's paper, figure 13(a)) with the
-// object store: each work-item creates so many objects of 64 bytes, and a kernel behind that
-// deletes them. Then the store without each of its devices, as in figure 12(d).
+// object store: each work-item creates objects of 64 bytes, and the next kernel deletes them. Then
+// the store without each of its optimisations, as in figure 12(d).
 #include <algorithm>
 #include <iterator>
 
@@ -65,7 +65,7 @@ public:
 
     static std::uint64_t bytes_for(Bench &bench, std::uint64_t objects)
     {
-        // A quarter more, for blocks that warps have to themselves.
+        // A quarter more, for half-full blocks of single warps.
         return kma::World::bytes_for(bench.device(), schema(),
                                      {{"Thing", objects + objects / 4 + 65536}});
     }

@@ -5,8 +5,8 @@
 
 namespace bench {
 
-/// Adds the row of `turns` pairs by each of `work_items`, in nanoseconds a pair. `variance` as
-/// heap.cl has it.
+/// Adds the row of `turns` pairs by each of `work_items`, in nanoseconds per pair. `variance` as in
+/// heap.cl.
 void add_pairs(Bench &bench, const std::string &suite, const Parameters &parameters,
                std::size_t work_items, cl_uint turns, cl_uint variance, cl_uint bytes);
 

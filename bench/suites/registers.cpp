@@ -1,5 +1,5 @@
-// registers: what a kernel with malloc or free in it takes of a processor, where the driver tells:
-// NVIDIA's in the log of a build with -cl-nv-verbose.
+// registers: the registers of a kernel with malloc or free, as NVIDIA's driver reports them in the
+// log of a build with -cl-nv-verbose.
 #include <algorithm>
 #include <regex>
 #include <sstream>
@@ -39,7 +39,7 @@ void registers(Bench &bench)
             kernel = match.str(1);
             bytes.clear();
         } else if (bytes.empty() && std::regex_search(line, match, stack)) {
-            bytes = match.str(1); // the kernel's own; functions that it calls come later
+            bytes = match.str(1); // the kernel's own; those of called functions follow
         } else if (std::regex_search(line, match, used) &&
                    std::ranges::find(told, kernel) != told.end()) {
             any = true;

@@ -1,4 +1,4 @@
-// scaling: one malloc and one free by 1, 2, 4 and so on up to 2^20 work-items.
+// scaling: one malloc and one free by each of 1, 2, 4, … 2^20 work-items.
 #include "lines.hpp"
 #include "suites.hpp"
 

@@ -1,5 +1,5 @@
-// sparse: in each of many kernels a random share of the work-items takes a block, and each
-// work-item that took one two kernels before frees it. On a fresh heap, then on an aged one.
+// sparse: in each of many kernels a random share of the work-items allocates a block, and frees the
+// one allocated two kernels before. On a fresh heap, then on an aged one.
 #include <memory>
 
 #include "aged_heap.hpp"
@@ -16,8 +16,7 @@ struct Share {
 constexpr Share taking_shares[] = {{"1/32", 1u << 27}, {"1/8", 1u << 29}, {"1/2", 1u << 31}};
 constexpr Sizes taken_sizes[] = {{64}, {16, 497}};
 
-// What the kernels paint of a block: the first word where they are timed, all of it in a second
-// run.
+// Bytes of a block that the timed kernels paint; a second run paints whole blocks.
 constexpr cl_uint first_word = 4;
 constexpr cl_uint whole_block = ~cl_uint{0};
 
@@ -50,7 +49,7 @@ public:
     }
 
 private:
-    // All kernels, and two more that only free; the milliseconds of all but these.
+    // Runs all kernels, and two more that only free. Returns the milliseconds of the former.
     std::vector<double> kernels(cl_uint painted)
     {
         bench_.fill(refs_, 2 * line_.work_items, 0);
@@ -65,9 +64,10 @@ private:
             if (painted == whole_block && (turn + 1) % (kernels_ / 4) == 0)
                 is_right_ = is_right_ && are_apart();
             if (series > longest_series && turn > kernels_ / 5) {
-                bench_.note("sparse", in_words(line_.parameters) + " was stopped after " +
-                                          std::to_string(turn + 1) + " kernels, which took " +
-                                          std::to_string(static_cast<int>(series)) + " ms");
+                bench_.note("sparse", line_.parameters,
+                            "was stopped after " + std::to_string(turn + 1) +
+                                " kernels, which took " + std::to_string(static_cast<int>(series)) +
+                                " ms");
                 turn++;
                 break;
             }
@@ -105,7 +105,7 @@ private:
     bool is_right_ = true;
 };
 
-// Whether the blocks of three kernels, which live at once, fit half of `room`.
+// Whether the blocks of three kernels, which live at the same time, fit into half of `room`.
 bool three_fit(Bench &bench, const Line &line, const Share &share, std::uint64_t room)
 {
     const std::uint64_t takers = std::uint64_t{line.work_items} * (share.take_below >> 27) / 32;

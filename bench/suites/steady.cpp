@@ -1,6 +1,6 @@
-// steady: many kernels one after the other, in each of which a work-item takes a block or gives
-// back the one it has, with given chances (Steinberger and others, ScatterAlloc, 7): time, and
-// fragmentation by that paper's formulas (1) and (2). On a heap of 16 MiB, as there.
+// steady: a series of kernels, in each of which a work-item allocates a block or frees its block,
+// with given probabilities (Steinberger and others, ScatterAlloc, 7). Measures time, and
+// fragmentation by that paper's formulas (1) and (2). On a heap of 16 MiB, as in the paper.
 #include <algorithm>
 
 #include "lines.hpp"
@@ -47,7 +47,7 @@ public:
         bench_.fill(sizes_, slots_, 0);
     }
 
-    /// The kernel number `turn`; its NULLs.
+    /// Runs kernel number `turn`; returns the number of NULLs.
     cl_uint kernel(std::uint32_t turn)
     {
         const std::size_t first = turn % load_.windows * load_.work_items;
@@ -60,7 +60,7 @@ public:
         return nulls;
     }
 
-    /// How things stand after `kernels` of them.
+    /// Adds the rows on the heap's state after `kernels` kernels.
     void look(std::uint32_t kernels)
     {
         right_ =
@@ -71,7 +71,7 @@ public:
         add(at, "used", "of capacity",
             {static_cast<double>(stats.used) / static_cast<double>(stats.capacity)});
         add(at, "internal_fragmentation", "", {internal()});
-        // looking for the largest block takes it
+        // the search for the largest block allocates it
         if (bench_.reuses() && stats.used < stats.capacity)
             add(at, "external_fragmentation", "",
                 {1 - static_cast<double>(largest(stats.capacity)) /
@@ -96,7 +96,7 @@ public:
     std::vector<double> &times() { return times_; }
 
 private:
-    // (1): the mean of what a block wastes, over what it takes.
+    // Formula (1): the mean over blocks of wasted bytes over taken bytes.
     double internal()
     {
         bench_.time("taken", slots_, heap_, refs_, sizes_, room_);
@@ -114,7 +114,7 @@ private:
         return blocks != 0 ? sum / static_cast<double>(blocks) : 0;
     }
 
-    // The largest malloc that succeeds, to 16 bytes; for (2).
+    // The largest malloc that succeeds, in multiples of 16 bytes; for formula (2).
     std::uint64_t largest(std::uint64_t capacity)
     {
         const cl::Buffer found = bench_.array("got", 1);
@@ -152,9 +152,9 @@ void steady_load(Bench &bench, const Load &load)
         steady.kernel(turn);
         series += steady.times().back();
         if (series > longest_series && turn > 2 * warm_up) {
-            bench.note("steady", in_words(steady.parameters()) + " was stopped after " +
-                                     std::to_string(turn + 1) + " kernels, which took " +
-                                     std::to_string(static_cast<int>(series)) + " ms");
+            bench.note("steady", steady.parameters(),
+                       "was stopped after " + std::to_string(turn + 1) + " kernels, which took " +
+                           std::to_string(static_cast<int>(series)) + " ms");
             break;
         }
         if ((turn + 1) % look_each == 0)
@@ -168,17 +168,17 @@ void steady_load(Bench &bench, const Load &load)
                 statistics({counted.begin(), counted.begin() + part}).median});
 }
 
-// The curve of the paper's figure 2: nobody frees, until most requests get NULL.
+// The curve of the paper's figure 2: no frees, until most requests return NULL.
 void fill_up(Bench &bench)
 {
-    const std::size_t windows = 256; // so that each slot is asked once
+    const std::size_t windows = 256; // each slot is used once
     const Load load{0.05, 0, 16384, {128, 33}, windows};
     Steady steady(bench, load);
     bench.progress("steady", "filling up");
     const std::uint32_t look_each = 8;
     for (std::uint32_t turn = 0; turn < windows; turn++) {
         const cl_uint nulls = steady.kernel(turn);
-        const bool full = nulls > 400; // of the 819 that ask
+        const bool full = nulls > 400; // of 819 requests
         if ((turn + 1) % look_each == 0 || full) {
             Parameters at = steady.parameters();
             at.emplace_back("kernel", turn + 1);

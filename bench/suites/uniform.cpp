@@ -1,5 +1,5 @@
-// uniform: one malloc of one size by each work-item, and then one free by each; first on a fresh
-// heap, then once more on a heap that is half full and aged.
+// uniform: one malloc of one size by each work-item, then one free by each; first on a fresh heap,
+// then on a half-full, aged heap.
 #include "aged_heap.hpp"
 #include "lines.hpp"
 #include "suites.hpp"

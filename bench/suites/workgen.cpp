@@ -1,5 +1,5 @@
 // workgen: each work-item makes output of a random size. With malloc that is one kernel; the
-// classic way counts, sums up, makes a buffer that is exactly large enough, and writes.
+// classic way counts, computes prefix sums, makes a buffer of exactly the right size, and writes.
 #include <chrono>
 
 #include "lines.hpp"
@@ -24,7 +24,7 @@ public:
     {
     }
 
-    /// The kernels' milliseconds.
+    /// Returns the kernels' milliseconds.
     double run()
     {
         const auto groups = static_cast<cl_uint>(groups_);

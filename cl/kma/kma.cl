@@ -49,7 +49,7 @@
 #error "KMA_HEAP must be slab, superblock, scatter or bump"
 #endif
 
-// If a kind's file is not included, its type becomes a name that tells, in the compiler's message,
+// If a kind's file is not included, its type becomes a name that shows, in the compiler's message,
 // which file to include. The kind's file removes this macro.
 #ifndef KMA_HEAP_BUMP_CL
 #define kma_bump for_kma_bump_include_kma_heap_bump_cl

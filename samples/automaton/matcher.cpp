@@ -63,10 +63,10 @@ public:
     Matcher(const kma::Device &device, const samples::DeviceOptions &options, const Inputs &inputs,
             const Automaton &automaton, std::uint64_t heap_bytes)
         : device_(device), options_(options), inputs_(inputs), automaton_(automaton),
-          program_(samples::build_program(device, options, kernels())),
           heap_(device, heap_bytes, samples::heap_options(options)),
-          work_(device, heap_, sizeof(Item), list_options()),
-          found_(device, heap_, sizeof(Item), list_options())
+          program_(heap_.program(kernels())),
+          work_(heap_, sizeof(Item), list_options()),
+          found_(heap_, sizeof(Item), list_options())
     {
     }
 
@@ -111,7 +111,7 @@ public:
         launch(start, inputs_.size(), inputs_.size());
         // Ends: each round reads one character of every input, so there is at most one round more
         // than the longest input has characters.
-        for (std::uint32_t items = work_.turn(heap_); items != 0; items = work_.turn(heap_)) {
+        for (std::uint32_t items = work_.turn(); items != 0; items = work_.turn()) {
             const auto number = static_cast<cl_uint>(result.found.items.size());
             result.found.items.push_back(items);
             launch(round, number, items);
@@ -141,7 +141,7 @@ private:
         for (std::uint32_t i = 0; i < automaton_.accepting.size(); i++)
             expressions[automaton_.accepting[i]] = i;
         std::vector<Match> matches;
-        for (const Item &item : found_.read<Item>(heap_))
+        for (const Item &item : found_.read<Item>())
             matches.push_back({item.input, expressions.at(item.state)});
         std::sort(matches.begin(), matches.end());
         return matches;
@@ -151,8 +151,8 @@ private:
     const samples::DeviceOptions &options_;
     const Inputs &inputs_;
     const Automaton &automaton_;
-    kma::Program program_;
     kma::Heap heap_;
+    kma::Program program_;
     kma::WorkQueue work_;
     kma::ArrayList found_;
 };

@@ -125,15 +125,15 @@ private:
                    "Node");
         schema.block_bytes(64 * 74); // a block has 64 cells, and 64 bodies
         schema.parallel_new("Cell", "root_init");
-        schema.parallel_new("Body", "body_init", "Cell root");
-        schema.do_all("Body", "body_attract", "Cell root", quiet());
-        schema.do_all("Body", "body_move", "", quiet());
-        schema.do_all("Body", "body_move_out", "Cell root", quiet());
-        schema.do_all("Cell", "cell_fell", "", changing({"Cell"}));
-        schema.do_all("Body", "body_insert", "Cell root", changing({"Cell"}));
-        schema.do_all("Cell", "cell_prune", "", quiet());
-        schema.do_all("Cell", "cell_thread", "", changing({"Cell"}));
-        schema.do_all("Body", "body_sum_up", "", quiet());
+        schema.parallel_new("Body", "body_init");
+        schema.do_all("Body", "body_attract", quiet());
+        schema.do_all("Body", "body_move", quiet());
+        schema.do_all("Body", "body_move_out", quiet());
+        schema.do_all("Cell", "cell_fell", changing({"Cell"}));
+        schema.do_all("Body", "body_insert", changing({"Cell"}));
+        schema.do_all("Cell", "cell_prune", quiet());
+        schema.do_all("Cell", "cell_thread", changing({"Cell"}));
+        schema.do_all("Body", "body_sum_up", quiet());
         return schema;
     }
     // Random bodies have about half as many cells as bodies. The rest is for fragmentation: each

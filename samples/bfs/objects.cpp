@@ -66,11 +66,10 @@ private:
         schema.add("Node", {"kma_atomic_u32 level", "uint first", "uint edges"});
         schema.add("Visit", {"uint begin", "uint end"});
         schema.block_bytes(64 * 12); // a block has 64 nodes, and 64 visits
-        schema.parallel_new("Node", "node_init", "global const uint *firsts, global Node *nodes",
+        schema.parallel_new("Node", "node_init",
                             quiet());
-        schema.do_all("Visit", "visit_share_out", "global frontier *frontier", changing({"Visit"}));
+        schema.do_all("Visit", "visit_share_out", changing({"Visit"}));
         schema.do_all("Visit", "visit_follow",
-                      "uint now, global const Node *targets, global frontier *frontier",
                       changing({"Visit"}));
         return schema;
     }

@@ -52,9 +52,9 @@ private:
         schema.add("Body", {"float2 place", "float2 velocity", "float mass", "uint number",
                             "Body heavier", "Body lighter", "uchar ends"});
         schema.parallel_new("Body", "body_init");
-        schema.do_all("Body", "body_look", "", looping({"Body"}));
-        schema.do_all("Body", "body_merge_and_move", "", quiet());
-        schema.do_all("Body", "body_end", "", changing({"Body"}));
+        schema.do_all("Body", "body_look", looping({"Body"}));
+        schema.do_all("Body", "body_merge_and_move", quiet());
+        schema.do_all("Body", "body_end", changing({"Body"}));
         return schema;
     }
 };

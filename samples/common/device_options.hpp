@@ -21,8 +21,4 @@ struct DeviceOptions {
 /// Returns the heap options that the command line selects.
 kma::HeapOptions heap_options(const DeviceOptions &options);
 
-/// Builds the program for such a heap.
-kma::Program build_program(const kma::Device &device, const DeviceOptions &options,
-                           const std::vector<kma::Source> &sources);
-
 } // namespace samples

@@ -21,19 +21,19 @@ Board board_of(const Rules &rules, const Cells &live, const Cells &before)
             for (std::uint32_t v = y - std::min(y, 1u); v <= std::min(y + 1, rules.height - 1); v++)
                 for (std::uint32_t u = x - std::min(x, 1u); u <= std::min(x + 1, rules.width - 1);
                      u++)
-                    board[std::size_t{v} * rules.width + u] = Who::candidate;
+                    board[std::size_t{v} * rules.width + u] = Kind::candidate;
         }
     for (const std::uint32_t cell : live)
-        board[cell] = Who::alive;
+        board[cell] = Kind::alive;
     return board;
 }
 
 samples::Numbers population_of(const Board &board)
 {
-    const auto count = [&board](Who who) {
-        return static_cast<std::uint64_t>(std::count(board.begin(), board.end(), who));
+    const auto count = [&board](Kind kind) {
+        return static_cast<std::uint64_t>(std::count(board.begin(), board.end(), kind));
     };
-    return {{"alive", count(Who::alive)}, {"candidates", count(Who::candidate)}};
+    return {{"alive", count(Kind::alive)}, {"candidates", count(Kind::candidate)}};
 }
 
 } // namespace game_of_life

@@ -28,8 +28,8 @@ using Cells = std::vector<std::uint32_t>; ///< positions of live cells, y * widt
 /// not a pattern.
 Cells first_cells(const Rules &rules);
 
-enum class Who : std::uint8_t { nobody, candidate, alive };
-using Board = std::vector<Who>; ///< the contents of each cell, row by row from the north
+enum class Kind : std::uint8_t { none, candidate, alive };
+using Board = std::vector<Kind>; ///< the contents of each cell, row by row from the north
 
 /// Returns the board. A candidate is a dead cell that has a live neighbour, or that one step before
 /// had one or was alive.

@@ -12,8 +12,7 @@ public:
     {
         return "Conway's game of life: cells that are alive, or may come alive, are objects on\n"
                "the device, and only these cost time; for comparison the same by hand with all\n"
-               "cells of a grid. Compares every cell with the host's own "
-               "simulation.";
+               "cells of a grid. Compares every cell with the host's own simulation.";
     }
     void describe(samples::OptionList &options) override
     {
@@ -74,8 +73,8 @@ public:
     {
         constexpr samples::Colour colours[] = {{8, 16, 48}, {32, 56, 112}, {255, 240, 200}};
         std::vector<samples::Colour> pixels;
-        for (const Who who : samples::state_of<Board>(game))
-            pixels.push_back(colours[static_cast<std::size_t>(who)]);
+        for (const Kind kind : samples::state_of<Board>(game))
+            pixels.push_back(colours[static_cast<std::size_t>(kind)]);
         samples::write_png(path, rules_.width, rules_.height, pixels);
     }
 

@@ -37,12 +37,12 @@ public:
     Board state() override
     {
         Board board(rules_.cells());
-        for (const Who who : {Who::candidate, Who::alive})
+        for (const Kind kind : {Kind::candidate, Kind::alive})
             for (const cl_uint cell :
                  world()
-                     .snapshot(who == Who::alive ? "Alive" : "Candidate", {"cell"})
+                     .snapshot(kind == Kind::alive ? "Alive" : "Candidate", {"cell"})
                      .column<cl_uint>("cell"))
-                board.at(cell) = who;
+                board.at(cell) = kind;
         return board;
     }
 
@@ -52,12 +52,11 @@ private:
         kma::Schema schema;
         schema.add_abstract("Agent", {"uint cell", "uchar neighbours"});
         schema.add("Alive", {}, "Agent").add("Candidate", {}, "Agent");
-        schema.parallel_new("Alive", "alive_place",
-                            "global const uint *live, global kma_atomic_u32 *cells", quiet());
-        schema.do_all("Alive", "alive_appear", "global kma_atomic_u32 *cells",
+        schema.parallel_new("Alive", "alive_place", quiet());
+        schema.do_all("Alive", "alive_appear",
                       changing({"Candidate"}));
-        schema.do_all("Agent", "agent_count", "global kma_atomic_u32 *cells", quiet());
-        schema.do_all("Agent", "agent_change", "global kma_atomic_u32 *cells", changing({"Agent"}));
+        schema.do_all("Agent", "agent_count", quiet());
+        schema.do_all("Agent", "agent_change", changing({"Agent"}));
         return schema;
     }
     // Provides blocks for agents in all cells, each block half empty, but for no more than 2^23

@@ -160,8 +160,7 @@ Cells in_the_middle(const Rules &rules, const Pattern &pattern)
 constexpr const char *gun =
     "x = 51, y = "
     "37\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$"
-    "11bo3bo$"
-    "12b2o$23bo$24b2o$23b2o6$30bobo$31b2o$31bo5$38bo$39b2o$38b2o7$47b2o$47bobo$49bo$49b2o!";
+    "11bo3bo$12b2o$23bo$24b2o$23b2o6$30bobo$31b2o$31bo5$38bo$39b2o$38b2o7$47b2o$47bobo$49bo$49b2o!";
 constexpr Place gun_size{51, 37};
 constexpr Place lot_size{56, 42}; // guns this far apart do not touch
 

@@ -16,15 +16,13 @@ const std::vector<kma::Source> &kernels();
 
 namespace {
 
-kma::Program build_program(const kma::Device &device, const GraphOptions &options)
+kma::Program program_for(const kma::Heap &heap)
 {
     kma::ProgramOptions build;
-    build.heap = options.heap.kind;
-    build.debug = options.debug;
     std::vector<kma::Source> units;
     for (const kma::Source &source : kernels())
         (source.name == "graph.cl" ? units : build.headers).push_back(source);
-    return {device, units, build};
+    return heap.program(units, build);
 }
 
 } // namespace
@@ -56,8 +54,8 @@ std::uint64_t sufficient_heap_bytes(const GraphOptions &options, std::uint64_t e
 
 DeviceGraph::DeviceGraph(const kma::Device &device, const Edges &edges, std::uint64_t heap_bytes,
                          const GraphOptions &options)
-    : device_(device), options_(options), program_(build_program(device, options)),
-      heap_(device, heap_bytes, heap_options(options)),
+    : device_(device), options_(options), heap_(device, heap_bytes, heap_options(options)),
+      program_(program_for(heap_)),
       edges_(static_cast<std::uint32_t>(edges.size())), sources_(copy_of(device, edges.sources)),
       sinks_(copy_of(device, edges.sinks)),
       state_(device.context(), CL_MEM_READ_WRITE, sizeof(State))

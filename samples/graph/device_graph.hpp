@@ -90,8 +90,8 @@ private:
 
     kma::Device device_;
     GraphOptions options_;
-    kma::Program program_;
     kma::Heap heap_;
+    kma::Program program_;
     std::uint32_t edges_;
     cl::Buffer sources_, sinks_, state_;
 };

@@ -47,8 +47,8 @@ private:
         schema.add("Body", {"float x", "float y", "float vx", "float vy", "float fx", "float fy",
                             "float mass"});
         schema.parallel_new("Body", "body_init");
-        schema.do_all("Body", "body_attract", "", looping({"Body"}));
-        schema.do_all("Body", "body_move", "", quiet());
+        schema.do_all("Body", "body_attract", looping({"Body"}));
+        schema.do_all("Body", "body_move", quiet());
         return schema;
     }
 };

@@ -50,9 +50,9 @@ public:
                 const graph::Reference &graph, std::uint64_t heap_bytes, std::uint64_t enough)
         : device_(device), graph_(graph), enough_(enough),
           work_group_(options.work_group.value_or(samples::usual_work_group(device))),
-          program_(samples::build_program(device, options, kernels())),
           heap_(device, heap_bytes, samples::heap_options(options)),
-          work_(device, heap_, sizeof(Item), list_options()),
+          program_(heap_.program(kernels())),
+          work_(heap_, sizeof(Item), list_options()),
           nodes_(device.context(), CL_MEM_READ_WRITE, graph.nodes() * sizeof(Node)),
           lost_(samples::words(device, 1, 0))
     {
@@ -64,8 +64,8 @@ public:
         result.build_milliseconds = make_graph(most_weight);
         result.milliseconds = launch(kernel("paths_start", static_cast<cl_uint>(from)), 1,
                                      "items of the first round");
-        for (std::uint32_t items = work_.turn(heap_); items != 0;
-             items = work_.turn(heap_)) { // ends when no distance decreases
+        for (std::uint32_t items = work_.turn(); items != 0;
+             items = work_.turn()) { // ends when no distance decreases
             result.items.push_back(items);
             const auto round = static_cast<cl_uint>(result.items.size());
             result.milliseconds += launch(kernel("paths_round", round), items,
@@ -140,8 +140,8 @@ private:
     const graph::Reference &graph_;
     std::uint64_t enough_;
     std::uint32_t work_group_;
-    kma::Program program_;
     kma::Heap heap_;
+    kma::Program program_;
     kma::WorkQueue work_;
     cl::Buffer nodes_, lost_;
 };

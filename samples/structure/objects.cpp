@@ -77,13 +77,12 @@ private:
         schema.add("Spring", {"NodeBase begin", "NodeBase end", "short2 force", "ushort rest",
                               "ushort stiffness", "ushort strength", "uchar direction"});
         schema.block_bytes(32 * 48); // 32 nodes, one per lane of a warp; 64 springs take less
-        schema.do_all("PulledNode", "node_pull", "", quiet());
-        schema.do_all("Spring", "spring_pull", "uint step, global kma_atomic_u32 *torn", quiet());
-        schema.do_all("Node", "node_move", "", quiet());
-        schema.do_all("Node", "node_search",
-                      "uint loses, uint round, global kma_atomic_u32 *latest", quiet());
-        schema.do_all("Spring", "spring_remove", "", changing({"Spring"}));
-        schema.do_all("Node", "node_remove", "", changing({"Node"}));
+        schema.do_all("PulledNode", "node_pull", quiet());
+        schema.do_all("Spring", "spring_pull", quiet());
+        schema.do_all("Node", "node_move", quiet());
+        schema.do_all("Node", "node_search", quiet());
+        schema.do_all("Spring", "spring_remove", changing({"Spring"}));
+        schema.do_all("Node", "node_remove", changing({"Node"}));
         return schema;
     }
     // On a GPU each warp that creates springs may leave a half-full block.

@@ -20,7 +20,7 @@ kernel void populate(global const uchar *capacities, global ushort *cells, globa
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
         return;
-    const uint lot = chance(0, cell, who_is_there) & 255u, own = first_genes(cell);
+    const uint lot = chance(0, cell, first_agent) & 255u, own = first_genes(cell);
     cells[cell] = capacities[cell];
     genes[cell] = own;
     if (lot < MALE_SHARE + FEMALE_SHARE)

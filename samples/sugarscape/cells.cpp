@@ -44,9 +44,9 @@ public:
         Grid grid(all);
         for (std::size_t i = 0; i < all; i++) {
             const auto sugar = static_cast<std::uint16_t>(words[i] & sugar_bits);
-            const Who who = (words[i] & female_bit) != 0 ? Who::female : Who::male;
+            const Sex sex = (words[i] & female_bit) != 0 ? Sex::female : Sex::male;
             grid[i] = (words[i] & somebody_bit) != 0
-                          ? inhabited(sugar, who, ages[i], wealth[i], genes[i])
+                          ? inhabited(sugar, sex, ages[i], wealth[i], genes[i])
                           : Cell{.sugar = sugar};
         }
         return grid;

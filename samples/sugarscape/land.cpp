@@ -38,21 +38,21 @@ std::vector<std::uint8_t> Rules::capacities() const
     return all;
 }
 
-Cell inhabited(std::uint16_t sugar, Who who, std::uint8_t age, std::uint32_t wealth,
+Cell inhabited(std::uint16_t sugar, Sex sex, std::uint8_t age, std::uint32_t wealth,
                std::uint32_t genes)
 {
     const auto gene = [genes](std::uint32_t number) {
         return static_cast<std::uint8_t>(genes >> 8 * number);
     };
-    return {sugar, who, age, gene(0), gene(1), gene(2), gene(3), wealth};
+    return {sugar, sex, age, gene(0), gene(1), gene(2), gene(3), wealth};
 }
 
 samples::Numbers population_of(const Grid &grid)
 {
     std::uint64_t males = 0, females = 0;
     for (const Cell &cell : grid) {
-        males += cell.who == Who::male;
-        females += cell.who == Who::female;
+        males += cell.sex == Sex::male;
+        females += cell.sex == Sex::female;
     }
     return {{"males", males}, {"females", females}};
 }

@@ -30,12 +30,12 @@ struct Rules {
     std::string defines() const;
 };
 
-enum class Who : std::uint8_t { nobody, male, female };
+enum class Sex : std::uint8_t { none, male, female };
 
 /// The contents of a cell. Without an agent, all fields but sugar are 0.
 struct Cell {
     std::uint16_t sugar = 0; ///< on the ground
-    Who who = Who::nobody;
+    Sex sex = Sex::none;
     std::uint8_t age = 0, vision = 0, metabolism = 0, endowment = 0, life = 0;
     std::uint32_t wealth = 0;
     bool operator==(const Cell &) const = default;
@@ -46,7 +46,7 @@ using Grid = std::vector<Cell>; ///< row by row from the north
 constexpr std::uint32_t sugar_bits = 0x1fff, female_bit = 0x4000, somebody_bit = 0x8000;
 
 /// Returns a cell with an agent; `genes` are packed into one word as on the device.
-Cell inhabited(std::uint16_t sugar, Who who, std::uint8_t age, std::uint32_t wealth,
+Cell inhabited(std::uint16_t sugar, Sex sex, std::uint8_t age, std::uint32_t wealth,
                std::uint32_t genes);
 
 /// Returns the number of males and of females.

@@ -91,8 +91,8 @@ public:
             const auto shade = static_cast<std::uint8_t>(
                 std::min(cell.sugar * 255u / std::max(rules_.capacity, 1u), 255u));
             const samples::Colour ground{shade, shade, static_cast<std::uint8_t>(shade / 4)};
-            pixels.push_back(cell.who == Who::male     ? male
-                             : cell.who == Who::female ? female
+            pixels.push_back(cell.sex == Sex::male     ? male
+                             : cell.sex == Sex::female ? female
                                                        : ground);
         }
         samples::write_png(path, rules_.width, rules_.height, pixels);

@@ -42,15 +42,15 @@ public:
         Grid grid;
         for (const cl_ushort word : samples::read<cl_ushort>(device(), cells_, rules_.cells()))
             grid.push_back({.sugar = static_cast<std::uint16_t>(word & sugar_bits)});
-        for (const auto &[cls, who] :
-             {std::pair{"Male", Who::male}, std::pair{"Female", Who::female}}) {
+        for (const auto &[cls, sex] :
+             {std::pair{"Male", Sex::male}, std::pair{"Female", Sex::female}}) {
             const kma::WorldSnapshot all = world().snapshot(cls);
             const auto cells = all.column<cl_uint>("cell"), genes = all.column<cl_uint>("genes"),
                        wealth = all.column<cl_uint>("wealth");
             const auto ages = all.column<cl_uchar>("age");
             for (std::size_t i = 0; i < all.size(); i++)
                 grid.at(cells[i]) =
-                    inhabited(grid.at(cells[i]).sugar, who, ages[i], wealth[i], genes[i]);
+                    inhabited(grid.at(cells[i]).sugar, sex, ages[i], wealth[i], genes[i]);
         }
         return grid;
     }
@@ -64,8 +64,8 @@ private:
         schema.add("Male", {}, "Agent").add("Female", {}, "Agent");
         const std::string parameters = "uint step, global ushort *cells, global kma_atomic_u32 "
                                        "*requests, global uint *fathers";
-        schema.do_all("Agent", "agent_ask", parameters, quiet())
-            .do_all("Agent", "agent_act", parameters, changing({"Agent"}));
+        schema.do_all("Agent", "agent_ask", quiet())
+            .do_all("Agent", "agent_act", changing({"Agent"}));
         return schema;
     }
     static std::uint64_t enough(const kma::Device &device, const Rules &rules,

@@ -9,16 +9,16 @@ namespace sugarscape {
 namespace {
 
 enum Purpose : std::uint32_t {
-    who_is_there,
+    first_agent,
     first_age,
     first_vision,
     first_metabolism,
     first_endowment,
     first_life,
     where_to,
-    whom_to_take,
-    whom_to_court,
-    whom_to_accept,
+    which_to_take,
+    which_to_court,
+    which_to_accept,
     where_born,
     which_sex,
     whose_genes
@@ -57,7 +57,7 @@ private:
         return static_cast<std::uint8_t>(least + draw(purpose, cell) % (more + 1));
     }
     std::uint32_t at(std::uint32_t cell, std::uint32_t side, std::uint32_t distance) const;
-    bool is_fertile(std::uint32_t cell, Who sex) const;
+    bool is_fertile(std::uint32_t cell, Sex sex) const;
     template <class Is> std::vector<std::uint32_t> sides(std::uint32_t cell, Is is) const;
 
     Rules rules_;
@@ -79,10 +79,10 @@ void Reference::populate(std::uint32_t cell)
 {
     Cell &here = grid_[cell];
     here.sugar = capacity_[cell];
-    const std::uint32_t lot = draw(who_is_there, cell) % 256;
+    const std::uint32_t lot = draw(first_agent, cell) % 256;
     if (lot >= rules_.male_share + rules_.female_share)
         return;
-    here.who = lot < rules_.male_share ? Who::male : Who::female;
+    here.sex = lot < rules_.male_share ? Sex::male : Sex::female;
     here.age = static_cast<std::uint8_t>(draw(first_age, cell) % rules_.life);
     here.vision = gene(first_vision, cell, 1, rules_.vision - 1);
     here.metabolism = gene(first_metabolism, cell, rules_.metabolism, rules_.metabolism_more);
@@ -101,10 +101,10 @@ std::uint32_t Reference::at(std::uint32_t cell, std::uint32_t side, std::uint32_
     return y % h * w + x % w;
 }
 
-bool Reference::is_fertile(std::uint32_t cell, Who sex) const
+bool Reference::is_fertile(std::uint32_t cell, Sex sex) const
 {
     const Cell &one = grid_[cell];
-    return one.who == sex && one.age >= rules_.fertile_from && one.age < rules_.fertile_until &&
+    return one.sex == sex && one.age >= rules_.fertile_from && one.age < rules_.fertile_until &&
            one.wealth >= one.endowment;
 }
 
@@ -127,7 +127,7 @@ void Reference::step(std::uint32_t number)
     grow();
     mate();
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++)
-        if (grid_[cell].who != Who::nobody && !is_parent_[cell])
+        if (grid_[cell].sex != Sex::none && !is_parent_[cell])
             look_around(cell);
     grant();
     live();
@@ -159,20 +159,20 @@ void Reference::mate()
     std::vector<std::vector<std::uint32_t>> suitors(grid_.size());
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
         const auto females =
-            sides(cell, [this](std::uint32_t there) { return is_fertile(there, Who::female); });
-        if (!is_fertile(cell, Who::male) || females.empty())
+            sides(cell, [this](std::uint32_t there) { return is_fertile(there, Sex::female); });
+        if (!is_fertile(cell, Sex::male) || females.empty())
             continue;
-        const std::uint32_t side = females[draw(whom_to_court, cell) % females.size()];
+        const std::uint32_t side = females[draw(which_to_court, cell) % females.size()];
         suitors[at(cell, side, 1)].push_back((side + 2) % 4);
     }
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
         const auto free =
-            sides(cell, [this](std::uint32_t there) { return grid_[there].who == Who::nobody; });
-        auto &his = suitors[cell];
-        if (his.empty() || free.empty())
+            sides(cell, [this](std::uint32_t there) { return grid_[there].sex == Sex::none; });
+        auto &courting = suitors[cell];
+        if (courting.empty() || free.empty())
             continue;
-        std::sort(his.begin(), his.end());
-        have_child(cell, at(cell, his[draw(whom_to_accept, cell) % his.size()], 1),
+        std::sort(courting.begin(), courting.end());
+        have_child(cell, at(cell, courting[draw(which_to_accept, cell) % courting.size()], 1),
                    free[draw(where_born, cell) % free.size()]);
     }
 }
@@ -182,7 +182,7 @@ void Reference::have_child(std::uint32_t mothers, std::uint32_t fathers, std::ui
 {
     Cell &mother = grid_[mothers], &father = grid_[fathers], child;
     const std::uint32_t lot = draw(whose_genes, mothers), there = at(mothers, side, 1);
-    child.who = draw(which_sex, there) % 2 != 0 ? Who::female : Who::male;
+    child.sex = draw(which_sex, there) % 2 != 0 ? Sex::female : Sex::male;
     child.vision = ((lot & 1) != 0 ? mother : father).vision;
     child.metabolism = ((lot & 2) != 0 ? mother : father).metabolism;
     child.life = ((lot & 4) != 0 ? mother : father).life;
@@ -204,7 +204,7 @@ void Reference::look_around(std::uint32_t cell)
     for (std::uint32_t distance = 1; distance <= grid_[cell].vision; distance++)
         for (std::uint32_t turn = 0; turn < 4; turn++) {
             const std::uint32_t side = (3 - turn - lot) % 4, there = at(cell, side, distance);
-            if (grid_[there].who != Who::nobody || grid_[there].sugar <= most)
+            if (grid_[there].sex != Sex::none || grid_[there].sugar <= most)
                 continue;
             most = grid_[there].sugar;
             best = Request{(distance - 1) * 4 + (side + 2) % 4, cell, std::nullopt};
@@ -222,7 +222,7 @@ void Reference::grant()
             continue;
         std::sort(those.begin(), those.end(),
                   [](const Request &one, const Request &other) { return one.rank < other.rank; });
-        const Request &taken = those[draw(whom_to_take, cell) % those.size()];
+        const Request &taken = those[draw(which_to_take, cell) % those.size()];
         Cell &from = grid_[taken.from];
         const std::uint16_t sugar = grid_[cell].sugar;
         grid_[cell] = taken.child ? *taken.child : from;
@@ -239,7 +239,7 @@ void Reference::live()
 {
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
         Cell &here = grid_[cell];
-        if (here.who == Who::nobody || is_new_[cell])
+        if (here.sex == Sex::none || is_new_[cell])
             continue;
         const std::uint32_t wealth = here.wealth + here.sugar;
         if (wealth <= here.metabolism || here.age >= here.life) {

@@ -57,16 +57,16 @@
 // ------ chance -----------------------------------------------------------------------------------
 
 enum purpose {
-    who_is_there,
+    first_agent,
     first_age,
     first_vision,
     first_metabolism,
     first_endowment,
     first_life,
     where_to,
-    whom_to_take,
-    whom_to_court,
-    whom_to_accept,
+    which_to_take,
+    which_to_court,
+    which_to_accept,
     where_born,
     which_sex,
     whose_genes
@@ -203,8 +203,8 @@ static inline void ask(global kma_atomic_u32 *requests, uint cell, uint wish)
 // is the same for all agents.
 static inline bool grants(global kma_atomic_u32 *requests, uint target, uint wish, uint step)
 {
-    return pick(kma_load_u32(&requests[target], KMA_RELAXED), chance(step, target, whom_to_take)) ==
-           asker(wish);
+    const uint lot = chance(step, target, which_to_take);
+    return pick(kma_load_u32(&requests[target], KMA_RELAXED), lot) == asker(wish);
 }
 
 // Returns the wish for the best cell, which has the largest key: its sugar, then its nearness, then
@@ -236,25 +236,25 @@ static inline uint sides_with(global const ushort *cells, uint cell, uint what)
 }
 
 // Returns the side of the female that the fertile male in `cell` courts, or NONE.
-static inline uint whom_he_courts(global const ushort *cells, uint cell, uint step)
+static inline uint courted_side(global const ushort *cells, uint cell, uint step)
 {
     const uint sides = sides_with(cells, cell, COURTED);
-    return sides == 0 ? NONE : pick(sides, chance(step, cell, whom_to_court));
+    return sides == 0 ? NONE : pick(sides, chance(step, cell, which_to_court));
 }
 
 // Returns the side of the male that the fertile female in `cell` accepts. NONE if no male courts
 // it, or if no neighbouring cell is free.
-static inline uint whom_she_accepts(global const ushort *cells, uint cell, uint step)
+static inline uint accepted_side(global const ushort *cells, uint cell, uint step)
 {
     const uint males = sides_with(cells, cell, COURTS);
     uint sides = 0;
     for (uint side = 0; side < 4; side++)
         if ((males >> side & 1u) != 0 &&
-            whom_he_courts(cells, place(cell, side, 1), step) == opposite(side))
+            courted_side(cells, place(cell, side, 1), step) == opposite(side))
             sides |= 1u << side;
     return sides == 0 || sides_with(cells, cell, 0) == 0
                ? NONE
-               : pick(sides, chance(step, cell, whom_to_accept));
+               : pick(sides, chance(step, cell, which_to_accept));
 }
 
 // Returns the side of the partner of the agent in `cell`, or NONE.
@@ -262,9 +262,9 @@ static inline uint partner(global const ushort *cells, uint cell, uint step)
 {
     const uint here = cells[cell] & ~SUGAR;
     if (here != COURTS)
-        return here == COURTED ? whom_she_accepts(cells, cell, step) : NONE;
-    const uint side = whom_he_courts(cells, cell, step);
-    return side != NONE && whom_she_accepts(cells, place(cell, side, 1), step) == opposite(side)
+        return here == COURTED ? accepted_side(cells, cell, step) : NONE;
+    const uint side = courted_side(cells, cell, step);
+    return side != NONE && accepted_side(cells, place(cell, side, 1), step) == opposite(side)
                ? side
                : NONE;
 }

@@ -28,7 +28,7 @@ static inline bool settle_new(global kma_world *w, bool is_female, uint cell, ui
 kernel void populate(global kma_world *w, global const uchar *capacities, global ushort *cells)
 {
     for (uint cell = (uint)get_global_id(0); cell < CELLS; cell += (uint)get_global_size(0)) {
-        const uint lot = chance(0, cell, who_is_there) & 255u;
+        const uint lot = chance(0, cell, first_agent) & 255u;
         cells[cell] = capacities[cell];
         if (lot < MALE_SHARE + FEMALE_SHARE)
             settle_new(w, lot >= MALE_SHARE, cell, chance(0, cell, first_age) % LIFE,

@@ -79,11 +79,9 @@ public:
           done_(samples::words(device, options.expressions, 0)),
           checks_(samples::words(device, options.expressions, 0))
     {
-        kma::ProgramOptions build;
-        build.debug = options.debug;
         std::vector<kma::Source> units{{"types.cl", types().text()}};
         units.push_back(kernels().front());
-        kernel_ = kma::Program(device, units, build).kernel("differentiate");
+        kernel_ = heap.program(units).kernel("differentiate");
         kernel_.setArg(1, expressions_);
         kernel_.setArg(2, done_);
         kernel_.setArg(3, checks_);
@@ -182,7 +180,7 @@ bool run(const Options &options)
     kma::Collector collector(heap, types(), compaction);
     Rounds rounds(device, options, heap);
     const auto roots = collector.add_roots(rounds.expressions(), options.expressions);
-    kma::CollectingRunner runner(heap, collector);
+    kma::CollectingRunner runner(collector);
     std::uint64_t done = 0;
     const auto launch = [&](kma::Heap &, unsigned repetition) {
         rounds.run();

@@ -70,16 +70,14 @@ private:
         schema.add("Vehicle", {"Cell cell", "Street street", "uint luck", "uchar speed"});
         // a block has 64 cells or vehicles, and 64 sources
         schema.block_bytes(64 * 13);
-        schema.parallel_new("Cell", "cell_init", "global const uchar *is_sink, global Cell *cells",
+        schema.parallel_new("Cell", "cell_init",
                             quiet());
-        schema.parallel_new("Street", "street_init",
-                            "global const street_plan *plans, global Street *streets", quiet());
+        schema.parallel_new("Street", "street_init", quiet());
         schema.parallel_new(
             "Source", "source_init",
-            "global const uint2 *places, global const Cell *cells, global const Street *streets",
             quiet());
-        schema.do_all("Source", "source_make", "uint step", changing({"Vehicle"}));
-        schema.do_all("Vehicle", "vehicle_drive", "uint step", changing({"Vehicle"}));
+        schema.do_all("Source", "source_make", changing({"Vehicle"}));
+        schema.do_all("Vehicle", "vehicle_drive", changing({"Vehicle"}));
         return schema;
     }
     // Provides space for a vehicle in each cell. Usually vehicles are far fewer; this leaves space

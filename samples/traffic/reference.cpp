@@ -56,9 +56,9 @@ public:
     }
 
 private:
-    std::uint32_t draw(std::uint32_t who, Purpose purpose) const
+    std::uint32_t draw(std::uint32_t subject, Purpose purpose) const
     {
-        return samples::mix32(samples::mix32(rules_.seed + 4 * number_ + purpose) ^ who);
+        return samples::mix32(samples::mix32(rules_.seed + 4 * number_ + purpose) ^ subject);
     }
     Position position_of(std::uint32_t cell) const
     {

@@ -41,9 +41,9 @@
 
 enum purpose { whether_to_make, what_luck, whether_to_dawdle, which_exit };
 
-static inline uint chance(uint step, uint who, enum purpose purpose)
+static inline uint chance(uint step, uint subject, enum purpose purpose)
 {
-    return kma_mix32(kma_mix32(SEED + step * 4u + purpose) ^ who);
+    return kma_mix32(kma_mix32(SEED + step * 4u + purpose) ^ subject);
 }
 
 // A street in the host's layout (network.hpp).

@@ -3,32 +3,32 @@
 // Rules: rules.cl. One work-item per cell.
 #include "rules.cl"
 
-enum { nobody, a_fish, a_shark };
+enum { none, a_fish, a_shark };
 enum { nowhere = 0, dies = 5 }; // values of `going`; others are 1 + a direction
 
-kernel void populate(global uchar *who, global uchar *age, global uchar *energy,
+kernel void populate(global uchar *kind, global uchar *age, global uchar *energy,
                      global uchar *going, global uint *requests)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
         return;
-    const uint lot = chance(0, cell, who_is_there) & 255u, draw = chance(0, cell, first_age);
-    who[cell] = lot < FISH_SHARE ? a_fish : lot < FISH_SHARE + SHARK_SHARE ? a_shark : nobody;
+    const uint lot = chance(0, cell, first_agent) & 255u, draw = chance(0, cell, first_age);
+    kind[cell] = lot < FISH_SHARE ? a_fish : lot < FISH_SHARE + SHARK_SHARE ? a_shark : none;
     age[cell] = draw % (lot < FISH_SHARE ? FISH_SPAWN : SHARK_SPAWN);
     energy[cell] = ENERGY_START;
     going[cell] = nowhere;
     requests[cell] = 0;
 }
 
-kernel void fish_ask(uint phase, global const uchar *who, global uchar *age, global uint *requests)
+kernel void fish_ask(uint phase, global const uchar *kind, global uchar *age, global uint *requests)
 {
     const uint cell = (uint)get_global_id(0);
-    if (cell >= CELLS || who[cell] != a_fish)
+    if (cell >= CELLS || kind[cell] != a_fish)
         return;
     age[cell] = min(age[cell] + 1u, 255u);
     uint open = 0;
     for (uint direction = 0; direction < 4; direction++)
-        open |= who[neighbour(cell, direction)] == nobody ? 1u << direction : 0;
+        open |= kind[neighbour(cell, direction)] == none ? 1u << direction : 0;
     if (open != 0)
         ask(requests, cell, pick(open, chance(phase, cell, where_to)));
 }
@@ -38,14 +38,14 @@ kernel void choose(uint phase, global uchar *going, global uint *requests)
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || requests[cell] == 0)
         return;
-    const uint direction = pick(asking(requests[cell]), chance(phase, cell, whom_to_take));
+    const uint direction = pick(asking(requests[cell]), chance(phase, cell, which_to_take));
     requests[cell] = 0;
     going[neighbour(cell, direction)] = 1 + opposite(direction);
 }
 
 // The target is empty or has a fish that gets eaten. Only the agent that moves there writes to it:
 // the target's own work-item returns, because its `going` is nowhere.
-kernel void fish_move(global uchar *who, global uchar *age, global uchar *going)
+kernel void fish_move(global uchar *kind, global uchar *age, global uchar *going)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || going[cell] == nowhere)
@@ -53,17 +53,17 @@ kernel void fish_move(global uchar *who, global uchar *age, global uchar *going)
     const uint target = neighbour(cell, going[cell] - 1), years = age[cell];
     const bool spawns = years >= FISH_SPAWN;
     going[cell] = nowhere;
-    who[target] = a_fish;
+    kind[target] = a_fish;
     age[target] = spawns ? 0 : years;
-    who[cell] = spawns ? a_fish : nobody;
+    kind[cell] = spawns ? a_fish : none;
     age[cell] = 0;
 }
 
-kernel void shark_ask(uint phase, global const uchar *who, global uchar *age, global uchar *energy,
+kernel void shark_ask(uint phase, global const uchar *kind, global uchar *age, global uchar *energy,
                       global uchar *going, global uint *requests)
 {
     const uint cell = (uint)get_global_id(0);
-    if (cell >= CELLS || who[cell] != a_shark)
+    if (cell >= CELLS || kind[cell] != a_shark)
         return;
     age[cell] = min(age[cell] + 1u, 255u);
     const uint left = energy[cell] - 1;
@@ -74,15 +74,15 @@ kernel void shark_ask(uint phase, global const uchar *who, global uchar *age, gl
     }
     uint open = 0, prey = 0;
     for (uint direction = 0; direction < 4; direction++) {
-        const uint other = who[neighbour(cell, direction)];
-        open |= other == nobody ? 1u << direction : 0;
+        const uint other = kind[neighbour(cell, direction)];
+        open |= other == none ? 1u << direction : 0;
         prey |= other == a_fish ? 1u << direction : 0;
     }
     if ((open | prey) != 0)
         ask(requests, cell, pick(prey != 0 ? prey : open, chance(phase, cell, where_to)));
 }
 
-kernel void shark_move(global uchar *who, global uchar *age, global uchar *energy,
+kernel void shark_move(global uchar *kind, global uchar *age, global uchar *energy,
                        global uchar *going)
 {
     const uint cell = (uint)get_global_id(0);
@@ -90,16 +90,16 @@ kernel void shark_move(global uchar *who, global uchar *age, global uchar *energ
         return;
     if (going[cell] == dies) {
         going[cell] = nowhere;
-        who[cell] = nobody;
+        kind[cell] = none;
         return;
     }
     const uint target = neighbour(cell, going[cell] - 1), years = age[cell];
     const bool spawns = years >= SHARK_SPAWN;
     going[cell] = nowhere;
-    energy[target] = min(energy[cell] + (who[target] == a_fish ? ENERGY_BOOST : 0u), 255u);
-    who[target] = a_shark;
+    energy[target] = min(energy[cell] + (kind[target] == a_fish ? ENERGY_BOOST : 0u), 255u);
+    kind[target] = a_shark;
     age[target] = spawns ? 0 : years;
-    who[cell] = spawns ? a_shark : nobody;
+    kind[cell] = spawns ? a_shark : none;
     age[cell] = 0;
     energy[cell] = ENERGY_START;
 }

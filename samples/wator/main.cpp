@@ -77,7 +77,7 @@ public:
         constexpr samples::Colour colours[] = {{8, 16, 48}, {64, 200, 96}, {232, 72, 56}};
         std::vector<samples::Colour> pixels;
         for (const Cell &cell : samples::state_of<Grid>(game))
-            pixels.push_back(colours[static_cast<std::size_t>(cell.who)]);
+            pixels.push_back(colours[static_cast<std::size_t>(cell.kind)]);
         samples::write_png(path, rules_.width, rules_.height, pixels);
     }
 

@@ -47,7 +47,7 @@ public:
             const auto energies =
                 sharks ? all.column<cl_uchar>("energy") : std::vector<cl_uchar>(all.size());
             for (std::size_t i = 0; i < all.size(); i++)
-                grid.at(cells[i]) = {sharks ? Who::shark : Who::fish, ages[i], energies[i]};
+                grid.at(cells[i]) = {sharks ? Kind::shark : Kind::fish, ages[i], energies[i]};
         }
         return grid;
     }
@@ -59,12 +59,10 @@ private:
         schema.add_abstract("Agent", {"uint cell", "uint target", "uchar age"});
         schema.add("Fish", {}, "Agent").add("Shark", {"uchar energy"}, "Agent");
         schema.block_bytes(64 * 10); // a block has 64 sharks, and 64 fish
-        schema.do_all("Fish", "fish_ask",
-                      "uint phase, global const Agent *agents, global uint *requests", quiet());
-        schema.do_all("Fish", "fish_move", "global Agent *agents", changing({"Fish"}));
-        schema.do_all("Shark", "shark_ask",
-                      "uint phase, global const Agent *agents, global uint *requests", quiet());
-        schema.do_all("Shark", "shark_move", "global Agent *agents", changing({"Agent"}));
+        schema.do_all("Fish", "fish_ask", quiet());
+        schema.do_all("Fish", "fish_move", changing({"Fish"}));
+        schema.do_all("Shark", "shark_ask", quiet());
+        schema.do_all("Shark", "shark_move", changing({"Agent"}));
         return schema;
     }
     static std::uint64_t enough(const kma::Device &device, const Rules &rules,

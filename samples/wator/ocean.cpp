@@ -18,8 +18,8 @@ samples::Numbers population_of(const Grid &grid)
 {
     std::uint64_t fish = 0, sharks = 0;
     for (const Cell &cell : grid) {
-        fish += cell.who == Who::fish;
-        sharks += cell.who == Who::shark;
+        fish += cell.kind == Kind::fish;
+        sharks += cell.kind == Kind::shark;
     }
     return {{"fish", fish}, {"sharks", sharks}};
 }

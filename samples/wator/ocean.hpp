@@ -23,11 +23,11 @@ struct Rules {
     std::string defines() const;
 };
 
-enum class Who : std::uint8_t { nobody, fish, shark };
+enum class Kind : std::uint8_t { none, fish, shark };
 
 /// The contents of a cell. The energy of a fish is 0 here.
 struct Cell {
-    Who who = Who::nobody;
+    Kind kind = Kind::none;
     std::uint8_t age = 0, energy = 0;
     bool operator==(const Cell &) const = default;
 };

@@ -46,7 +46,7 @@ kernel void populate(global kma_heap *heap, global kma_ref *cells, global uint *
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
         return;
-    const uint lot = chance(0, cell, who_is_there) & 255u, draw = chance(0, cell, first_age);
+    const uint lot = chance(0, cell, first_agent) & 255u, draw = chance(0, cell, first_age);
     cells[cell] = 0;
     requests[cell] = 0;
     if (lot >= FISH_SHARE + SHARK_SHARE)
@@ -107,7 +107,7 @@ kernel void choose(global kma_heap *heap, uint phase, global const kma_ref *cell
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || requests[cell] == 0)
         return;
-    const uint direction = pick(asking(requests[cell]), chance(phase, cell, whom_to_take));
+    const uint direction = pick(asking(requests[cell]), chance(phase, cell, which_to_take));
     requests[cell] = 0;
     ((global agent *)kma_deref(heap, cells[neighbour(cell, direction)]))->target = cell;
 }

@@ -48,7 +48,7 @@ public:
         Grid grid(rules_.cells());
         for (const kma::Ref ref : read<kma::Ref>(lists_[0], read<cl_uint>(people_, 1)[0])) {
             const Agent *agent = snapshot.deref<Agent>(ref);
-            grid.at(agent->cell) = {agent->is_shark ? Who::shark : Who::fish, agent->age,
+            grid.at(agent->cell) = {agent->is_shark ? Kind::shark : Kind::fish, agent->age,
                                     agent->is_shark ? agent->energy : std::uint8_t{0}};
         }
         return grid;

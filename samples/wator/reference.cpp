@@ -10,7 +10,7 @@
 namespace wator {
 namespace {
 
-enum Purpose : std::uint32_t { who_is_there, first_age, where_to, whom_to_take };
+enum Purpose : std::uint32_t { first_agent, first_age, where_to, which_to_take };
 
 std::uint32_t draw(const Rules &rules, std::uint32_t phase, std::uint32_t cell, Purpose purpose)
 {
@@ -30,42 +30,42 @@ std::array<std::uint32_t, 4> around(const Rules &rules, std::uint32_t cell)
 Reference::Reference(const Rules &rules) : rules_(rules), grid_(rules.cells())
 {
     for (std::uint32_t cell = 0; cell < rules.cells(); cell++) {
-        const std::uint32_t lot = draw(rules, 0, cell, who_is_there) % 256,
+        const std::uint32_t lot = draw(rules, 0, cell, first_agent) % 256,
                             age = draw(rules, 0, cell, first_age);
         if (lot < rules.fish_share)
-            grid_[cell] = {Who::fish, static_cast<std::uint8_t>(age % rules.fish_spawn), 0};
+            grid_[cell] = {Kind::fish, static_cast<std::uint8_t>(age % rules.fish_spawn), 0};
         else if (lot < rules.fish_share + rules.shark_share)
-            grid_[cell] = {Who::shark, static_cast<std::uint8_t>(age % rules.shark_spawn),
+            grid_[cell] = {Kind::shark, static_cast<std::uint8_t>(age % rules.shark_spawn),
                            static_cast<std::uint8_t>(rules.energy_start)};
     }
 }
 
 void Reference::step(std::uint32_t number)
 {
-    phase(Who::fish, 2 * number + 1);
-    phase(Who::shark, 2 * number + 2);
+    phase(Kind::fish, 2 * number + 1);
+    phase(Kind::shark, 2 * number + 2);
 }
 
-void Reference::phase(Who who, std::uint32_t number)
+void Reference::phase(Kind kind, std::uint32_t number)
 {
     const std::uint32_t none = ~0u;
     std::vector<std::array<std::uint32_t, 4>> asked(grid_.size(), {none, none, none, none});
     std::vector<std::uint32_t> starved;
     for (std::uint32_t cell = 0; cell < grid_.size(); cell++) {
         Cell &self = grid_[cell];
-        if (self.who != who)
+        if (self.kind != kind)
             continue;
         self.age = static_cast<std::uint8_t>(std::min(self.age + 1, 255));
-        if (who == Who::shark && --self.energy == 0) {
+        if (kind == Kind::shark && --self.energy == 0) {
             starved.push_back(cell);
             continue;
         }
         std::vector<std::uint32_t> open, prey;
         const auto near = around(rules_, cell);
         for (std::uint32_t direction = 0; direction < 4; direction++) {
-            if (grid_[near[direction]].who == Who::nobody)
+            if (grid_[near[direction]].kind == Kind::none)
                 open.push_back(direction);
-            if (who == Who::shark && grid_[near[direction]].who == Who::fish)
+            if (kind == Kind::shark && grid_[near[direction]].kind == Kind::fish)
                 prey.push_back(direction);
         }
         const std::vector<std::uint32_t> &wanted = prey.empty() ? open : prey;
@@ -82,15 +82,15 @@ void Reference::phase(Who who, std::uint32_t number)
                 those.push_back(from);
         if (those.empty())
             continue;
-        const std::uint32_t from = those[draw(rules_, number, cell, whom_to_take) % those.size()];
+        const std::uint32_t from = those[draw(rules_, number, cell, which_to_take) % those.size()];
         Cell moved = grid_[from], child;
-        if (grid_[cell].who == Who::fish)
+        if (grid_[cell].kind == Kind::fish)
             moved.energy = static_cast<std::uint8_t>(
                 std::min<std::uint32_t>(moved.energy + rules_.energy_boost, 255));
-        if (moved.age >= (who == Who::fish ? rules_.fish_spawn : rules_.shark_spawn)) {
+        if (moved.age >= (kind == Kind::fish ? rules_.fish_spawn : rules_.shark_spawn)) {
             moved.age = 0;
-            child = {who, 0,
-                     static_cast<std::uint8_t>(who == Who::shark ? rules_.energy_start : 0)};
+            child = {kind, 0,
+                     static_cast<std::uint8_t>(kind == Kind::shark ? rules_.energy_start : 0)};
         }
         grid_[cell] = moved;
         grid_[from] = child;

@@ -12,7 +12,7 @@ public:
     const Grid &grid() const noexcept { return grid_; }
 
 private:
-    void phase(Who who, std::uint32_t number);
+    void phase(Kind kind, std::uint32_t number);
 
     Rules rules_;
     Grid grid_;

@@ -31,7 +31,7 @@
 #endif
 #define CELLS ((uint)WIDTH * (uint)HEIGHT)
 
-enum purpose { who_is_there, first_age, where_to, whom_to_take };
+enum purpose { first_agent, first_age, where_to, which_to_take };
 
 // `phase` 0 is the start; 1 and 2 are the fish and the sharks of the first step, and so on.
 static inline uint chance(uint phase, uint cell, enum purpose purpose)

@@ -12,7 +12,7 @@ static inline void settle(global kma_world *w, Agent self, uint cell, global Age
 kernel void populate(global kma_world *w, global Agent *agents, global uint *requests)
 {
     for (uint cell = (uint)get_global_id(0); cell < CELLS; cell += (uint)get_global_size(0)) {
-        const uint lot = chance(0, cell, who_is_there) & 255u, age = chance(0, cell, first_age);
+        const uint lot = chance(0, cell, first_agent) & 255u, age = chance(0, cell, first_age);
         agents[cell] = 0;
         requests[cell] = 0;
         if (lot < FISH_SHARE) {
@@ -39,7 +39,7 @@ kernel void choose(global kma_world *w, uint phase, global const Agent *agents,
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || requests[cell] == 0)
         return;
-    const uint direction = pick(asking(requests[cell]), chance(phase, cell, whom_to_take));
+    const uint direction = pick(asking(requests[cell]), chance(phase, cell, which_to_take));
     requests[cell] = 0;
     Agent_target(w, agents[neighbour(cell, direction)]) = cell;
 }

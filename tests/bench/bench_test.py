@@ -1,9 +1,10 @@
-"""`kma bench` and bench/report: that figures are complete and verified, that wrong and slow heaps are found out, and that
-the page shows what was measured. KMA_BENCH_SUITES: "all", or what is quick."""
+"""`kma bench` and bench/report: figures are complete and verified, wrong and slow heaps are found, and
+the page sums up the figures. KMA_BENCH_SUITES: "all", or the quick ones."""
 import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ COLUMNS = {"suite": str, "heap": str, "metric": str, "unit": str, "median": (int
 # What these suites measure, once, is no heap: the CPU's own allocators, an object store, as it is and without its parts, and its
 # defragmentation, and a collector in a heap of its own and its compaction.
 ONCE = ["host", "objects", "defragment", "collect", "compact"]
+PICTURES = [f"{name}.svg" for name in ("compact", "lists", "objects", "scaling", "sparse", "steady", "uniform")]
 UNVERIFIED = ["empty_kernel", "address_range", "reset", "create", "registers", "stack", "source", "ptx", "copy"]
 
 
@@ -28,6 +30,12 @@ def bench(*arguments, **environment):
     done = subprocess.run([os.environ["KMA_TOOL"], "bench", *arguments], env={**os.environ, **environment}, text=True,
                           capture_output=True, timeout=350, check=False)
     return done.returncode, done.stdout, done.stderr
+
+
+def block_of(suite, text):
+    """The suite's title, table and notes in what kma bench prints."""
+    found = re.search(rf"^{suite}(?:: .*)?\n(?:.+\n)+", text, re.MULTILINE)
+    return found.group() if found else ""
 
 
 def report(folder, *files):
@@ -121,7 +129,6 @@ class Battery(unittest.TestCase):
                 self.assertEqual(measured & {"superblock", "bump", "slab"}, {"slab"} & heaps)
             elif suite != "registers" and not (suite == "steady" and "bump" in heaps - measured):
                 self.assertEqual(measured, heaps, suite)
-            self.assertIn(f"\n{suite}\nheap ", self.run_.text)
 
     def test_what_is_left_out_is_told(self):
         notes = "\n".join(self.run_.figures["notes"])
@@ -129,7 +136,38 @@ class Battery(unittest.TestCase):
         self.assertIn("registers, superblock: this driver does not tell", notes)
         self.assertIn("sparse, bump: left out: the heap takes nothing back", notes)
         for note in self.run_.figures["notes"]:
-            self.assertIn(f"note: {note}\n", self.run_.text)
+            head, _, sentence = note.partition(": ")
+            suite, _, heap = head.partition(", ")
+            said = " ".join(block_of(suite, self.run_.text).split())
+            if "are more than half of" in sentence:
+                self.assertRegex(said, f"note: (all heaps|[^:]*{heap}[^:]*): .* left out: blocks of more than half")
+            else:
+                sentence = re.sub("^([a-z_]+=[^ ]+ )+", "", sentence)  # in the table parameters have other words
+                self.assertRegex(said, f"note: (all heaps|[^:]*{heap}[^:]*): .*{re.escape(sentence)}")
+
+    def test_each_suite_has_a_table_of_medians_with_ratios_to_the_best(self):
+        for suite in CHOSEN:
+            rows = [row for row in self.run_.results if row["suite"] == suite and row["metric"] != "empty_kernel"]
+            block = block_of(suite, self.run_.text)
+            self.assertTrue(block, suite)
+            for row in rows:
+                for word in row["heap"].split():
+                    self.assertIn(word, " ".join(block.splitlines()[1:4]))  # the table's head has up to three lines
+        heaps = list(dict.fromkeys(row["heap"] for row in self.run_.results if row["suite"] == "latency"))
+        for suite, metric, size, name in (("latency", "pair", 16, "pair"), ("mixed", "malloc", "4..64", "malloc, 4..64 B"),
+                                          ("mixed", "free", "4..64", "free, 4..64 B")):
+            medians = {row["heap"]: row["median"] for row in self.run_.results
+                       if (row["suite"], row["metric"], row.get("bytes")) == (suite, metric, size)}
+            best = min(median for heap, median in medians.items() if heap != "bump")
+            cells = re.search(rf"^{re.escape(name)}  (.*)$", block_of(suite, self.run_.text), re.MULTILINE)
+            numbers = [float(text.replace(",", "")) for text in cells.group(1).split()]
+            self.assertEqual(len(numbers), 2 * len(heaps), cells.group())
+            for at, heap in enumerate(heaps):
+                self.assertLess(abs(numbers[2 * at] / medians[heap] - 1), 0.006, cells.group())
+                ratio = medians[heap] / best
+                self.assertLess(abs(numbers[2 * at + 1] - ratio), 0.06 if ratio < 9 else 0.6, cells.group())
+        self.assertLess(len(self.run_.text.splitlines()), 400)
+        self.assertLessEqual(max(map(len, self.run_.text.splitlines())), 110)
 
     def test_the_table_with_commas_is_the_same(self):
         rows = list(csv.DictReader(io.StringIO(self.run_.csv)))
@@ -183,7 +221,8 @@ class WrongHeaps(ReplacedFile):
         status, text, figures = self.bench_with(*change)
         self.assertEqual(status, 1, text)
         self.assertFalse(figures["passed"])
-        self.assertIn("FAILED: ", text)
+        self.assertIn("\nFAILED: ", text)
+        self.assertIn(" WRONG\n", text)
         self.assertTrue(text.endswith("; FAILED\n"), text)
         for row in figures["results"]:
             if row["metric"] != "empty_kernel":
@@ -256,6 +295,8 @@ class SlowHeap(ReplacedFile):
         pair = [row for row in figures["results"] if row["metric"] == "pair"]
         self.assertEqual([row["rounds"] for row in pair], [1])
         self.assertRegex("\n".join(figures["notes"]), "was stopped after 1 rounds: one took [0-9]+ ms")
+        self.assertRegex(block_of("latency", text),
+                         r"\nnote: bump: 1 item, 16 B, 1,000 pairs was stopped after 1 rounds: one took [0-9]+ ms\n")
 
 
 class Report(unittest.TestCase):
@@ -282,25 +323,42 @@ class Report(unittest.TestCase):
             if suite not in ("host", "registers"):  # a part of others; this driver does not tell
                 self.assertIn(f"\n## {suite}\n", page)
         self.assertIn("mimalloc", page)
-        self.assertIn("Every line was verified", page)
-        for note in figures["notes"]:  # which name a heap each; the page puts those together
-            self.assertIn(note.partition(": ")[2], page)
-        self.assertIn(", bump, superblock, scatter, slab: this driver does not tell", page)
-        pictures = [name for name in files if name.endswith(".svg")]
-        self.assertGreaterEqual(len(pictures), 8 if ALL else 2)
+        flat = " ".join(page.split())
+        self.assertIn("Every line was verified", flat)
+        self.assertLess(len(page.splitlines()), 250)
+        for note in figures["notes"]:  # each names a heap; the page merges these, and counts lines
+            if "are more than half of" not in note:
+                self.assertIn(note.partition(": ")[2], flat)
+        self.assertIn(", bump, superblock, scatter, slab: this driver does not tell", flat)
+        pictures = sorted(name for name in files if name.endswith(".svg"))
+        self.assertEqual(pictures, PICTURES if ALL else ["sparse.svg"])
         for name in pictures:
             self.assertIn(f"]({name})", page)
             self.assertIn({"objects.svg": "world", "compact.svg": "compaction"}.get(name, "superblock"), files[name])
+            self.assertLess(len(files[name]), 60000, name)
             xml.dom.minidom.parseString(files[name])
         self.assertEqual(files, self.made(figures, "page"))
 
+    def test_what_is_written_by_hand_stays(self):
+        figures = Measured.get().figures
+        page = self.made(figures, "kept")["README.md"]
+        mark = "<!-- by hand: bench/report keeps what follows -->\n"
+        path = os.path.join(Measured.get().path("kept"), "README.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("an older page\n\n" + mark + "\nMore.\n")
+        self.assertEqual(self.made(figures, "kept")["README.md"], page + "\n" + mark + "\nMore.\n")
+
     def test_wrong_results_stand_out(self):
         figures = json.loads(json.dumps(Measured.get().figures))
-        row = [row for row in figures["results"] if row["metric"] == "malloc"][0]
-        row["verified"] = False
-        row["nulls"] = 1234
+        shown = [row for row in figures["results"] if row["suite"] == "latency" and row["metric"] == "pair"][0]
+        shown["verified"] = False
+        shown["nulls"] = 1234
+        hidden = [row for row in figures["results"] if row["metric"] == "malloc_cold"][0]
+        hidden["verified"] = False
         page = self.made(figures, "wrong")["README.md"]
-        self.assertIn("**1 figures are of wrong results.**", page)
+        self.assertIn("**2 figures are of wrong results:**", page)
+        self.assertIn(f"\n- latency, {shown['heap']}: pair, ", page)
+        self.assertIn(f"\n- {hidden['suite']}, {hidden['heap']}: malloc_cold, ", page)
         self.assertRegex(page, r"\(1,234 NULLs\) \*\*WRONG\*\*")
 
     def test_an_h200_is_compared_with_others(self):
@@ -308,8 +366,9 @@ class Report(unittest.TestCase):
         self.assertNotIn("CUDA", self.made(figures, "cpu")["README.md"])
         figures["device"]["name"] = "NVIDIA H200"
         page = self.made(figures, "gpu")["README.md"]
-        self.assertIn("measured on one H200 with the authors' CUDA code", page)
-        self.assertRegex(page, r"\n\| 1 work-item, 16 B, [^|]* \|[^\n]*\| RegEff 935; ")
+        self.assertIn("measured on one H200 with the authors' CUDA code", " ".join(page.split()))
+        self.assertRegex(page, r"\n## latency\n\n[^\n]*\| \*RegEff\* \|")
+        self.assertRegex(page, r"\n\| a pair, 1 work-item, 16 B, [^|]* \|[^\n]*\| 935 \|")
 
     def test_two_devices_make_no_page(self):
         figures = json.loads(json.dumps(Measured.get().figures))

@@ -5,7 +5,7 @@
 
 namespace collecting {
 
-kma::Types types()
+kma::Types types(std::uint32_t large_words)
 {
     kma::Types types;
     types.add("Node", {"uint key", "Node *left", "Node *right", "atomic Node *next", "void *any",
@@ -14,22 +14,66 @@ kma::Types types()
     types.add_element("Refs", "Node *");
     types.add_element("Lists", "Refs *");
     types.add_element("Numbers", "uint");
+    types.add("Large", {"Large *next", "uint words[" + std::to_string(large_words) + "]"});
+    types.add("Wide", {"Wide *to[300]", "void *any"});
     return types;
 }
-kma::Program program_of(const std::string &options, int debug)
+
+Flavours ways()
 {
-    kma::ProgramOptions build;
-    build.options = options + " -DNODE=1 -DPAIR=2 -DREFS=3 -DLISTS=4 -DNUMBERS=5";
-    build.debug = debug;
-    return {device(), {{"types.cl", types().text()}, program_source("collect.cl")}, build};
+    Flavours all = flavours();
+    if (first_flavour_only())
+        all.resize(1);
+    return all;
 }
 
-kma::Heap make_heap(const Flavour &flavour, std::uint64_t bytes, int debug)
+kma::CollectorOptions regions(std::uint64_t bytes)
+{
+    kma::CollectorOptions options;
+    options.region_bytes = bytes;
+    options.share = 1;
+    options.fullest = 1;
+    return options;
+}
+
+namespace {
+
+kma::Program program_of(const Setting &setting)
+{
+    kma::ProgramOptions build;
+    build.options = setting.options + " -DNODE=1 -DPAIR=2 -DREFS=3 -DLISTS=4 -DNUMBERS=5 -DLARGE=6"
+                                      " -DWIDE=7";
+    build.debug = setting.debug;
+    return {device(),
+            {{"types.cl", types(setting.large_words).text()}, program_source("collect.cl")},
+            build};
+}
+
+kma::Heap heap_of(const Setting &setting)
 {
     kma::HeapOptions options;
-    options.build_options = flavour.options;
-    options.debug = debug;
-    return {device(), bytes, options};
+    options.storage = setting.storage;
+    options.debug = setting.debug;
+    options.build_options = setting.options + setting.heap_options;
+    options.max_bytes = setting.max_bytes;
+    return {device(), setting.bytes, options};
+}
+
+} // namespace
+
+Place::Place(const Setting &setting)
+    : program(program_of(setting)), heap(heap_of(setting)),
+      collector(std::in_place, heap, types(setting.large_words), setting.collector),
+      used(heap.stats().used)
+{
+}
+
+void Place::end()
+{
+    collector->collect();
+    CHECK(heap.check() == nothing);
+    CHECK(heap.stats().used == used);
+    CHECK(heap.error_text().empty());
 }
 
 std::uint32_t Graph::add(std::uint32_t type, std::uint32_t length)
@@ -39,12 +83,12 @@ std::uint32_t Graph::add(std::uint32_t type, std::uint32_t length)
     return static_cast<std::uint32_t>(types.size()) - 1;
 }
 
-std::vector<std::uint32_t> Graph::reachable(const std::vector<std::uint32_t> &roots) const
+Objects Graph::reachable(const Objects &roots) const
 {
-    std::vector<std::vector<std::uint32_t>> to(types.size());
+    std::vector<Objects> to(types.size());
     for (const Edge &edge : edges)
         to[edge.from].push_back(edge.to);
-    std::vector<std::uint32_t> living(types.size()), left;
+    Objects living(types.size()), left;
     const auto reach = [&](std::uint32_t i) {
         if (!std::exchange(living[i], 1u))
             left.push_back(i);
@@ -60,134 +104,180 @@ std::vector<std::uint32_t> Graph::reachable(const std::vector<std::uint32_t> &ro
 
 Graph random_graph(std::mt19937 &random, std::uint32_t most)
 {
-    const auto below = [&](std::uint32_t n) {
-        return std::uniform_int_distribution<std::uint32_t>(0, n - 1)(random);
-    };
-    const std::uint32_t kinds[] = {
+    const auto one_of = [&](const Objects &all) { return all[random() % all.size()]; };
+    const Objects kinds = {
         node,          node,           node, pair, node | array, pair | array, refs_type | array,
         lists | array, numbers | array};
     Graph graph;
-    const std::uint32_t count = 1 + below(most);
+    const std::uint32_t count = 1 + random() % most;
     for (std::uint32_t i = 0; i < count; i++) {
-        const std::uint32_t type = kinds[below(std::size(kinds))];
-        const std::uint32_t lengths[] = {0, 1, 2, 5, 63, 64, 65, 200};
-        graph.add(type, type < array ? 1 : lengths[below(std::size(lengths))]);
+        const std::uint32_t type = one_of(kinds);
+        graph.add(type, type < array ? 1 : one_of({0, 1, 2, 5, 63, 64, 65, 200}));
     }
     const auto layout = types().layout();
-    const std::uint32_t density = 1 + below(8); // some graphs have few references
+    const std::uint32_t density = 1 + random() % 8; // some graphs have few references
     for (std::uint32_t i = 0; i < count; i++) {
         const auto &type = layout[(graph.types[i] & ~array) - 1];
-        for (std::uint32_t e = 0; e < graph.lengths[i]; e++) {
+        for (std::uint32_t e = 0; e < graph.lengths[i]; e++)
             for (const auto &reference : type.references) {
-                const std::uint32_t to = below(count);
-                if (below(8) < density &&
+                const std::uint32_t to = random() % count;
+                if (random() % 8 < density &&
                     (reference.target == 0 || reference.target == (graph.types[to] & ~array)))
                     graph.lead(i, e * type.bytes + reference.offset, to);
             }
-        }
     }
     return graph;
 }
 
-std::vector<std::uint32_t> random_roots(std::mt19937 &random, const Graph &graph)
+Objects random_roots(std::mt19937 &random, const Graph &graph)
 {
-    std::vector<std::uint32_t> roots, fewer;
+    Objects roots;
     for (std::uint32_t object = 0; object < graph.types.size(); object++)
         if (random() % 8 == 0)
-            (random() % 2 == 0 ? fewer : roots).push_back(object);
-    std::ranges::copy(fewer, std::back_inserter(roots));
+            roots.push_back(object);
+    std::ranges::shuffle(roots, random);
     return roots;
 }
 
-Subject::Subject(const kma::Program &program, kma::Heap &heap, Graph graph)
-    : program_(program), heap_(heap), graph_(std::move(graph)),
-      count_(static_cast<cl_uint>(graph_.types.size())), types_(graph_.types),
-      lengths_(graph_.lengths), refs_(count_, 0)
+void check_random_graphs(unsigned seed, bool compacts)
 {
-    for (const cl_uint large : {1, 0}) // first: while so much is free side by side
-        launch(program_, "make", in_groups(count_, 64), heap_, types_, lengths_, refs_, count_,
-               large);
-    REQUIRE(std::ranges::count(refs_.read(), 0u) == 0);
-    if (!graph_.edges.empty())
-        launch(program_, "set", in_groups(graph_.edges.size(), 64), heap_, refs_,
-               Array(graph_.edges), cl_uint(graph_.edges.size()));
+    std::mt19937 random(seed);
+    for (const Flavour &flavour : ways()) {
+        INFO(flavour.name);
+        Place place({.bytes = 8 << 20,
+                     .collector = compacts ? regions(8192) : kma::CollectorOptions{},
+                     .options = flavour.options});
+        Plain plain(place, 512);
+        std::uint64_t moved = 0;
+        const std::size_t graphs = scaled(1000, 20);
+        for (std::size_t i = 0; i < graphs; i++) {
+            const bool is_large = i % (compacts ? 20 : 100) == 0;
+            Graph graph = random_graph(random, is_large ? 2000 : 40);
+            const Objects roots = random_roots(random, graph);
+            INFO("graph " << i << " of " << graph.types.size() << " objects");
+            Subject subject(place, std::move(graph));
+            if (compacts)
+                moved += subject.compact(roots).moved_objects;
+            else
+                subject.collect(roots);
+            if (is_large)
+                CHECK(place.heap.check() == nothing);
+            if (is_large && compacts) {
+                subject.compact(roots, 1 << 20); // those that are left, once more
+                CHECK(place.heap.check() == nothing);
+            }
+            place.collector->collect(); // without roots
+        }
+        CHECK((moved > graphs) == compacts);
+        plain.compare_and_free();
+        place.end();
+    }
 }
 
-void Subject::compare(const std::vector<std::uint32_t> &living)
+Subject::Subject(Place &place, Graph graph)
+    : place_(&place), graph_(std::move(graph)), count_(static_cast<cl_uint>(graph_.types.size())),
+      types_(graph_.types), lengths_(graph_.lengths), refs_(count_, 0)
+{
+    for (const cl_uint large : {1, 0}) // first: while so much is free side by side
+        place.run("make", count_, types_, lengths_, refs_, count_, large);
+    REQUIRE(std::ranges::count(refs(), 0u) == 0);
+    if (!graph_.edges.empty())
+        place.run("edges", graph_.edges.size(), refs_, Array(graph_.edges),
+                  cl_uint(graph_.edges.size()), cl_uint{1}, refs_);
+}
+
+Subject thinned(Place &place, std::uint32_t count, std::uint32_t step, std::uint32_t type)
+{
+    Graph graph;
+    Objects roots;
+    for (std::uint32_t i = 0; i < count; i++) {
+        graph.add(type);
+        if (i % step != 0)
+            continue;
+        if (!roots.empty())
+            graph.lead(roots.back(), type == node ? 4 : 0, i);
+        roots.push_back(i);
+    }
+    Subject made(place, std::move(graph));
+    made.keep(roots);
+    return made;
+}
+
+void Subject::keep(const Objects &roots)
+{
+    const std::vector<kma::Ref> all = refs();
+    std::vector<kma::Ref> leading{0};
+    for (const std::uint32_t root : roots)
+        leading.push_back(all[root]);
+    roots_ = roots;
+    living_ = graph_.reachable(roots);
+    leading_.emplace(leading);
+    registered_.emplace(place_->collector->add_roots(leading_->buffer(), leading.size()));
+}
+
+std::uint64_t Subject::survivors() const
+{
+    return static_cast<std::uint64_t>(std::ranges::count(living_, 1u));
+}
+
+void Subject::compare()
 {
     const Array<cl_uint> wrong(2, 0);
-    launch(program_, "compare", in_groups(count_, 64), heap_, types_, lengths_, refs_,
-           Array(living), count_, wrong);
-    std::vector<Graph::Edge> kept;
-    std::ranges::copy_if(graph_.edges, std::back_inserter(kept),
-                         [&](const auto &edge) { return living[edge.from] != 0; });
+    place_->run("compare", count_, types_, lengths_, refs_, Array(living_), count_, wrong);
+    std::vector<Graph::Edge> kept = graph_.edges;
+    std::erase_if(kept, [&](const Graph::Edge &edge) { return living_[edge.from] == 0; });
     if (!kept.empty())
-        launch(program_, "compare_edges", in_groups(kept.size(), 64), heap_, refs_, Array(kept),
-               cl_uint(kept.size()), wrong);
+        place_->run("edges", kept.size(), refs_, Array(kept), cl_uint(kept.size()), cl_uint{0},
+                    wrong);
     CHECK(wrong.read() == std::vector<cl_uint>{0, 0});
 }
 
-void Subject::collect(kma::Collector &collector, const std::vector<std::uint32_t> &roots)
+kma::Collection Subject::collect(const Objects &roots)
 {
-    const std::vector<kma::Ref> all = refs_.read();
-    REQUIRE(std::ranges::count(all, 0u) == 0);
-    std::vector<kma::Ref> leading;
-    for (const std::uint32_t root : roots)
-        leading.push_back(all[root]);
-    leading.push_back(0); // leads nowhere
-    const Array<kma::Ref> buffer(leading);
-    const auto registered = collector.add_roots(buffer.buffer(), leading.size());
-    const kma::Collection result = collector.collect();
-    const std::vector<std::uint32_t> living = graph_.reachable(roots);
-    const auto survivors = static_cast<std::uint64_t>(std::ranges::count(living, 1u));
-    CHECK(result.marked_objects == survivors);
-    CHECK(result.freed_objects == count_ - survivors);
-    compare(living);
-}
-
-kma::Compaction Subject::compact(kma::Collector &collector, const std::vector<std::uint32_t> &roots,
-                                 std::uint64_t bytes)
-{
-    const std::vector<kma::Ref> all = refs_.read();
-    std::vector<kma::Ref> leading{0}; // leads nowhere
-    for (const std::uint32_t root : roots)
-        leading.push_back(all[root]);
-    const Array<kma::Ref> buffer(leading);
-    const auto registered = collector.add_roots(buffer.buffer(), leading.size());
-    const kma::Compaction result = collector.compact(bytes);
-    const std::vector<std::uint32_t> living = graph_.reachable(roots);
-    const auto survivors = static_cast<std::uint64_t>(std::ranges::count(living, 1u));
-    CHECK(result.collection.marked_objects == survivors);
-    const std::vector<kma::Ref> now = buffer.read();
-    CHECK(now[0] == 0);
-    find_again(living, roots, {now.begin() + 1, now.end()});
-    std::uint64_t moved = 0;
-    const std::vector<kma::Ref> found = refs_.read();
-    for (std::size_t i = 0; i < count_; i++)
-        moved += living[i] != 0 && found[i] != all[i];
-    CHECK(result.moved_objects == moved);
-    compare(living);
+    keep(roots);
+    const kma::Collection result = place_->collector->collect();
+    registered_.reset();
+    CHECK(result.marked_objects == survivors());
+    CHECK(result.freed_objects == count_ - survivors());
+    compare();
     return result;
 }
 
-// Follows the references in the heap from the roots on, and notes where each object is now.
-void Subject::find_again(const std::vector<std::uint32_t> &living,
-                         const std::vector<std::uint32_t> &roots,
-                         const std::vector<kma::Ref> &leading)
+kma::Compaction Subject::compact(const Objects &roots, std::uint64_t bytes)
 {
-    std::vector<std::uint8_t> memory(heap_.bytes());
-    device().queue().enqueueReadBuffer(heap_.buffer(), CL_TRUE, 0, memory.size(), memory.data());
+    keep(roots);
+    const std::vector<kma::Ref> before = refs();
+    const kma::Compaction result = place_->collector->compact(bytes);
+    registered_.reset();
+    CHECK(result.collection.marked_objects == survivors());
+    check();
+    std::uint64_t moved = 0;
+    const std::vector<kma::Ref> now = refs();
+    for (std::size_t i = 0; i < count_; i++)
+        moved += living_[i] != 0 && now[i] != before[i];
+    CHECK(result.moved_objects == moved);
+    return result;
+}
+
+// Follows the references in the heap from the roots on, to find where each object is now.
+void Subject::check()
+{
+    std::vector<std::uint8_t> memory(place_->heap.bytes());
+    device().queue().enqueueReadBuffer(place_->heap.buffer(), CL_TRUE, 0, memory.size(),
+                                       memory.data());
     std::vector<std::vector<Graph::Edge>> edges(count_);
     for (const Graph::Edge &edge : graph_.edges)
         edges[edge.from].push_back(edge);
     std::vector<kma::Ref> found(count_);
-    std::vector<std::uint32_t> left;
+    Objects left;
     const auto reach = [&](std::uint32_t object, kma::Ref ref) {
         if (std::exchange(found[object], ref) == 0)
             left.push_back(object);
     };
-    for (std::size_t i = 0; i < roots.size(); i++)
-        reach(roots[i], leading[i]);
+    const std::vector<kma::Ref> leading = leading_->read();
+    CHECK(leading[0] == 0);
+    for (std::size_t i = 0; i < roots_.size(); i++)
+        reach(roots_[i], leading[i + 1]);
     while (!left.empty()) {
         const std::uint32_t from = left.back();
         left.pop_back();
@@ -201,41 +291,24 @@ void Subject::find_again(const std::vector<std::uint32_t> &living,
     }
     std::set<kma::Ref> all;
     for (std::size_t i = 0; i < count_; i++)
-        if (living[i] != 0)
+        if (living_[i] != 0)
             all.insert(found[i]);
-    CHECK(all.size() == std::size_t(std::ranges::count(living, 1u))); // none in another's place
+    CHECK(all.size() == survivors()); // none in another's place
     CHECK(!all.contains(0));
     device().queue().enqueueWriteBuffer(refs_.buffer(), CL_TRUE, 0, count_ * sizeof(kma::Ref),
                                         found.data());
+    compare();
 }
 
-Plain::Plain(const kma::Program &program, kma::Heap &heap, std::size_t count)
-    : program_(program), heap_(heap), refs_(count, 0)
+Plain::Plain(Place &place, std::size_t count) : place_(place), refs_(count, 0)
 {
-    launch(program_, "plain", in_groups(refs_.size(), 64), heap_, refs_, cl_uint{0});
+    place_.run("plain", refs_.size(), refs_, cl_uint{0});
 }
 
 void Plain::compare_and_free()
 {
-    launch(program_, "plain", in_groups(refs_.size(), 64), heap_, refs_, cl_uint{1});
-    const auto right = refs_.read();
-    CHECK(std::ranges::count(right, 1u) == std::ptrdiff_t(right.size()));
-}
-
-Flavours ways()
-{
-    Flavours all = flavours();
-    if (first_flavour_only())
-        all.resize(1);
-    return all;
-}
-
-void end(kma::Collector &collector, const kma::Heap &heap, std::uint64_t used)
-{
-    collector.collect();
-    CHECK(heap.check() == nothing);
-    CHECK(heap.stats().used == used);
-    CHECK(heap.error_text().empty());
+    place_.run("plain", refs_.size(), refs_, cl_uint{1});
+    CHECK(std::ranges::count(refs_.read(), 1u) == std::ptrdiff_t(refs_.size()));
 }
 
 } // namespace collecting

@@ -1,16 +1,9 @@
 // kma/containers/array_list.cl: work-items let a list grow, and write into what they got.
 #include "kma/containers/array_list.cl"
 
-#define WORDS 3 // of an object
-
-// Work-item `me` asks for so many in a round.
-static inline uint wanted(uint me, uint round, uint most)
-{
-    return kma_mix32(me * 16 + round) % (most + 1);
-}
-
-// What the k-th object of a work-item in a round holds.
-static inline void write(global kma_heap *heap, global kma_array_list *list, uint index, uint me, uint round, uint k)
+// Writes the k-th object of a work-item in a round.
+static inline void write(global kma_heap *heap, global kma_array_list *list, uint index, uint me,
+                         uint round, uint k)
 {
     global uint *object = (global uint *)kma_array_list_get(heap, list, index);
     object[0] = me;
@@ -18,52 +11,30 @@ static inline void write(global kma_heap *heap, global kma_array_list *list, uin
     object[2] = k;
 }
 
-// first[me * rounds + round]: the index, or KMA_ARRAY_LIST_NONE. Work-items from `items` on ask for nothing.
-kernel void grow(global kma_heap *heap, kma_ref ref, uint rounds, uint most, uint items, global uint *first)
-{
-    global kma_array_list *list = kma_array_list_at(heap, ref);
-    const uint me = (uint)get_global_id(0);
-    for (uint round = 0; round < rounds; round++) {
-        const uint n = me < items ? wanted(me, round, most) : 0;
-        const uint index = kma_array_list_grow(heap, list, n);
-        first[me * rounds + round] = index;
-        for (uint k = 0; index != KMA_ARRAY_LIST_NONE && k < n; k++)
-            write(heap, list, index + k, me, round, k);
+// In each round every work-item asks for n = asks[me * rounds + round] objects by `call`, and gets
+// `count`, `step` apart, from index first[me * rounds + round] on, or KMA_ARRAY_LIST_NONE.
+#define GROW(name, call, count, step)                                                              \
+    kernel void name(global kma_heap *heap, kma_ref ref, uint rounds, global const uint *asks,     \
+                     global uint *first)                                                           \
+    {                                                                                              \
+        local kma_group_words words;                                                               \
+        global kma_array_list *list = kma_array_list_at(heap, ref);                                \
+        const uint me = (uint)get_global_id(0);                                                    \
+        for (uint round = 0; round < rounds; round++) {                                            \
+            const uint n = asks[me * rounds + round];                                              \
+            const uint all = count;                                                                \
+            const uint index = call;                                                               \
+            first[me * rounds + round] = index;                                                    \
+            for (uint k = 0; index != KMA_ARRAY_LIST_NONE && k < all; k++)                         \
+                write(heap, list, index + k * step, me, round, k);                                 \
+        }                                                                                          \
     }
-}
+GROW(grow, kma_array_list_grow(heap, list, n), n, 1)
+GROW(grow_local, kma_array_list_grow_local(heap, list, n, &words), n, 1)
+GROW(grow_max, kma_array_list_grow_max(heap, list, n, &words), kma_group_max(&words, n),
+     (uint)get_local_size(0))
 
-// The same, collective.
-kernel void grow_local(global kma_heap *heap, kma_ref ref, uint rounds, uint most, uint items, global uint *first)
-{
-    local kma_group_words words;
-    global kma_array_list *list = kma_array_list_at(heap, ref);
-    const uint me = (uint)get_global_id(0);
-    for (uint round = 0; round < rounds; round++) {
-        const uint n = me < items ? wanted(me, round, most) : 0;
-        const uint index = kma_array_list_grow_local(heap, list, n, &words);
-        first[me * rounds + round] = index;
-        for (uint k = 0; index != KMA_ARRAY_LIST_NONE && k < n; k++)
-            write(heap, list, index + k, me, round, k);
-    }
-}
-
-// The same, as many for each as the group's maximum.
-kernel void grow_max(global kma_heap *heap, kma_ref ref, uint rounds, uint most, uint items, global uint *first)
-{
-    local kma_group_words words;
-    global kma_array_list *list = kma_array_list_at(heap, ref);
-    const uint me = (uint)get_global_id(0);
-    for (uint round = 0; round < rounds; round++) {
-        const uint n = me < items ? wanted(me, round, most) : 0;
-        const uint all = kma_group_max(&words, n);
-        const uint index = kma_array_list_grow_max(heap, list, n, &words);
-        first[me * rounds + round] = index;
-        for (uint k = 0; index != KMA_ARRAY_LIST_NONE && k < all; k++)
-            write(heap, list, index + k * (uint)get_local_size(0), me, round, k);
-    }
-}
-
-// Odd work-items ask, in an arm of their own; then those that are a multiple of four: lanes apart.
+// Odd work-items ask, in an arm of their own; then each fourth one: lanes apart.
 kernel void grow_apart(global kma_heap *heap, kma_ref ref, kma_ref other, global uint *first)
 {
     const uint me = (uint)get_global_id(0);
@@ -78,7 +49,7 @@ kernel void grow_apart(global kma_heap *heap, kma_ref ref, kma_ref other, global
         write(heap, list, index + k, me, 0, k);
 }
 
-// Lists that kernels make: one for each work-item, which has its numbers, and may be deleted again.
+// A list for each work-item, which it may delete again.
 kernel void lists(global kma_heap *heap, global kma_ref *refs, uint count, uint deletes)
 {
     const uint me = (uint)get_global_id(0);
@@ -98,43 +69,23 @@ kernel void lists(global kma_heap *heap, global kma_ref *refs, uint count, uint 
     }
 }
 
-// What is refused: nothing, and too many. Work-item 17 asks for `n`, the others for `others` each.
-kernel void refused_grow(global kma_heap *heap, kma_ref ref, uint n, uint others, global uint *out)
-{
-    const uint me = (uint)get_global_id(0);
-    out[me] = kma_array_list_grow(heap, kma_array_list_at(heap, ref), me == 17 ? n : others);
-}
-
-kernel void refused_grow_local(global kma_heap *heap, kma_ref ref, uint n, uint others, global uint *out)
-{
-    local kma_group_words words;
-    const uint me = (uint)get_global_id(0);
-    out[me] = kma_array_list_grow_local(heap, kma_array_list_at(heap, ref), me == 17 ? n : others, &words);
-}
-
-kernel void refused_grow_max(global kma_heap *heap, kma_ref ref, uint n, uint others, global uint *out)
-{
-    local kma_group_words words;
-    const uint me = (uint)get_global_id(0);
-    out[me] = kma_array_list_grow_max(heap, kma_array_list_at(heap, ref), me == 17 ? n : others, &words);
-}
-
-// What is not there, with KMA_DEBUG.
+// Gets what is not there, for KMA_DEBUG.
 kernel void beyond(global kma_heap *heap, kma_ref ref, global uint *out)
 {
     global kma_array_list *list = kma_array_list_at(heap, ref);
     out[0] = kma_array_list_get(heap, list, kma_array_list_size(list)) == (global void *)0 ? 1 : 0;
 }
 
-// The sums and maxima of groups, each a few times in a row.
-kernel void sums(global uint *before, global uint *total, global uint *most)
+// The sums and maxima of groups, `rounds` times in a row.
+kernel void sums(global const uint *numbers, uint rounds, global uint *before, global uint *total,
+                 global uint *most)
 {
     local kma_group_words words;
-    const uint me = (uint)get_global_id(0);
-    for (uint round = 0; round < 3; round++) {
-        const kma_scan scan = kma_group_scan(&words, wanted(me, round, 50));
-        before[me * 3 + round] = scan.before;
-        total[me * 3 + round] = scan.total;
-        most[me * 3 + round] = kma_group_max(&words, wanted(me, round, 50));
+    for (uint round = 0; round < rounds; round++) {
+        const uint at = (uint)get_global_id(0) * rounds + round;
+        const kma_scan scan = kma_group_scan(&words, numbers[at]);
+        before[at] = scan.before;
+        total[at] = scan.total;
+        most[at] = kma_group_max(&words, numbers[at]);
     }
 }

@@ -1,9 +1,11 @@
-// kma/containers/array_list.cl and kma::ArrayList: every object has its index and its memory, whoever asks, in groups of any size.
+// kma/containers/array_list.cl and kma::ArrayList: every object has its index and its memory, in
+// groups of any size.
 #include <algorithm>
 #include <cstdio>
-#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
 
-#include "catch.hpp"
 #include "subject.hpp"
 
 using namespace test;
@@ -13,252 +15,243 @@ using kma::ArrayListOptions;
 namespace {
 
 constexpr cl_uint none = 0xffffffff;
+constexpr const char *file = "array_list.cl";
 constexpr const char *ways[] = {"grow", "grow_local", "grow_max"};
-constexpr std::size_t group_sizes_to_try[] = {1, 3, 64, 200, 256, 1024};
+
+using Numbers = std::vector<cl_uint>; // of work-item `me` in a round: [me * rounds + round]
 
 struct Object {
     cl_uint owner, round, k;
     auto operator<=>(const Object &) const = default;
 };
-
-cl_uint wanted(cl_uint me, cl_uint round, cl_uint most)
-{
-    return mix32(me * 16 + round) % (most + 1);
-}
+using Objects = std::vector<Object>;
 
 std::vector<std::size_t> sizes_here()
 {
+    std::vector<std::size_t> sizes = {1, 3, 64, 200, 256, 1024};
     const std::size_t most = device().device().getInfo<CL_DEVICE_MAX_WORK_GROUP_SIZE>();
-    std::vector<std::size_t> sizes;
-    for (const std::size_t size : group_sizes_to_try)
-        if (size <= most)
-            sizes.push_back(size);
+    std::erase_if(sizes, [&](std::size_t size) { return size > most; });
     return sizes;
 }
 
-// What the list must hold if `first` are the indices that work-items got, `n` tells how many objects each, `step` apart.
-template <class Count>
-std::vector<Object> expected(const std::vector<cl_uint> &first, cl_uint rounds, std::size_t size, std::size_t step, Count n)
+Numbers random_numbers(std::size_t count, cl_uint most)
 {
-    std::vector<Object> objects(size, Object{none, none, none});
-    for (std::size_t me = 0; me < first.size() / rounds; me++)
-        for (cl_uint round = 0; round < rounds; round++) {
-            const cl_uint index = first[me * rounds + round], count = n(static_cast<cl_uint>(me), round);
-            if (index == none)
-                continue;
-            for (cl_uint k = 0; k < count; k++) {
-                const std::size_t at = index + k * step;
-                if (at >= size || objects[at].owner != none)
-                    FAIL("object " << at << " of " << size << " is work-item " << me << "'s, and another's, or there is none");
-                objects[at] = {static_cast<cl_uint>(me), round, k};
-            }
+    Numbers numbers(count);
+    for (cl_uint i = 0; i < count; i++)
+        numbers[i] = mix32(i) % (most + 1);
+    return numbers;
+}
+
+// Has work-items ask for so many objects. Returns the indices.
+Numbers grow(const kma::Program &kernels, const char *way, std::size_t group, const kma::Heap &heap,
+             const ArrayList &list, const Numbers &asks, cl_uint rounds = 1)
+{
+    const Array<cl_uint> first(asks.size(), 77);
+    launch(kernels, way, {asks.size() / rounds, group}, heap, list.ref(), rounds, Array(asks),
+           first);
+    return first.read();
+}
+
+// What a list must hold from these indices on, of which each is of so many objects, `step` apart.
+Objects expected(const Numbers &first, const Numbers &counts, std::size_t size, cl_uint rounds = 1,
+                 std::size_t step = 1)
+{
+    Objects objects(size, Object{none, none, none});
+    for (cl_uint i = 0; i < first.size(); i++)
+        for (cl_uint k = 0; first[i] != none && k < counts[i]; k++) {
+            const std::size_t at = first[i] + k * step;
+            if (at >= size || objects[at].owner != none)
+                FAIL("work-item " << i / rounds << " got object " << at << " of " << size);
+            objects[at] = {i / rounds, i % rounds, k};
         }
     return objects;
 }
 
-void check_growth(const Subject &subject, const kma::Program &kernels, cl_uint way, std::size_t group)
+// Numbers of each group in each round: its place among them, of place i in Numbers.
+std::size_t place_of(std::size_t i, std::size_t group, cl_uint rounds)
 {
-    INFO(kma::name_of(subject.kind) << " " << subject.options << " debug " << subject.debug << ", way " << way << ", groups of " << group);
-    constexpr cl_uint rounds = 3, most = 5;
-    const std::size_t work_items = group * (group < 64 ? 64 : 4);
-    const cl_uint items = static_cast<cl_uint>(work_items - 1); // the last one asks for nothing
-    const kma::Heap heap(device(), 16 << 20, subject.heap_options());
-    const ArrayList list(device(), heap, sizeof(Object), {.align = 4, .objects_per_block = 16, .most_objects_per_block = 128});
-    const Array<cl_uint> first(work_items * rounds, 77);
-    launch(kernels, ways[way], {work_items, group}, heap, list.ref(), rounds, most, items, first);
+    return i / rounds / group * rounds + i % rounds;
+}
 
-    const auto asked = [&](cl_uint me, cl_uint round) { return me < items ? wanted(me, round, most) : 0; };
-    const auto group_most = [&](cl_uint me, cl_uint round) {
-        cl_uint all = 0;
-        for (std::size_t other = me / group * group; other < (me / group + 1) * group; other++)
-            all = std::max(all, asked(static_cast<cl_uint>(other), round));
-        return all;
-    };
-    const std::vector<cl_uint> indices = first.read();
-    std::size_t sum = 0;
-    for (cl_uint me = 0; me < work_items; me++)
-        for (cl_uint round = 0; round < rounds; round++) {
-            const cl_uint n = way == 2 ? group_most(me, round) : asked(me, round);
-            sum += n;
-            CHECK((n == 0 || indices[me * rounds + round] != none)); // there is room for all
-        }
-    REQUIRE(list.size(heap) == sum);
-    CHECK(list.room(heap) >= sum);
-    const std::vector<Object> objects =
-        way == 2 ? expected(indices, rounds, sum, group, group_most) : expected(indices, rounds, sum, 1, asked);
-    CHECK(list.read<Object>(heap) == objects);
-    if (way == 1) // a group's indices are one piece, and go on from one work-item to the next within 32
-        for (std::size_t begin = 0; begin < work_items; begin += group)
-            for (cl_uint round = 0; round < rounds; round++) {
-                cl_uint low = none, high = 0, count = 0;
-                for (std::size_t me = begin; me < begin + group; me++) {
-                    const cl_uint index = indices[me * rounds + round], n = asked(static_cast<cl_uint>(me), round);
-                    if (n == 0)
-                        continue;
-                    low = std::min(low, index);
-                    high = std::max(high, index + n);
-                    count += n;
-                }
-                CHECK((count == 0 || high - low == count));
-            }
+void check_growth(const Subject &subject, const kma::Program &kernels, cl_uint way,
+                  std::size_t group)
+{
+    INFO(subject.name() << ", " << ways[way] << ", groups of " << group);
+    constexpr cl_uint rounds = 3;
+    const std::size_t groups = group < 64 ? 64 : 4;
+    Numbers counts = random_numbers(groups * group * rounds, 5);
+    std::fill_n(counts.end() - rounds, rounds, 0); // the last one asks for nothing
+    const kma::Heap heap = subject.heap(16 << 20);
+    const ArrayList list(heap, sizeof(Object),
+                         {.align = 4, .objects_per_block = 16, .most_objects_per_block = 128});
+    const Numbers first = grow(kernels, ways[way], group, heap, list, counts, rounds);
+    Numbers most(groups * rounds, 0);
+    for (std::size_t i = 0; i < counts.size(); i++)
+        most[place_of(i, group, rounds)] = std::max(most[place_of(i, group, rounds)], counts[i]);
+    for (std::size_t i = 0; i < counts.size(); i++) {
+        counts[i] = way == 2 ? most[place_of(i, group, rounds)] : counts[i];
+        CHECK((counts[i] == 0 || first[i] != none)); // there is room for all
+    }
+    const cl_uint sum = std::accumulate(counts.begin(), counts.end(), 0u);
+    REQUIRE(list.size() == sum);
+    CHECK(list.room() >= sum);
+    const Objects objects = expected(first, counts, sum, rounds, way == 2 ? group : 1);
+    CHECK(list.read<Object>() == objects);
+    if (way == 1) { // the objects of a group in a round lie side by side
+        std::vector<std::size_t> pieces;
+        for (const Object &one : objects)
+            pieces.push_back(place_of(one.owner * rounds + one.round, group, rounds));
+        pieces.erase(std::unique(pieces.begin(), pieces.end()), pieces.end());
+        CHECK(std::set(pieces.begin(), pieces.end()).size() == pieces.size());
+    }
 
     const kma::Snapshot snapshot = heap.snapshot();
     const kma::ArrayListView view(snapshot, list.ref());
     REQUIRE(view.size() == sum);
-    std::vector<Object> seen;
-    while (seen.size() < sum) {
-        const std::span<const Object> run = view.run<Object>(static_cast<cl_uint>(seen.size()));
-        REQUIRE(!run.empty());
-        seen.insert(seen.end(), run.begin(), run.end());
+    for (cl_uint at = 0, length = 0; at < sum; at += length) {
+        const std::span<const Object> run = view.run<Object>(at);
+        length = cl_uint(run.size());
+        REQUIRE((length != 0 && length <= sum - at));
+        CHECK(std::ranges::equal(run, std::span(objects).subspan(at, length)));
     }
-    CHECK(seen == objects);
 
-    list.clear(heap);
-    CHECK(list.size(heap) == 0);
-    CHECK(list.room(heap) == 0);
-    list.destroy(heap);
-    CHECK(heap.check().empty());
-    CHECK(heap.error_text() == "");
-    if (subject.kind != kma::HeapKind::bump)
-        CHECK(heap.stats().blocks == 0);
+    list.clear();
+    CHECK(list.size() == 0);
+    CHECK(list.room() == 0);
+    list.destroy();
+    subject.check(heap, 0);
 }
 
 } // namespace
 
 TEST_CASE("a work-group's sums and maxima are right", "[group]")
 {
+    constexpr cl_uint rounds = 3, groups = 4;
     std::printf("lanes that meet: %u\n", path().lanes_met);
     for (const Flavour &flavour : flavours())
         for (const std::size_t group : sizes_here()) {
             INFO(flavour.name << ", groups of " << group);
-            const std::size_t work_items = 4 * group;
-            const Array<cl_uint> before(work_items * 3, 0), total(work_items * 3, 0), most(work_items * 3, 0);
-            launch(program("array_list.cl", flavour.options), "sums", {work_items, group}, before, total, most);
-            const auto befores = before.read(), totals = total.read(), mosts = most.read();
-            for (std::size_t begin = 0; begin < work_items; begin += group)
-                for (cl_uint round = 0; round < 3; round++) {
-                    cl_uint sum = 0, largest = 0;
-                    std::map<cl_uint, cl_uint> order; // by where each begins
-                    for (std::size_t me = begin; me < begin + group; me++) {
-                        const cl_uint mine = wanted(static_cast<cl_uint>(me), round, 50);
-                        sum += mine;
-                        largest = std::max(largest, mine);
-                        if (mine != 0)
-                            CHECK(order.emplace(befores[me * 3 + round], mine).second);
-                    }
-                    cl_uint at = 0;
-                    for (const auto &[start, length] : order) {
-                        CHECK(start == at);
-                        at += length;
-                    }
-                    for (std::size_t me = begin; me < begin + group; me++) {
-                        CHECK(totals[me * 3 + round] == sum);
-                        CHECK(mosts[me * 3 + round] == largest);
-                    }
-                }
+            const Numbers numbers = random_numbers(groups * group * rounds, 50);
+            const std::size_t count = numbers.size();
+            const Array<cl_uint> before(count, 0), total(count, 0), most(count, 0);
+            launch(program(file, flavour.options), "sums", {groups * group, group}, Array(numbers),
+                   rounds, before, total, most);
+            Numbers sums(groups * rounds, 0), largest = sums, begins = before.read();
+            for (std::size_t i = 0; i < count; i++) {
+                const std::size_t place = place_of(i, group, rounds);
+                sums[place] += numbers[i];
+                largest[place] = std::max(largest[place], numbers[i]);
+            }
+            const Numbers totals = total.read(), mosts = most.read();
+            for (std::size_t i = 0; i < count; i++) {
+                const auto place = sums.begin() + place_of(i, group, rounds);
+                CHECK(totals[i] == *place);
+                CHECK(mosts[i] == largest[place - sums.begin()]);
+                begins[i] += std::accumulate(sums.begin(), place, 0u);
+            }
+            // All numbers of a group lie side by side, and no two at the same place.
+            expected(begins, numbers, std::accumulate(sums.begin(), sums.end(), 0u), rounds);
         }
 }
 
-TEST_CASE("an array list grows by work-items, by groups, and by the groups' maximum", "[array_list]")
+TEST_CASE("an array list grows by work-items, by groups, and by their maximum", "[array_list]")
 {
     const std::vector<Subject> all = subjects();
     for (const Subject &subject : all) {
-        const kma::Program kernels = subject.program("array_list.cl");
-        const bool is_full = scaled(1) > 1 && subject.is_usual() && subject.kind == kma::default_heap_kind;
-        for (const std::size_t group : sizes_here()) { // of which some compilers make a program each
+        const kma::Program kernels = subject.program(file);
+        const bool is_first = &subject == &all[0];
+        const bool is_default = subject.is_usual() && subject.kind == kma::default_heap_kind;
+        for (const std::size_t group : sizes_here()) { // some compilers make a program for each
+            // As many registers as a work-item of so large a group may have.
             const bool is_large = group > 512 && device().has_extension("cl_nv_compiler_options");
-            const kma::Program its = is_large ? subject.program("array_list.cl", " -cl-nv-maxrregcount=64") : kernels; // all that so many may have
+            const kma::Program its =
+                is_large ? subject.program(file, " -cl-nv-maxrregcount=64") : kernels;
             for (const cl_uint way : {0u, 1u, 2u})
-                if (is_full || (group == 200 && (way == 1 || &subject == &all[0])) ||
-                    (&subject == &all[0] && way == 1 && (group == 1 || group == 1024)))
+                if ((scaled(1) > 1 && is_default) || (group == 200 && (way == 1 || is_first)) ||
+                    (is_first && way == 1 && (group == 1 || group == 1024)))
                     check_growth(subject, its, way, group);
         }
     }
 }
 
-TEST_CASE("lanes apart, and lanes that mean different lists, get objects of their own", "[array_list]")
+TEST_CASE("lanes apart, and of different lists, get objects of their own", "[array_list]")
 {
     const kma::Heap heap(device(), 4 << 20);
-    const ArrayList list(device(), heap, sizeof(Object)), other(device(), heap, sizeof(Object));
+    const ArrayList list(heap, sizeof(Object)), other(heap, sizeof(Object));
     const Array<cl_uint> first(3000, 7);
-    launch(program("array_list.cl"), "grow_apart", {3000, 200}, heap, list.ref(), other.ref(), first);
-    std::vector<cl_uint> here = first.read(), there = here;
+    launch(program(file), "grow_apart", {3000, 200}, heap, list.ref(), other.ref(), first);
+    Numbers here = first.read(), there = here, counts;
     for (std::size_t me = 0; me < here.size(); me++) {
-        const cl_uint n = me % 2 == 1 ? 1 : me % 4 == 0 ? 2 : 0;
-        CHECK((here[me] == none) == (n == 0));
+        counts.push_back(me % 2 == 1 ? 1 : me % 4 == 0 ? 2 : 0);
+        CHECK((here[me] == none) == (counts[me] == 0));
         (me % 3 == 0 ? here : there)[me] = none;
     }
-    const auto count = [](cl_uint me, cl_uint) { return me % 2 == 1 ? 1u : 2u; };
-    CHECK(list.read<Object>(heap) == expected(here, 1, list.size(heap), 1, count));
-    CHECK(other.read<Object>(heap) == expected(there, 1, other.size(heap), 1, count));
+    CHECK(list.read<Object>() == expected(here, counts, list.size()));
+    CHECK(other.read<Object>() == expected(there, counts, other.size()));
 }
 
 TEST_CASE("a million objects by value and index", "[array_list]")
 {
-    const std::size_t work_items = scaled(std::size_t{1} << 18, 1024) / 256 * 256;
-    const auto asked = [](cl_uint me, cl_uint round) { return wanted(me, round, 4); };
-    for (const ArrayListOptions &options : {ArrayListOptions{.objects_per_block = 1024}, ArrayListOptions{}}) { // equal blocks, and not
+    const std::size_t items = scaled(std::size_t{1} << 18, 1024) / 256 * 256 * 2;
+    const Numbers asks = random_numbers(items, 4);
+    for (const std::uint32_t equal : {1024, 0}) { // equal blocks, and not
         const kma::Heap heap(device(), 64 << 20);
-        const ArrayList list(device(), heap, sizeof(Object), options);
-        const Array<cl_uint> first(work_items * 2, 7);
-        launch(program("array_list.cl"), "grow_local", {work_items, 256}, heap, list.ref(), 2u, 4u, static_cast<cl_uint>(work_items), first);
-        const std::vector<Object> objects = expected(first.read(), 2, list.size(heap), 1, asked);
-        CHECK((scaled(1) < 1 || objects.size() > 1000000 || work_items < (1u << 18)));
+        const ArrayList list(heap, sizeof(Object), {.objects_per_block = equal});
+        const Numbers first = grow(program(file), ways[1], 256, heap, list, asks, 2);
+        const Objects objects = expected(first, asks, list.size(), 2);
+        CHECK((scaled(1) < 1 || objects.size() > 1000000 || items < (1u << 19)));
         CHECK(std::ranges::find(objects, none, &Object::owner) == objects.end());
-        CHECK(list.read<Object>(heap) == objects);
+        CHECK(list.read<Object>() == objects);
     }
 }
 
 TEST_CASE("blocks double until they are long enough, in every kind of heap", "[array_list]")
 {
+    struct Case {
+        ArrayListOptions options;
+        std::size_t least, most; // objects in a block
+    };
+    const Case cases[] = {{{.objects_per_block = 64, .most_objects_per_block = 512}, 64, 512},
+                          {{}, 256, 1 << 30}, // from 4 KiB on
+                          {{.objects_per_block = 256}, 256, 256}};
     for (const kma::HeapKind kind : kma::heap_kinds) {
-        INFO(kma::name_of(kind));
-        const Subject subject{kind, "", 0};
-        const kma::Heap heap(device(), 64 << 20, subject.heap_options());
-        const auto lengths = [&](const ArrayListOptions &options) {
-            const ArrayList list(device(), heap, sizeof(Object), options);
-            const Array<cl_uint> first(2560, 7);
-            launch(subject.program("array_list.cl"), "grow_local", {2560, 64}, heap, list.ref(), 1u, 5u, 2560u, first);
+        const Subject subject{kind};
+        const kma::Heap heap = subject.heap(64 << 20);
+        for (const Case &one : cases) {
+            INFO(kma::name_of(kind) << ", blocks from " << one.least << " to " << one.most);
+            const ArrayList list(heap, sizeof(Object), one.options);
+            grow(subject.program(file), ways[1], 64, heap, list, random_numbers(2560, 5));
             const kma::Snapshot snapshot = heap.snapshot();
             const kma::ArrayListView view(snapshot, list.ref());
-            std::vector<std::size_t> found;
-            for (std::size_t at = 0; at < view.size(); at += found.back())
-                found.push_back(view.run<Object>(static_cast<cl_uint>(at)).size());
-            list.destroy(heap);
-            REQUIRE(found.size() > 4);
-            found.pop_back(); // up to the size only
-            return found;
-        };
-        const std::vector<std::size_t> some = lengths({.objects_per_block = 64, .most_objects_per_block = 512});
-        for (std::size_t block = 0; block < some.size(); block++)
-            CHECK(some[block] == std::min<std::size_t>(std::size_t{64} << block, 512));
-        const std::vector<std::size_t> usual = lengths({}); // from 4 KiB on
-        for (std::size_t block = 0; block < usual.size(); block++)
-            CHECK(usual[block] == std::size_t{256} << block);
-        for (const std::size_t length : lengths({.objects_per_block = 256}))
-            CHECK(length == 256);
+            std::size_t blocks = 0;
+            for (std::size_t at = 0, length = 0; at < view.size(); at += length, blocks++) {
+                length = view.run<Object>(cl_uint(at)).size(); // up to the size only
+                CHECK(length == std::min({one.least << blocks, one.most, view.size() - at}));
+            }
+            CHECK(blocks > 4);
+            list.destroy();
+        }
     }
 }
 
 TEST_CASE("a heap as large as blocks_for says has memory for a list", "[array_list]")
 {
-    constexpr cl_uint work_items = 64 * 160;
-    cl_uint objects = 0;
-    for (cl_uint me = 0; me < work_items; me++)
-        objects += wanted(me, 0, 5);
+    const Numbers asks = random_numbers(64 * 160, 5);
+    const cl_uint objects = std::accumulate(asks.begin(), asks.end(), 0u);
+    const ArrayListOptions options[] = {{},
+                                        {.objects_per_block = 512},
+                                        {.align = 128, .room = 40000},
+                                        {.objects_per_block = 64, .most_objects_per_block = 512}};
     for (const kma::HeapKind kind : kma::heap_kinds)
-        for (const ArrayListOptions &options :
-             {ArrayListOptions{}, ArrayListOptions{.objects_per_block = 512}, ArrayListOptions{.align = 128, .room = 40000}, ArrayListOptions{.objects_per_block = 64, .most_objects_per_block = 512}}) {
-            INFO(kma::name_of(kind) << ", blocks of " << options.objects_per_block << " and more");
-            const Subject subject{kind, "", 0};
-            const kma::HeapOptions heap_options = subject.heap_options();
-            const kma::Heap heap(device(), kma::Heap::bytes_for(heap_options, ArrayList::blocks_for(objects, sizeof(Object), options)),
-                                 heap_options);
-            const ArrayList list(device(), heap, sizeof(Object), options);
-            const Array<cl_uint> first(work_items, 7);
-            launch(subject.program("array_list.cl"), "grow_local", {work_items, 64}, heap, list.ref(), 1u, 5u, work_items, first);
-            CHECK(std::ranges::count(first.read(), none) == 0);
-            CHECK(list.size(heap) == objects);
+        for (const ArrayListOptions &one : options) {
+            INFO(kma::name_of(kind) << ", blocks of " << one.objects_per_block << " and more");
+            const kma::HeapOptions of_heap{.kind = kind};
+            const auto demands = ArrayList::blocks_for(objects, sizeof(Object), one);
+            const kma::Heap heap(device(), kma::Heap::bytes_for(of_heap, demands), of_heap);
+            const ArrayList list(heap, sizeof(Object), one);
+            const kma::Program kernels = Subject{kind}.program(file);
+            CHECK(std::ranges::count(grow(kernels, ways[1], 64, heap, list, asks), none) == 0);
+            CHECK(list.size() == objects);
         }
 }
 
@@ -266,41 +259,33 @@ TEST_CASE("without memory a group gets nothing, and the list is as it was", "[ar
 {
     for (const kma::HeapKind kind : kma::heap_kinds) {
         INFO(kma::name_of(kind));
-        const Subject subject{kind, "", 0};
-        const kma::Program kernels = subject.program("array_list.cl");
-        const kma::Heap heap(device(), 256 << 10, subject.heap_options());
-        const ArrayList list(device(), heap, sizeof(Object), {.objects_per_block = 64});
+        const Subject subject{kind};
+        const kma::Program kernels = subject.program(file);
+        const kma::Heap heap = subject.heap(256 << 10);
+        const ArrayList list(heap, sizeof(Object), {.objects_per_block = 64});
+        const Numbers asks = random_numbers(64 * 300, 5);
         for (const cl_uint way : {1u, 2u, 0u, 0u}) {
-            const std::size_t work_items = 64 * 300;
-            const Array<cl_uint> first(work_items, 7);
-            const cl_uint before = list.size(heap);
-            launch(kernels, ways[way], {work_items, 64}, heap, list.ref(), 1u, 5u, static_cast<cl_uint>(work_items), first);
-            const std::vector<cl_uint> indices = first.read();
-            const auto asked = [&](cl_uint me, cl_uint) { return wanted(me, 0, 5); };
-            CHECK(std::ranges::count(indices, none) > 0);
-            const cl_uint size = list.size(heap);
-            CHECK(size <= list.room(heap));
-            if (way == 1) // all of a group or none
-                for (std::size_t begin = 0; begin < work_items; begin += 64)
-                    CHECK(std::ranges::count(indices.begin() + begin, indices.begin() + begin + 64, none) % 64 == 0);
-            if (way != 2) {
-                std::size_t sum = before;
-                for (cl_uint me = 0; me < work_items; me++)
-                    sum += indices[me] != none ? asked(me, 0) : 0;
-                CHECK(sum == size);
-                const std::vector<Object> objects = expected(indices, 1, size, 1, asked);
-                const std::vector<Object> there = list.read<Object>(heap);
-                CHECK(std::equal(objects.begin() + before, objects.end(), there.begin() + before));
-            }
+            const cl_uint before = list.size();
+            const Numbers first = grow(kernels, ways[way], 64, heap, list, asks);
+            CHECK(std::ranges::count(first, none) > 0);
+            const cl_uint size = list.size();
+            CHECK(size <= list.room());
+            for (auto at = first.begin(); way == 1 && at != first.end(); at += 64)
+                CHECK(std::count(at, at + 64, none) % 64 == 0); // all of a group or none
+            if (way == 2)
+                continue;
+            cl_uint sum = before;
+            for (std::size_t me = 0; me < asks.size(); me++)
+                sum += first[me] != none ? asks[me] : 0;
+            CHECK(sum == size);
+            const Objects objects = expected(first, asks, size), there = list.read<Object>();
+            CHECK(std::equal(objects.begin() + before, objects.end(), there.begin() + before));
         }
         CHECK(heap.error_count(kma::ErrorCode::out_of_memory) > 0);
         CHECK(heap.check().empty());
-        list.clear(heap);
-        if (kind != kma::HeapKind::bump) {
-            const Array<cl_uint> first(64, 7);
-            launch(kernels, "grow_local", {64, 64}, heap, list.ref(), 1u, 5u, 64u, first);
-            CHECK(first.read()[0] != none); // its memory serves again
-        }
+        list.clear();
+        if (kind != kma::HeapKind::bump) // its memory serves again
+            CHECK(grow(kernels, ways[1], 64, heap, list, Numbers(64, 3))[0] != none);
     }
 }
 
@@ -308,82 +293,78 @@ TEST_CASE("kernels make lists of their own, and delete them", "[array_list]")
 {
     const kma::Heap heap(device(), 16 << 20);
     const Array<cl_uint> refs(500, 7);
-    const kma::Program kernels = program("array_list.cl");
+    const kma::Program kernels = program(file);
     launch(kernels, "lists", {500, 100}, heap, refs, 10u, 1u);
-    CHECK(refs.read() == std::vector<cl_uint>(500, 0));
+    CHECK(refs.read() == Numbers(500, 0));
     CHECK(heap.stats().blocks == 0);
     launch(kernels, "lists", {500, 100}, heap, refs, 10u, 0u);
-    cl_uint me = 0;
-    for (const cl_uint ref : refs.read()) {
-        REQUIRE(ref != 0);
-        if (me % 50 == 0) {
-            const ArrayList list = ArrayList::at(device(), heap, ref);
-            std::vector<cl_uint> numbers;
-            for (cl_uint i = 0; i < 10; i++)
-                numbers.push_back(me * 1000 + i);
-            CHECK(list.read<cl_uint>(heap) == numbers);
-        }
-        me++;
+    const Numbers made = refs.read();
+    CHECK(std::ranges::count(made, 0u) == 0);
+    for (cl_uint me = 0; me < made.size(); me += 50) {
+        Numbers numbers(10);
+        std::iota(numbers.begin(), numbers.end(), me * 1000);
+        CHECK(ArrayList::at(heap, made[me]).read<cl_uint>() == numbers);
     }
     CHECK(heap.check().empty());
 }
 
-TEST_CASE("what an array list refuses", "[array_list]")
+TEST_CASE("what kernels ask of an array list and do not get", "[array_list]")
 {
-    const Subject checked{kma::default_heap_kind, "", 1};
-    const kma::Heap checked_heap(device(), 4 << 20, checked.heap_options());
+    const Subject checked{.debug = 1};
+    const kma::Heap checked_heap = checked.heap(4 << 20);
     const Array<cl_uint> out(1, 7);
-    launch(checked.program("array_list.cl"), "beyond", {1, 1}, checked_heap, ArrayList(device(), checked_heap, sizeof(Object)).ref(), out);
+    launch(checked.program(file), "beyond", {1, 1}, checked_heap,
+           ArrayList(checked_heap, sizeof(Object)).ref(), out);
     CHECK(out.read()[0] == 1);
 
     kma::Heap heap(device(), 4 << 20);
-    const ArrayList roomy(device(), heap, sizeof(Object), {.room = 100});
-    CHECK(roomy.room(heap) >= 100);
+    const ArrayList list(heap, sizeof(Object), {.room = 100});
+    CHECK(list.room() >= 100);
     for (const std::string way : ways)
-        for (const cl_uint n : {0u, 65537u})
+        for (const cl_uint n : {0u, 65537u}) // of one work-item
             for (const cl_uint others : {0u, 65537u, 3u}) {
                 INFO(way << " " << n << ", " << others);
-                const Array<cl_uint> first(64, 7);
-                launch(program("array_list.cl"), "refused_" + way, {64, 64}, heap, roomy.ref(), n, others, first);
-                std::vector<cl_uint> got = first.read();
-                const bool for_all = way == "grow_max"; // which gives all as many, or nobody
+                Numbers asks(64, others);
+                asks[17] = n;
+                Numbers got = grow(program(file), way.c_str(), 64, heap, list, asks);
+                const bool for_all = way == "grow_max"; // gives all as many, or nobody
                 const bool served = others == 3 && !(for_all && n != 0);
-                if (n != 0 || others != 3 || way == "grow") // else it has the index that it would have
+                if (n != 0 || others != 3 || way == "grow") // else the index that it would have
                     CHECK(got[17] == none);
                 got.erase(got.begin() + 17);
                 CHECK(std::ranges::count(got, none) == (served ? 0 : 63));
-                CHECK(roomy.size(heap) == (!served ? 0u : for_all ? 64u * 3 : 63u * 3));
+                CHECK(list.size() == (!served ? 0u : for_all ? 64u * 3 : 63u * 3));
                 const unsigned records = (n == 65537 ? 1u : 0u) + (others == 65537 ? 63u : 0u);
-                CHECK(heap.error_count(kma::ErrorCode::too_large) == (for_all ? std::min(records, 1u) : records));
+                CHECK(heap.error_count(kma::ErrorCode::too_large) ==
+                      (for_all ? std::min(records, 1u) : records));
                 CHECK(heap.error_count(kma::ErrorCode::out_of_memory) == 0);
                 if (n == 65537)
                     CHECK(heap.errors()[0].size == 65537 * sizeof(Object));
                 heap.clear_errors();
-                roomy.clear(heap);
+                list.clear();
             }
-    roomy.destroy(heap);
-    const auto message = [&](cl_uint bytes, const ArrayListOptions &options) {
-        try {
-            ArrayList(device(), heap, bytes, options);
-        } catch (const kma::Error &error) {
-            return std::string(error.what());
-        }
-        return std::string("(no error)");
+}
+
+TEST_CASE("what an array list refuses", "[array_list]")
+{
+    kma::Heap heap(device(), 4 << 20);
+    const auto refuses = [&](cl_uint bytes, const ArrayListOptions &options, const char *why) {
+        CHECK_THROWS_WITH(ArrayList(heap, bytes, options), contains(why));
     };
-    CHECK_THAT(message(0, {}), contains("give the size of one object"));
-    CHECK_THAT(message(4, {.align = 24}), contains("a power of two"));
-    CHECK_THAT(message(4, {.room = (1u << 30) + 1}), contains("make several lists"));
-    CHECK_THAT(message(4, {.most_objects_per_block = (1u << 30) + 1}), contains("make several lists"));
-    CHECK_THAT(message(1 << 20, {.room = 8}), contains("make the heap larger"));
+    refuses(0, {}, "give the size of one object");
+    refuses(4, {.align = 24}, "a power of two");
+    refuses(4, {.room = (1u << 30) + 1}, "make several lists");
+    refuses(4, {.most_objects_per_block = (1u << 30) + 1}, "make several lists");
+    refuses(1 << 20, {.room = 8}, "make the heap larger");
     CHECK_THROWS_AS(ArrayList::blocks_for((std::uint64_t{1} << 30) + 1, 4), kma::Error);
     CHECK_THROWS_AS(ArrayList::blocks_for(1, 0), kma::Error);
     CHECK_THROWS_AS(ArrayList::blocks_for(65537, 4, {.objects_per_block = 1}), kma::Error);
     CHECK_NOTHROW(ArrayList::blocks_for(65536, 4, {.objects_per_block = 1}));
     CHECK(heap.stats().blocks == 0); // what could not be made left nothing
-    CHECK_THROWS_AS(ArrayList::at(device(), heap, 0), kma::Error);
-    const ArrayList list(device(), heap, sizeof(Object));
-    CHECK_THROWS_AS(list.read<cl_uint>(heap), kma::Error);
-    CHECK_THROWS_AS(list.read<Object>(heap, 0, 1), kma::Error);
+    CHECK_THROWS_AS(ArrayList::at(heap, 0), kma::Error);
+    const ArrayList list(heap, sizeof(Object));
+    CHECK_THROWS_AS(list.read<cl_uint>(), kma::Error);
+    CHECK_THROWS_AS(list.read<Object>(0, 1), kma::Error);
     const kma::Snapshot snapshot = heap.snapshot();
     CHECK_THROWS_AS(kma::ArrayListView(snapshot, list.ref()).at<Object>(0), kma::Error);
     CHECK_THROWS_AS(kma::ArrayListView(snapshot, 0), kma::Error);
@@ -393,26 +374,30 @@ TEST_CASE("what an array list refuses", "[array_list]")
         CHECK_THROWS_AS(kma::ArrayListView(damaged, list.ref()).at<Object>(index), kma::Error);
 }
 
-TEST_CASE("an array list goes on in a heap that grew, and in one that was saved", "[array_list]")
+TEST_CASE("an array list goes on in a heap that grew", "[array_list]")
 {
-    kma::HeapOptions options;
-    options.max_bytes = 4 << 20;
-    kma::Heap heap(device(), 1 << 20, options);
-    const ArrayList list(device(), heap, sizeof(Object));
-    const kma::Program kernels = program("array_list.cl");
-    const auto grow = [&](const kma::Heap &on) {
-        const Array<cl_uint> first(640, 7);
-        launch(kernels, "grow_local", {640, 64}, on, list.ref(), 1u, 5u, 640u, first);
-        return first.read();
-    };
-    const auto asked = [](cl_uint me, cl_uint) { return wanted(me, 0, 5); };
-    grow(heap);
-    const std::vector<Object> before = list.read<Object>(heap);
+    kma::Heap heap(device(), 1 << 20, {.max_bytes = 4 << 20});
+    const ArrayList list(heap, sizeof(Object));
+    const kma::Program kernels = program(file);
+    const Numbers asks = random_numbers(640, 5);
+    grow(kernels, ways[1], 64, heap, list, asks);
+    const Objects before = list.read<Object>();
     heap.grow(2 << 20);
-    CHECK(list.read<Object>(heap) == before);
-    const std::vector<cl_uint> more = grow(heap);
-    const std::vector<Object> both = list.read<Object>(heap), second = expected(more, 1, both.size(), 1, asked);
+    CHECK(list.read<Object>() == before);
+    const Numbers more = grow(kernels, ways[1], 64, heap, list, asks);
+    Objects both = expected(more, asks, list.size());
     REQUIRE(both.size() == 2 * before.size());
-    CHECK(std::equal(before.begin(), before.end(), both.begin()));
-    CHECK(std::equal(second.begin() + before.size(), second.end(), both.begin() + before.size()));
+    std::ranges::copy(before, both.begin());
+    CHECK(list.read<Object>() == both);
+}
+
+TEST_CASE("a handle stays with its heap, which may move, and ends with it")
+{
+    std::optional<kma::Heap> heap(std::in_place, device(), 1 << 20);
+    const ArrayList list(*heap, sizeof(Object));
+    kma::Heap moved = std::move(*heap);
+    heap.reset();
+    CHECK(list.size() == 0);
+    moved = kma::Heap(device(), 1 << 20);
+    CHECK_THROWS_AS(list.size(), kma::Error);
 }

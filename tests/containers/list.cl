@@ -1,5 +1,8 @@
-// kma/containers/list.cl: work-items push, go along the list, take all, and take out some.
+// kma/containers/list.cl: work-items push, and walk the list, take all, or take out some. left: how
+// often each item left the list. bad: counts what went wrong.
 #include "kma/containers/list.cl"
+
+#define ROUNDS 4 // items that a work-item pushes at most
 
 typedef struct item {
     kma_list_node node; // first
@@ -18,83 +21,81 @@ static inline bool push(global kma_heap *heap, global kma_list *list, uint owner
     return true;
 }
 
-// Counts a node that left the list in left[owner * rounds + number], and frees it.
-static inline void leave(global kma_heap *heap, global kma_list_node *node, uint rounds, global kma_atomic_u32 *left)
+// Counts and frees a node that left the list.
+static inline void leave(global kma_heap *heap, global kma_list_node *node,
+                         global kma_atomic_u32 *left)
 {
     global item *gone = (global item *)node;
-    kma_fetch_add_u32(&left[gone->owner * rounds + gone->number], 1, KMA_RELAXED);
+    kma_fetch_add_u32(&left[gone->owner * ROUNDS + gone->number], 1, KMA_RELAXED);
     kma_free(heap, gone);
 }
 
-static inline void take(global kma_heap *heap, global kma_list *list, uint rounds, global kma_atomic_u32 *left)
+static inline void take(global kma_heap *heap, global kma_list *list, global kma_atomic_u32 *left)
 {
     global kma_list_node *at = kma_list_take_all(heap, list);
     while (at) { // the chain is the caller's
         global kma_list_node *next = kma_list_next(heap, at);
-        leave(heap, at, rounds, left);
+        leave(heap, at, left);
         at = next;
     }
 }
 
-// All push, and every 64th one goes along the list: bad counts nodes that are not complete, and lists without his own.
-kernel void push_all(global kma_heap *heap, global kma_list *list, uint rounds, global kma_atomic_u32 *bad)
+// Takes out every second node. Returns how many were followed by a wrong one.
+static inline uint remove_half(global kma_heap *heap, global kma_list *list,
+                               global kma_atomic_u32 *left)
 {
-    const uint me = (uint)get_global_id(0), items = (uint)get_global_size(0);
-    for (uint round = 0; round < rounds; round++) {
-        const bool is_pushed = push(heap, list, me, round);
-        uint met = 0, wrong = 0, steps = 0;
-        global kma_list_node *at = me % 64 == 0 ? kma_list_first(heap, list) : (global kma_list_node *)0;
-        for (; at && steps <= items * rounds; steps++) {
-            global item *one = (global item *)at;
-            met += one->owner == me ? 1 : 0;
-            wrong += one->owner < items && one->number < rounds ? 0 : 1;
-            at = kma_list_next(heap, at);
+    uint wrong = 0;
+    global kma_list_node *before = (global kma_list_node *)0;
+    global kma_list_node *at = kma_list_first(heap, list);
+    for (uint n = 0; at; n++) { // to the list's end; only this work-item takes nodes out
+        global kma_list_node *next = kma_list_next(heap, at);
+        if (n % 2 == 0) {
+            before = kma_list_remove(heap, list, before, at);
+            wrong += before && kma_list_next(heap, before) != next ? 1 : 0;
+            leave(heap, at, left);
+        } else {
+            before = at;
         }
-        if (!is_pushed || wrong != 0 || at || (me % 64 == 0 && met != round + 1))
-            kma_fetch_add_u32(bad, 1, KMA_RELAXED);
+        at = next;
     }
+    return wrong;
 }
 
-// All take at once, of which one gets each node.
-kernel void take_all(global kma_heap *heap, global kma_list *list, uint rounds, global kma_atomic_u32 *left)
+// Walks the list. Returns the number of incomplete nodes, and of the owner's in a wrong place: it
+// has pushed `mine`, the newest first.
+static inline uint walk(global kma_heap *heap, global kma_list *list, uint owner, uint mine)
 {
-    take(heap, list, rounds, left);
+    const uint items = (uint)get_global_size(0);
+    uint wrong = 0, steps = 0;
+    global kma_list_node *at = kma_list_first(heap, list);
+    for (; at && steps <= items * ROUNDS; steps++) {
+        global item *one = (global item *)at;
+        wrong += one->owner < items && one->number < ROUNDS ? 0 : 1;
+        if (one->owner == owner)
+            wrong += one->number == --mine ? 0 : 1;
+        at = kma_list_next(heap, at);
+    }
+    return wrong + (mine != 0 || at ? 1 : 0);
 }
 
-// All push, and every 16th one takes what is there meanwhile.
-kernel void push_and_take(global kma_heap *heap, global kma_list *list, uint rounds, global kma_atomic_u32 *left, global kma_atomic_u32 *bad)
+#define WALK 0   // all push, and every 64th walks the list
+#define TAKE 1   // all push, and every 16th takes what is there meanwhile; without pushes all take
+#define REMOVE 2 // all but the first push, and the first takes nodes out
+
+kernel void work(global kma_heap *heap, global kma_list *list, uint way, uint pushes, uint rounds,
+                 global kma_atomic_u32 *left, global kma_atomic_u32 *bad)
 {
     const uint me = (uint)get_global_id(0);
     for (uint round = 0; round < rounds; round++) {
-        if (!push(heap, list, me, round))
-            kma_fetch_add_u32(bad, 1, KMA_RELAXED);
-        if (me % 16 == 5)
-            take(heap, list, rounds, left);
-    }
-}
-
-// The first work-item takes out every second node that it meets, again and again; the others push `pushes` nodes meanwhile.
-kernel void push_and_remove(global kma_heap *heap, global kma_list *list, uint pushes, uint rounds, global kma_atomic_u32 *left,
-                            global kma_atomic_u32 *bad)
-{
-    const uint me = (uint)get_global_id(0);
-    for (uint round = 0; me != 0 && round < pushes; round++)
-        if (!push(heap, list, me, round))
-            kma_fetch_add_u32(bad, 1, KMA_RELAXED);
-    for (uint round = 0; me == 0 && round < max(pushes, 1u); round++) {
-        global kma_list_node *before = (global kma_list_node *)0;
-        global kma_list_node *at = kma_list_first(heap, list);
-        for (uint n = 0; at; n++) { // to the list's end; only this work-item takes nodes out
-            global kma_list_node *next = kma_list_next(heap, at);
-            if (n % 2 == 0) {
-                before = kma_list_remove(heap, list, before, at);
-                if (before && kma_list_next(heap, before) != next)
-                    kma_fetch_add_u32(bad, 1, KMA_RELAXED);
-                leave(heap, at, rounds, left);
-            } else {
-                before = at;
-            }
-            at = next;
-        }
+        uint wrong = 0;
+        if (pushes != 0 && (me != 0 || way != REMOVE))
+            wrong += push(heap, list, me, round) ? 0 : 1;
+        if (way == WALK && me % 64 == 0)
+            wrong += walk(heap, list, me, round + 1);
+        if (way == TAKE && (me % 16 == 5 || pushes == 0))
+            take(heap, list, left);
+        if (way == REMOVE && me == 0)
+            wrong += remove_half(heap, list, left);
+        kma_fetch_add_u32(bad, wrong, KMA_RELAXED);
     }
 }

@@ -1,4 +1,5 @@
-// kma/containers/search_tree.cl: work-items add and find nodes, walk, and take nodes out. With SORTED by key, else mixed.
+// kma/containers/search_tree.cl: work-items add and find nodes; one walks, and takes nodes out.
+// With SORTED ordered by key, else mixed.
 #ifdef SORTED
 #define KMA_TREE_ORDER(key) (key)
 #endif
@@ -7,20 +8,21 @@
 #define NONE 0xffffffffu
 
 typedef struct entry {
-    kma_tree_node node; // first
-    kma_atomic_u32 count; // how many work-items came with its key
+    kma_tree_node node;    // first
+    kma_atomic_u32 count;  // how many work-items came with its key
     KMA_PLAIN(uint) twice; // its key
 } entry;
 
-// Each work-item brings `rounds` keys. refs[me * rounds + round]: the node that counts it, 0 if there was no memory. bad: what
-// others' adds must not change.
-kernel void add(global kma_heap *heap, global kma_search_tree *tree, global const uint *keys, uint rounds, uint looks_first,
-                global kma_ref *refs, global kma_atomic_u32 *bad)
+// Each work-item brings `rounds` keys. refs[me * rounds + round]: the node that counts the key, 0
+// if there was no memory. bad: counts what adds of other work-items must not change.
+kernel void add(global kma_heap *heap, global kma_search_tree *tree, global const uint *keys,
+                uint rounds, uint looks_first, global kma_ref *refs, global kma_atomic_u32 *bad)
 {
     const uint me = (uint)get_global_id(0);
     for (uint round = 0; round < rounds; round++) {
         const uint key = keys[me * rounds + round];
-        global entry *there = looks_first != 0 ? (global entry *)kma_tree_get(heap, tree, key) : (global entry *)0;
+        global entry *there =
+            looks_first != 0 ? (global entry *)kma_tree_get(heap, tree, key) : (global entry *)0;
         global entry *mine = there ? there : KMA_NEW(heap, entry);
         if (!there && mine) {
             kma_tree_node_init(&mine->node, key);
@@ -35,50 +37,40 @@ kernel void add(global kma_heap *heap, global kma_search_tree *tree, global cons
             continue;
         kma_fetch_add_u32(&there->count, 1, KMA_RELAXED);
         global entry *behind = (global entry *)kma_tree_after(heap, tree, key);
-        const bool is_right = there->node.key == key && there->twice == 2 * key && kma_tree_get(heap, tree, key) == &there->node &&
+        const bool is_right = there->node.key == key && there->twice == 2 * key &&
+                              kma_tree_get(heap, tree, key) == &there->node &&
                               (!behind || (behind->twice == 2 * behind->node.key &&
                                            KMA_TREE_ORDER(key) < KMA_TREE_ORDER(behind->node.key)));
         kma_fetch_add_u32(bad, is_right ? 0 : 1, KMA_RELAXED);
     }
 }
 
-// One work-item visits all nodes in order: keys and counts, *nodes of them, up to `most`.
-kernel void walk(global kma_heap *heap, global kma_search_tree *tree, global uint *keys, global uint *counts, uint most,
-                 global uint *nodes)
-{
-    if (get_global_id(0) != 0)
-        return;
-    uint n = 0;
-    global kma_tree_node *at = kma_tree_first(heap, tree);
-    for (; at && n < most; n++) {
-        keys[n] = at->key;
-        counts[n] = kma_load_u32(&((global entry *)at)->count, KMA_RELAXED);
-        at = kma_tree_after(heap, tree, at->key);
-    }
-    *nodes = at ? NONE : n;
-}
-
-// The key behind each, NONE if there is none; and whether it is there.
-kernel void look(global kma_heap *heap, global kma_search_tree *tree, global const uint *keys, global uint *after, global uint *is_there)
-{
-    const uint me = (uint)get_global_id(0);
-    global kma_tree_node *behind = kma_tree_after(heap, tree, keys[me]);
-    after[me] = behind ? behind->key : NONE;
-    is_there[me] = kma_tree_get(heap, tree, keys[me]) ? 1 : 0;
-}
-
-// One work-item takes out up to `most` nodes and frees them: their keys, *nodes of them.
-kernel void take(global kma_heap *heap, global kma_search_tree *tree, global uint *keys, uint most, global uint *nodes)
+// One work-item visits up to `most` nodes in order, with `takes` takes them out and frees them.
+// found: key and count of each; *nodes: how many.
+kernel void visit(global kma_heap *heap, global kma_search_tree *tree, uint takes,
+                  global uint2 *found, uint most, global uint *nodes)
 {
     if (get_global_id(0) != 0)
         return;
     uint n = 0;
     for (; n < most; n++) {
-        global kma_tree_node *first = kma_tree_take_first(heap, tree);
-        if (!first)
+        global kma_tree_node *at = takes != 0 ? kma_tree_take_first(heap, tree)
+                                   : n == 0   ? kma_tree_first(heap, tree)
+                                              : kma_tree_after(heap, tree, found[n - 1].x);
+        if (!at)
             break;
-        keys[n] = first->key;
-        kma_free(heap, first);
+        found[n] = (uint2)(at->key, kma_load_u32(&((global entry *)at)->count, KMA_RELAXED));
+        if (takes != 0)
+            kma_free(heap, at);
     }
     *nodes = n;
+}
+
+// The key behind each, NONE if there is none; and whether it is there.
+kernel void look(global kma_heap *heap, global kma_search_tree *tree, global const uint *keys,
+                 global uint2 *found)
+{
+    const uint me = (uint)get_global_id(0);
+    global kma_tree_node *behind = kma_tree_after(heap, tree, keys[me]);
+    found[me] = (uint2)(behind ? behind->key : NONE, kma_tree_get(heap, tree, keys[me]) ? 1 : 0);
 }

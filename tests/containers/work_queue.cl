@@ -1,4 +1,4 @@
-// kma/containers/work_queue.cl: an item of value v leads to v % 4 items, of values below it; each adds itself up.
+// kma/containers/work_queue.cl: an item of value v leads to v % 4 items of smaller values.
 #include "kma/containers/work_queue.cl"
 
 typedef struct item {
@@ -6,17 +6,9 @@ typedef struct item {
     uint parent; // the index of the item in the round before that it is of
 } item;
 
-static inline uint children(uint value)
-{
-    return value != 0 ? kma_mix32(value) % 4 : 0;
-}
-
-static inline uint child(uint value, uint k)
-{
-    return kma_mix32(value * 4 + k) % value;
-}
-
-kernel void work_step(global kma_heap *heap, kma_ref work, volatile global uint *sums, uint round, global uint *lost)
+// Works on the items of a round: adds up their values, and makes those of the next.
+kernel void work_step(global kma_heap *heap, kma_ref work, volatile global uint *sums, uint round,
+                      volatile global uint *lost)
 {
     local kma_group_words words;
     global kma_work_queue *queue = kma_work_queue_at(heap, work);
@@ -25,30 +17,31 @@ kernel void work_step(global kma_heap *heap, kma_ref work, volatile global uint 
     const uint me = (uint)get_global_id(0);
     const bool is_one = me < kma_array_list_size(now);
     const uint value = is_one ? ((global item *)kma_array_list_get(heap, now, me))->value : 0;
-    const uint count = children(value);
+    const uint count = value != 0 ? kma_mix32(value) % 4 : 0;
     const uint first = kma_array_list_grow_local(heap, next, count, &words);
-    if (is_one)
-        atomic_add(&sums[round], value);
+    atomic_add(&sums[round], value);
     if (first == KMA_ARRAY_LIST_NONE && count != 0)
-        atomic_inc((volatile global uint *)lost);
+        atomic_inc(lost);
     for (uint k = 0; first != KMA_ARRAY_LIST_NONE && k < count; k++) {
         global item *made = (global item *)kma_array_list_get(heap, next, first + k);
-        made->value = child(value, k);
+        made->value = kma_mix32(value * 4 + k) % value;
         made->parent = me;
     }
 }
 
-// Backwards: each item of a round adds 1 and what it has been given to its parent's count, in the round before.
-kernel void count_down(global kma_heap *heap, kma_ref work, global const uint *counts, volatile global uint *before)
+// Backwards: each item adds 1 and its own count to its parent's count, in the round before.
+kernel void count_down(global kma_heap *heap, kma_ref work, global const uint *counts,
+                       volatile global uint *before)
 {
     global kma_work_queue *queue = kma_work_queue_at(heap, work);
     global kma_array_list *now = kma_work_queue_now(heap, queue);
     const uint me = (uint)get_global_id(0);
     if (me < kma_array_list_size(now))
-        atomic_add(&before[((global item *)kma_array_list_get(heap, now, me))->parent], 1 + counts[me]);
+        atomic_add(&before[((global item *)kma_array_list_get(heap, now, me))->parent],
+                   1 + counts[me]);
 }
 
-// A queue that one work-item makes, uses and deletes: *out is what it had in the end.
+// A queue that one work-item makes, uses and deletes. out: the sum of its items; how many it kept.
 kernel void alone(global kma_heap *heap, global uint *out)
 {
     if (get_global_id(0) != 0)
@@ -59,9 +52,10 @@ kernel void alone(global kma_heap *heap, global uint *out)
     global kma_work_queue *queue = kma_work_queue_at(heap, ref);
     uint sum = 0;
     for (uint round = 0; round < 20; round++) {
-        const uint first = kma_array_list_grow(heap, kma_work_queue_next(heap, queue), round);
+        global kma_array_list *next = kma_work_queue_next(heap, queue);
+        const uint first = kma_array_list_grow(heap, next, round);
         for (uint k = 0; first != KMA_ARRAY_LIST_NONE && k < round; k++)
-            *(global uint *)kma_array_list_get(heap, kma_work_queue_next(heap, queue), first + k) = round * 100 + k;
+            *(global uint *)kma_array_list_get(heap, next, first + k) = round * 100 + k;
         if (!kma_work_queue_turn(heap, queue, round % 2 == 0))
             return;
         global kma_array_list *now = kma_work_queue_now(heap, queue);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "device/internals.hpp"
 #include "catch.hpp"
 #include "environment.hpp"
 #include "kma/kma.hpp"
@@ -83,7 +84,7 @@ TEST_CASE("a caller's queue brings its device and context", "[device]")
     CHECK(device.device() == selected.device());
     CHECK(device.name() == selected.name());
     CHECK(device.max_buffer_bytes() > 0);
-    CHECK_FALSE(&device.cache() == &selected.cache());
+    CHECK_FALSE(&kma::DeviceInternals::cache(device) == &kma::DeviceInternals::cache(selected));
     const kma::Heap heap(device, 65536);
     CHECK(heap.stats().used == 0);
 }
@@ -93,7 +94,7 @@ TEST_CASE("copies of a device share its queue and programs", "[device]")
     const kma::Device device = kma::Device::select();
     const kma::Device copy = device;
     CHECK(copy.queue() == device.queue());
-    CHECK(&copy.cache() == &device.cache());
+    CHECK(&kma::DeviceInternals::cache(copy) == &kma::DeviceInternals::cache(device));
 }
 
 TEST_CASE("an out-of-order queue is refused", "[device]")

@@ -9,6 +9,7 @@
 #include "heap/common/layout.hpp"
 
 using kma::HeapKind;
+using test::Array;
 using test::device;
 
 namespace {
@@ -36,20 +37,24 @@ cl::Program build(const std::string &text, const std::string &options = {})
     return program;
 }
 
+// A kernel by work-items `first` to `first` + `work_items`.
 template <class... Args>
 void launch_from(const cl::Program &program, const std::string &name, std::size_t first, std::size_t work_items,
                  const Args &...args)
 {
-    cl::Kernel kernel(program, name.c_str());
-    cl_uint index = 0;
-    (kernel.setArg(index++, args), ...);
-    device().queue().enqueueNDRangeKernel(kernel, cl::NDRange(first), cl::NDRange(work_items), cl::NDRange(64));
+    device().queue().enqueueNDRangeKernel(test::kernel_with(program, name, args...), cl::NDRange(first),
+                                          cl::NDRange(work_items), cl::NDRange(64));
 }
 
 template <class... Args>
 void launch(const cl::Program &program, const std::string &name, std::size_t work_items, const Args &...args)
 {
     launch_from(program, name, 0, work_items, args...);
+}
+
+std::string kernel_name(HeapKind kind, const std::string &what)
+{
+    return std::string("kma_") + name_of(kind) + "_" + what + "_kernel";
 }
 
 // As the head of the file has it.
@@ -64,21 +69,46 @@ std::uint64_t slab_heap_bytes(std::uint64_t frames)
     return frames * 8342 + 16384;
 }
 
-template <class T> std::vector<T> read(const cl::Buffer &buffer, std::size_t count)
+std::vector<cl_uint> words_of(const cl::Buffer &buffer)
 {
-    std::vector<T> values(count);
-    device().queue().enqueueReadBuffer(buffer, CL_TRUE, 0, count * sizeof(T), values.data());
+    std::vector<cl_uint> words(buffer.getInfo<CL_MEM_SIZE>() / sizeof(cl_uint));
+    device().queue().enqueueReadBuffer(buffer, CL_TRUE, 0, words.size() * sizeof(cl_uint), words.data());
+    return words;
+}
+
+cl::Buffer buffer_of(std::uint64_t bytes)
+{
+    return {device().context(), CL_MEM_READ_WRITE, bytes};
+}
+
+std::vector<cl_ulong> stats_of(const cl::Program &program, HeapKind kind, const cl::Buffer &heap)
+{
+    const Array<cl_ulong> stats(18, 1);
+    launch(program, kernel_name(kind, "stats"), 64, heap, stats);
+    return stats.read();
+}
+
+cl_ulong errors_in(const std::vector<cl_ulong> &stats)
+{
+    return std::accumulate(stats.begin() + 9, stats.end(), cl_ulong{0});
+}
+
+// The values of the list that begins at list[0], which has `most` items at most.
+std::vector<cl_uint> walk(const cl::Buffer &heap, const Array<cl_uint> &list, std::size_t most)
+{
+    const std::vector<cl_uint> memory = words_of(heap);
+    std::vector<cl_uint> values;
+    for (cl_uint ref = list.read()[0]; ref != 0 && values.size() <= most; ref = memory[ref * 4])
+        values.push_back(memory[ref * 4 + 1]);
     return values;
 }
 
-} // namespace
-
 // Prepares a heap by the kernel of a kind, "init" or "init_growing": `sizes` are what it takes of bytes. Superblocks
-// and pages have 4 KiB, super blocks 8 MiB; cursors are as usual.
+// and pages have 4 KiB, regions 8 MiB; cursors are as usual.
 template <class... Sizes>
 void prepare(const cl::Program &program, HeapKind kind, const char *how, const cl::Buffer &heap, const Sizes &...sizes)
 {
-    const std::string kernel = std::string("kma_") + name_of(kind) + "_" + how + "_kernel";
+    const std::string kernel = kernel_name(kind, how);
     if (kind == HeapKind::bump)
         launch(program, kernel, 64, heap, sizes...);
     else if (kind == HeapKind::superblock)
@@ -88,6 +118,8 @@ void prepare(const cl::Program &program, HeapKind kind, const char *how, const c
     else
         launch(program, kernel, 64, heap, sizes..., cl_uint{8}, cl_uint{11});
 }
+
+} // namespace
 
 TEST_CASE("a single file needs no other, and says how to use it", "[emit]")
 {
@@ -116,155 +148,93 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
     const HeapKind kind = GENERATE(from_range(std::begin(kma::heap_kinds), std::end(kma::heap_kinds)));
     const std::string options = GENERATE("", "-DKMA_DEBUG=1", "-cl-std=CL1.2", "default");
     INFO(name_of(kind) << ", " << options);
-    const std::string prefix = std::string("kma_") + name_of(kind);
     const cl::Program program =
         build(kma::emit(kind) + user_kernel,
               (options == "default" ? device().language_option() : options) + device().target_options());
     constexpr cl_uint items = 1024; // of 16 bytes: four superblocks of 4 KiB, one more as told; two frames
-    const std::uint64_t bytes = kind == HeapKind::bump   ? 2688 + items * 32
-                                : kind == HeapKind::slab ? slab_heap_bytes(2)
-                                                         : superblock_heap_bytes(5, 8);
-    const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
-    prepare(program, kind, "init", heap, static_cast<cl_ulong>(bytes));
+    const cl_ulong bytes = kind == HeapKind::bump   ? 2688 + items * 32
+                           : kind == HeapKind::slab ? slab_heap_bytes(2)
+                                                    : superblock_heap_bytes(5, 8);
+    const cl::Buffer heap = buffer_of(bytes);
+    prepare(program, kind, "init", heap, bytes);
 
-    cl_uint none = 0;
-    const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
+    const Array<cl_uint> list(1, 0);
     // Slab: the blocks fill the heap, which is promised to lone callers only: one group after the other.
     const cl_uint at_once = kind == HeapKind::slab ? 64 : items;
     for (cl_uint first = 0; first < items; first += at_once)
         launch_from(program, "push", first, at_once, heap, list);
-    const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
-    launch(program, prefix + "_stats_kernel", 64, heap, stats);
-
-    const auto numbers = read<cl_ulong>(stats, 18);
-    CHECK(numbers[0] == bytes);
-    CHECK(numbers[2] == items * (kind == HeapKind::bump && options == "-DKMA_DEBUG=1" ? 32 : 16)); // used
-    CHECK(std::accumulate(numbers.begin() + 9, numbers.end(), cl_ulong{0}) == 0);                  // errors
+    const std::vector<cl_ulong> stats = stats_of(program, kind, heap);
+    CHECK(stats[0] == bytes);
+    CHECK(stats[2] == items * (kind == HeapKind::bump && options == "-DKMA_DEBUG=1" ? 32 : 16)); // used
+    CHECK(errors_in(stats) == 0);
     if (kind != HeapKind::bump)
-        CHECK(numbers[3] == items);
+        CHECK(stats[3] == items);
+    std::vector<cl_uint> values = walk(heap, list, items), all(items);
+    std::ranges::sort(values);
+    std::iota(all.begin(), all.end(), 0u);
+    CHECK(values == all);
 
-    const auto memory = read<cl_uint>(heap, bytes / sizeof(cl_uint));
-    std::vector<bool> seen(items);
-    cl_uint length = 0;
-    for (cl_uint ref = read<cl_uint>(list, 1)[0]; ref != 0 && length <= items; ref = memory[ref * 4], length++)
-        seen.at(memory[ref * 4 + 1]) = true;
-    CHECK(length == items);
-    CHECK(std::ranges::count(seen, true) == items);
-
-    launch(program, prefix + "_reset_kernel", 64, heap);
-    launch(program, prefix + "_stats_kernel", 64, heap, stats);
-    CHECK(read<cl_ulong>(stats, 18)[2] == 0);
+    launch(program, kernel_name(kind, "reset"), 64, heap);
+    CHECK(stats_of(program, kind, heap)[2] == 0);
 }
 
 TEST_CASE("a heap of a single file grows", "[emit]")
 {
     for (const HeapKind kind : kma::heap_kinds) {
-        const std::string prefix = std::string("kma_") + name_of(kind);
         const cl::Program program = build(kma::emit(kind) + user_kernel);
         const bool is_slab = kind == HeapKind::slab;
         const std::uint64_t part = is_slab ? 8192 : 4096; // by which it grows; the metadata suffice for all kinds
         const std::uint64_t metadata = (is_slab ? slab_heap_bytes(9) : superblock_heap_bytes(9, 8)) - 9 * part;
         const cl_ulong at_first = metadata + part, most = metadata + 9 * part;
-        cl_uint none = 0;
-        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
-        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
-        cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, at_first);
+        const Array<cl_uint> list(1, 0);
+        const cl::Buffer heap = buffer_of(at_first), larger = buffer_of(most);
         prepare(program, kind, "init_growing", heap, at_first, most);
-        launch(program, prefix + "_stats_kernel", 64, heap, stats);
-        const std::vector<cl_ulong> before = read<cl_ulong>(stats, 18);
+        const std::vector<cl_ulong> before = stats_of(program, kind, heap);
         launch(program, "push", 128, heap, list);
-        const cl::Buffer larger(device().context(), CL_MEM_READ_WRITE, most);
         device().queue().enqueueCopyBuffer(heap, larger, 0, 0, at_first);
-        launch(program, prefix + "_grow_kernel", 64, larger, most + 1); // too much
-        launch(program, prefix + "_grow_kernel", 64, larger, most);
+        for (const cl_ulong bytes : {most + 1, most}) // the first is too much
+            launch(program, kernel_name(kind, "grow"), 64, larger, bytes);
         launch(program, "push", 1536, larger, list);
-        launch(program, prefix + "_stats_kernel", 64, larger, stats);
-        const std::vector<cl_ulong> after = read<cl_ulong>(stats, 18);
+        const std::vector<cl_ulong> after = stats_of(program, kind, larger);
         CHECK(after[0] == most);
         CHECK(after[1] == before[1] + 8 * part);
         CHECK(after[2] == 1664 * 16);
-        CHECK(std::accumulate(after.begin() + 9, after.end(), cl_ulong{0}) == 0); // errors
-        const auto memory = read<cl_uint>(larger, most / sizeof(cl_uint));
-        cl_uint length = 0;
-        for (cl_uint ref = read<cl_uint>(list, 1)[0]; ref != 0 && length <= 1664; ref = memory[ref * 4])
-            length++;
-        CHECK(length == 1664);
+        CHECK(errors_in(after) == 0);
+        CHECK(walk(larger, list, 1664).size() == 1664);
     }
 }
 
-TEST_CASE("a superblock heap without room, or with a wrong shift, refuses every request", "[emit]")
+TEST_CASE("a heap without room, or with wrong shifts, refuses every request", "[emit]")
 {
-    const cl::Program program = build(kma::emit(HeapKind::superblock) + user_kernel);
-    struct {
-        std::uint64_t bytes;
-        cl_uint shift;
-    } const cases[] = {{10752, 8}, {11000, 8}, {superblock_heap_bytes(4, 8), 7}, {superblock_heap_bytes(4, 8), 18}};
-    for (const auto &[bytes, shift] : cases) {
-        INFO(bytes << " bytes, shift " << shift);
-        cl_uint none = 0;
-        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
-        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
-        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
-        launch(program, "kma_superblock_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), shift);
+    const std::uint64_t four = superblock_heap_bytes(4, 8), least = sizeof(kma::layout::kma_slab);
+    const struct {
+        HeapKind kind;
+        cl_ulong bytes;
+        cl_uint shift, super_shift; // of a slab heap the cursors
+    } cases[] = {
+        {HeapKind::superblock, 10752, 8, 0},   {HeapKind::superblock, 11000, 8, 0},
+        {HeapKind::superblock, four, 7, 0},    {HeapKind::superblock, four, 18, 0},
+        {HeapKind::scatter, 4224, 8, 11},      {HeapKind::scatter, 8000, 8, 11},
+        {HeapKind::scatter, 1 << 20, 7, 11},   {HeapKind::scatter, 1 << 20, 11, 11},
+        {HeapKind::scatter, 1 << 20, 8, 17},   {HeapKind::slab, least, 16, 0},
+        {HeapKind::slab, least + 4000, 16, 0}, {HeapKind::slab, kma::Heap::bytes_for(HeapKind::slab, 1) - 1, 16, 0}};
+    for (const auto &[kind, bytes, shift, super_shift] : cases) {
+        INFO(name_of(kind) << ", " << bytes << " bytes, shifts " << shift << " and " << super_shift);
+        const cl::Program program = build(kma::emit(kind) + user_kernel);
+        const Array<cl_uint> list(1, 0);
+        const cl::Buffer heap = buffer_of(bytes);
+        if (kind == HeapKind::scatter)
+            launch(program, kernel_name(kind, "init"), 64, heap, bytes, shift, super_shift);
+        else
+            launch(program, kernel_name(kind, "init"), 64, heap, bytes, shift);
         launch(program, "push", 64, heap, list);
-        launch(program, "kma_superblock_reset_kernel", 64, heap); // which changes nothing
+        launch(program, kernel_name(kind, "reset"), 64, heap); // which changes nothing
         launch(program, "push", 64, heap, list);
-        launch(program, "kma_superblock_stats_kernel", 64, heap, stats);
         std::vector<cl_ulong> expected(18, 0);
         expected[0] = bytes;
         expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
-        CHECK(read<cl_ulong>(stats, 18) == expected);
-        CHECK(read<cl_uint>(list, 1)[0] == 0);
-    }
-}
-
-TEST_CASE("a scatter heap without room, or with wrong shifts, refuses every request", "[emit]")
-{
-    const cl::Program program = build(kma::emit(HeapKind::scatter) + user_kernel);
-    struct {
-        std::uint64_t bytes;
-        cl_uint shift, super_shift;
-    } const cases[] = {{4224, 8, 11}, {8000, 8, 11}, {1 << 20, 7, 11}, {1 << 20, 11, 11}, {1 << 20, 8, 17}};
-    for (const auto &[bytes, shift, super_shift] : cases) {
-        INFO(bytes << " bytes, shifts " << shift << " and " << super_shift);
-        cl_uint none = 0;
-        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
-        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
-        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
-        launch(program, "kma_scatter_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), shift, super_shift);
-        launch(program, "push", 64, heap, list);
-        launch(program, "kma_scatter_reset_kernel", 64, heap); // which changes nothing
-        launch(program, "push", 64, heap, list);
-        launch(program, "kma_scatter_stats_kernel", 64, heap, stats);
-        std::vector<cl_ulong> expected(18, 0);
-        expected[0] = bytes;
-        expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
-        CHECK(read<cl_ulong>(stats, 18) == expected);
-        CHECK(read<cl_uint>(list, 1)[0] == 0);
-    }
-}
-
-TEST_CASE("a slab heap without room refuses every request", "[emit]")
-{
-    const cl::Program program = build(kma::emit(HeapKind::slab) + user_kernel);
-    const std::uint64_t least = sizeof(kma::layout::kma_slab);
-    const std::uint64_t suffices = kma::Heap::bytes_for(HeapKind::slab, 1);
-    for (const std::uint64_t bytes : {least, least + 4000, suffices - 1}) {
-        INFO(bytes << " bytes");
-        cl_uint none = 0;
-        const cl::Buffer list(device().context(), CL_MEM_COPY_HOST_PTR, sizeof none, &none);
-        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
-        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
-        launch(program, "kma_slab_init_kernel", 64, heap, static_cast<cl_ulong>(bytes), cl_uint{16});
-        launch(program, "push", 64, heap, list);
-        launch(program, "kma_slab_reset_kernel", 64, heap); // which changes nothing
-        launch(program, "push", 64, heap, list);
-        launch(program, "kma_slab_stats_kernel", 64, heap, stats);
-        std::vector<cl_ulong> expected(18, 0);
-        expected[0] = bytes;
-        expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
-        CHECK(read<cl_ulong>(stats, 18) == expected);
-        CHECK(read<cl_uint>(list, 1)[0] == 0);
+        CHECK(stats_of(program, kind, heap) == expected);
+        CHECK(list.read()[0] == 0);
     }
 }
 
@@ -272,31 +242,24 @@ TEST_CASE("a slab heap has the usual number of cursors if it is given an impossi
 {
     const cl::Program program = build(kma::emit(HeapKind::slab));
     constexpr std::size_t field = offsetof(kma::layout::kma_slab, plan.cursors) / sizeof(cl_uint);
-    const std::uint64_t bytes = slab_heap_bytes(64 * 40); // enough for more than there may be
-    const struct {
-        cl_uint given, made;
-    } cases[] = {{0, 16}, {1, 1}, {22, 22}, {32, 32}, {33, 16}, {~0u, 16}};
+    const cl_ulong bytes = slab_heap_bytes(64 * 40); // enough for more than there may be
+    const std::pair<cl_uint, cl_uint> cases[] = {{0, 16}, {1, 1}, {22, 22}, {32, 32}, {33, 16}, {~0u, 16}};
     for (const auto &[given, made] : cases) {
         INFO(given << " cursors");
-        const cl::Buffer heap(device().context(), CL_MEM_READ_WRITE, bytes);
-        launch(program, "kma_slab_init_kernel", 1024, heap, static_cast<cl_ulong>(bytes), given);
-        CHECK(read<cl_uint>(heap, field + 1)[field] == made);
+        const cl::Buffer heap = buffer_of(bytes);
+        launch(program, kernel_name(HeapKind::slab, "init"), 1024, heap, bytes, given);
+        CHECK(words_of(heap)[field] == made);
     }
 }
 
 TEST_CASE("the statistics of a buffer that is no heap are zeros", "[emit]")
 {
-    for (const HeapKind kind : kma::heap_kinds) {
-        const cl::Program program = build(kma::emit(kind));
-        std::vector<cl_uint> junk(20000, 0x12345678);
-        const cl::Buffer buffer(device().context(), CL_MEM_COPY_HOST_PTR, junk.size() * sizeof(cl_uint), junk.data());
-        const cl::Buffer stats(device().context(), CL_MEM_READ_WRITE, 18 * sizeof(cl_ulong));
-        launch(program, std::string("kma_") + name_of(kind) + "_stats_kernel", 64, buffer, stats);
-        CHECK(read<cl_ulong>(stats, 18) == std::vector<cl_ulong>(18, 0));
-    }
+    for (const HeapKind kind : kma::heap_kinds)
+        CHECK(stats_of(build(kma::emit(kind)), kind, Array<cl_uint>(20000, 0x12345678).buffer()) ==
+              std::vector<cl_ulong>(18, 0));
 }
 
-TEST_CASE("the size rule of the superblock heap's single file suffices", "[emit]")
+TEST_CASE("the size rules of the superblock and slab heaps' single files suffice", "[emit]")
 {
     for (unsigned shift = 8; shift <= 17; shift++)
         for (const std::uint64_t n : {1ull, 2ull, 31ull, 33ull, 100ull, 1000ull, 65534ull, 65537ull, 1ull << 20}) {
@@ -305,12 +268,7 @@ TEST_CASE("the size rule of the superblock heap's single file suffices", "[emit]
             CHECK(superblock_heap_bytes(n, shift) >= exact);
             CHECK(superblock_heap_bytes(n, shift) - exact <= 16384 + exact / 500); // and is not far from it
         }
-}
-
-TEST_CASE("the size rules of the slab heap's single file suffice", "[emit]")
-{
-    for (const std::uint64_t n :
-         {1ull, 2ull, 31ull, 33ull, 64ull, 1000ull, 8192ull, 70000ull, 1ull << 20, 4000000ull}) {
+    for (const std::uint64_t n : {1ull, 2ull, 31ull, 33ull, 64ull, 1000ull, 8192ull, 70000ull, 1ull << 20, 4000000ull}) {
         INFO(n << " frames");
         const std::uint64_t exact = kma::Heap::bytes_for(HeapKind::slab, n * 8192);
         CHECK(slab_heap_bytes(n) >= exact);

@@ -1,67 +1,58 @@
 // Building programs: errors that name the user's lines, the cache, and programs that kma did not build.
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "catch.hpp"
-#include "kma/kma.hpp"
+#include "device/internals.hpp"
+#include "heap_support.hpp"
 #include "own_names.hpp"
+
+using kma::Program;
+using test::device;
 
 namespace {
 
-const kma::Device &device()
+Program build(const std::string &text, const kma::ProgramOptions &options = {})
 {
-    static const kma::Device &selected = *new kma::Device(kma::Device::select()); // not destroyed after the driver is
-    return selected;
+    return {device(), {{"user.cl", text}}, options};
 }
 
 std::string build_error(const std::vector<kma::Source> &units, const kma::ProgramOptions &options = {})
 {
-    return message_of<kma::BuildError>([&] { kma::Program(device(), units, options); });
+    return message_of<kma::BuildError>([&] { Program(device(), units, options); });
 }
 
-cl_uint run(const cl::Kernel &kernel_to_run)
+// What the kernel f writes.
+cl_uint run(const Program &program)
 {
-    cl::Kernel kernel = kernel_to_run;
-    const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
-    kernel.setArg(0, out);
-    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1));
-    cl_uint value = 0;
-    device().queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof(value), &value);
-    return value;
+    const test::Array<cl_uint> out(1, 0);
+    test::launch(program, "f", {1, 1}, out);
+    return out.read()[0];
 }
+
+// A unit whose kernel f writes a number.
+std::string writes(const std::string &number)
+{
+    return "kernel void f(global uint *out) { *out = " + number + "; }\n";
+}
+
+const std::string kma_cl = "#include \"kma/kma.cl\"\n", nothing = "kernel void f() {}\n";
 
 } // namespace
 
-TEST_CASE("a build error names the user's file and line", "[program]")
+TEST_CASE("a build error names the user's file and line, or kma's, and has the log and options", "[program]")
 {
-    CHECK_THAT(
-        build_error({{"user.cl",
-                      "#include \"kma/kma.cl\"\n\nkernel void f(global uint *out)\n{\n    *out = undeclared;\n}\n"}}),
-        contains("user.cl:5") && contains("undeclared"));
-
-    kma::ProgramOptions options;
-    options.headers = {{"mine/header.h", "#define A 1\n\n\nuint wrong = ;\n"}};
-    CHECK_THAT(build_error({{"user.cl", "#include \"kma/kma.cl\"\n#include \"mine/header.h\"\nkernel void f() {}\n"}},
-                           options),
+    CHECK_THAT(build_error({{"user.cl", kma_cl + "\nkernel void f(global uint *out)\n{\n    *out = undeclared;\n}\n"}}),
+               contains("user.cl:5") && contains("undeclared"));
+    CHECK_THAT(build_error({{"user.cl", kma_cl + "#include \"mine/header.h\"\n" + nothing}},
+                           {.headers = {{"mine/header.h", "#define A 1\n\n\nuint wrong = ;\n"}}}),
                contains("mine/header.h:4"));
-    CHECK_THAT(build_error({{"first.cl", "kernel void f() {}\n"}, {"second.cl", "\nwrong;\n"}}),
-               contains("second.cl:2"));
-}
-
-TEST_CASE("a build error in kma's text names kma's file", "[program]")
-{
-    kma::ProgramOptions options;
-    options.options = "-DKMA_MEMORY=77"; // no such path
-    CHECK_THAT(build_error({{"user.cl", "#include \"kma/kma.cl\"\nkernel void f() {}\n"}}, options), contains("kma/"));
-}
-
-TEST_CASE("the error of a build has its log and options", "[program]")
-{
-    kma::ProgramOptions options;
-    options.options = "-DSOMETHING=5";
+    CHECK_THAT(build_error({{"first.cl", nothing}, {"second.cl", "\nwrong;\n"}}), contains("second.cl:2"));
+    CHECK_THAT(build_error({{"user.cl", kma_cl + nothing}}, {.options = "-DKMA_MEMORY=77"}), contains("kma/")); // no such path
     try {
-        kma::Program(device(), {{"user.cl", "wrong;\n"}}, options);
+        build("wrong;\n", {.options = "-DSOMETHING=5"});
         FAIL("it built");
     } catch (const kma::BuildError &error) {
         CHECK_THAT(error.log(), contains("user.cl:1"));
@@ -71,81 +62,63 @@ TEST_CASE("the error of a build has its log and options", "[program]")
 
 TEST_CASE("what kma adds to the options", "[program]")
 {
-    const kma::Source unit = {"user.cl", R"(
-#include "kma/kma.cl"
-#ifdef KMA_STD_NAMES
-#define STD 100
-#else
-#define STD 0
-#endif
-kernel void f(global uint *out) { *out = KMA_DEBUG + STD + WIDTH; }
-)"};
-    kma::ProgramOptions options;
-    options.options = "-DWIDTH=1000";
-    CHECK(run(kma::Program(device(), {unit}, options).kernel("f")) == 1000);
+    const std::string unit = kma_cl + "#ifdef KMA_STD_NAMES\n#define STD 100\n#else\n#define STD 0\n#endif\n" +
+                             writes("KMA_DEBUG + STD + WIDTH");
+    kma::ProgramOptions options{.options = "-DWIDTH=1000"};
+    CHECK(run(build(unit, options)) == 1000);
     options.debug = 1;
-    CHECK(run(kma::Program(device(), {unit}, options).kernel("f")) == 1001);
+    CHECK(run(build(unit, options)) == 1001);
     options.std_names = true;
-    CHECK(run(kma::Program(device(), {unit}, options).kernel("f")) == 1101);
+    CHECK(run(build(unit, options)) == 1101);
 }
 
 TEST_CASE("a program's macros may have any name of kma's, and are what they were behind it", "[program]")
 {
     const std::set<std::string> names = own_names();
     CHECK(names.size() > 1000);
-    const std::string include = "#include \"kma/kma.cl\"\n#include \"kma/containers/work_queue.cl\"\n#include \"kma/containers/list.cl\"\n"
-                                "#include \"kma/containers/search_tree.cl\"\n#include \"kma/containers/arena.cl\"\n";
+    std::string include = kma_cl;
+    for (const char *file : {"work_queue", "list", "search_tree", "arena"})
+        include += std::string("#include \"kma/containers/") + file + ".cl\"\n";
     const std::string uses = "kernel void F(global kma_heap *H) { global uint *P = KMA_NEW(H, uint); kma_free(H, P); }\n";
-    CHECK_NOTHROW(kma::Program(device(), {{"user.cl", macros_of(names) + include + uses}}));
-    CHECK_NOTHROW(kma::Program(device(), {{"user.cl", include + macros_of(names) + uses}}));
-    kma::ProgramOptions options;
-    options.options = "-Dn=100 -D size=20 -DT=float -Dkey=3 -Dfirst -Dmalloc=n";
-    const std::string told = "#ifdef first\nkernel void f(global uint *out) { *out = n + size + key + sizeof(T) + malloc; }\n#endif\n";
-    CHECK(run(kma::Program(device(), {{"user.cl", include + told}}, options).kernel("f")) == 227);
+    CHECK_NOTHROW(build(macros_of(names) + include + uses));
+    CHECK_NOTHROW(build(include + macros_of(names) + uses));
+    const std::string told = "#ifdef first\n" + writes("n + size + key + sizeof(T) + malloc") + "#endif\n";
+    CHECK(run(build(include + told, {.options = "-Dn=100 -D size=20 -DT=float -Dkey=3 -Dfirst -Dmalloc=n"})) == 227);
 }
 
 TEST_CASE("a unit that an editor began with a byte order mark is built", "[program]")
 {
-    CHECK_NOTHROW(kma::Program(device(), {{"user.cl", "\xef\xbb\xbfkernel void f(global uint *out) { *out = 1; }\n"}}));
+    CHECK_NOTHROW(build("\xef\xbb\xbf" + writes("1")));
 }
 
 TEST_CASE("-cl-std among the options replaces kma's", "[program]")
 {
-    const kma::Source unit = {"user.cl", "kernel void f(global uint *out) { *out = __OPENCL_C_VERSION__; }\n"};
-    kma::ProgramOptions options;
-    options.options = "-cl-std=CL1.2";
-    CHECK(run(kma::Program(device(), {unit}, options).kernel("f")) == 120);
+    CHECK(run(build(writes("__OPENCL_C_VERSION__"), {.options = "-cl-std=CL1.2"})) == 120);
 }
 
 TEST_CASE("an OpenCL C that is too old is one error, and 2.0 is no error on devices with a part of it", "[program]")
 {
-    const kma::Source unit = {"user.cl", R"(#define KMA_HEAP bump
-#include "kma/kma.cl"
-kernel void f(global kma_heap *heap, global uint *out) { *out = kma_ref_of(heap, kma_malloc(heap, 1)); }
-)"};
-    const std::string log = build_error({unit}, {.options = "-cl-std=CL1.1"});
+    const std::string unit = "#define KMA_HEAP bump\n" + kma_cl +
+                             "kernel void f(global kma_heap *heap, global uint *out)\n"
+                             "{ *out = kma_ref_of(heap, kma_malloc(heap, 1)); }\n";
+    const std::string log = build_error({{"user.cl", unit}}, {.options = "-cl-std=CL1.1"});
     const auto first = log.find("error:");
     CHECK_THAT(log, contains("kma needs OpenCL C 1.2 or later"));
     CHECK(log.find("error:", first + 1) == std::string::npos);
-    try {
-        kma::Program(device(), {{"user.cl", "kernel void f() {}\n"}}, {.options = "-cl-std=CL2.0"});
-    } catch (const kma::BuildError &) {
-        return; // a compiler that says itself that it has none of it
-    }
-    CHECK_NOTHROW(kma::Program(device(), {unit}, {.options = "-cl-std=CL2.0"}));
+    if (build_error({{"user.cl", nothing}}, {.options = "-cl-std=CL2.0"}) == "no error") // else the compiler has none of it
+        CHECK_NOTHROW(build(unit, {.options = "-cl-std=CL2.0"}));
 }
 
 TEST_CASE("warnings do not stop a build and are in the log", "[program]")
 {
-    const kma::Program program(
-        device(), {{"user.cl", "\nkernel void f(global uint *out)\n{\n#warning look here\n    *out = 3;\n}\n"}});
-    CHECK(run(program.kernel("f")) == 3);
+    const Program program = build("\nkernel void f(global uint *out)\n{\n#warning look here\n    *out = 3;\n}\n");
+    CHECK(run(program) == 3);
     CHECK_THAT(program.log(), contains("look here"));
 }
 
 TEST_CASE("an unknown kernel lists those that there are", "[program]")
 {
-    const kma::Program program(device(), {{"user.cl", "kernel void apples() {}\nkernel void pears() {}\n"}});
+    const Program program = build("kernel void apples() {}\nkernel void pears() {}\n");
     CHECK_NOTHROW(program.kernel("pears"));
     CHECK_THAT(message_of<kma::Error>([&] { program.kernel("plums"); }),
                contains("\"plums\"") && contains("apples") && contains("pears"));
@@ -153,17 +126,14 @@ TEST_CASE("an unknown kernel lists those that there are", "[program]")
 
 TEST_CASE("the same text with the same options is built once per device", "[program]")
 {
-    const kma::Source unit = {"user.cl", "kernel void f(global uint *out) { *out = 1; }\n"};
-    kma::ProgramOptions other_options, headers;
-    other_options.options = "-DOTHER";
-    headers.headers = {{"unused.h", "text\n"}};
-    const kma::Program first(device(), {unit});
+    const std::string unit = writes("1");
+    const Program first = build(unit);
     const kma::Device copy = device();
-    CHECK(kma::Program(copy, {unit}).program() == first.program());
-    CHECK(kma::Program(device(), {unit}, headers).program() == first.program());
-    CHECK_FALSE(kma::Program(device(), {unit}, other_options).program() == first.program());
-    CHECK_FALSE(kma::Program(device(), {{"user.cl", unit.text + "\n"}}).program() == first.program());
-    CHECK_FALSE(kma::Program(kma::Device::select(), {unit}).program() == first.program());
+    CHECK(Program(copy, {{"user.cl", unit}}).program() == first.program());
+    CHECK(build(unit, {.headers = {{"unused.h", "text\n"}}}).program() == first.program());
+    CHECK_FALSE(build(unit, {.options = "-DOTHER"}).program() == first.program());
+    CHECK_FALSE(build(unit + "\n").program() == first.program());
+    CHECK_FALSE(Program(kma::Device::select(), {{"user.cl", unit}}).program() == first.program());
     // A failure is not remembered as a program.
     CHECK(build_error({{"user.cl", "wrong;\n"}}) == build_error({{"user.cl", "wrong;\n"}}));
 }
@@ -172,20 +142,16 @@ TEST_CASE("a program with kma's files is kept, one with a file of the compiler's
 {
     const std::string folder = KMA_SCRATCH_DIR "/headers";
     std::filesystem::create_directories(folder);
-    kma::ProgramOptions options;
-    options.options = "-I" + folder;
     // Each way to write it; what a comment has is no #include.
     for (const std::string include : {"#include \"number.h\"", "  #\tinclude <number.h>", "%:include \"number.h\"",
-                                      "/* */ #include \"number.h\"", "# \\\n include \"number.h\""}) {
-        const kma::Source unit = {"user.cl", include + "\nkernel void f(global uint *out) { *out = NUMBER; }\n"};
+                                      "/* */ #include \"number.h\"", "# \\\n include \"number.h\""})
         for (const cl_uint number : {1, 2}) {
             std::ofstream(folder + "/number.h") << "#define NUMBER " << number << '\n';
             INFO(include);
-            CHECK(run(kma::Program(device(), {unit}, options).kernel("f")) == number);
+            CHECK(run(build(include + "\n" + writes("NUMBER"), {.options = "-I" + folder})) == number);
         }
-    }
-    const kma::Source unit = {"user.cl", "#define KMA_HEAP bump\n#include \"kma/kma.cl\"\n// #include \"number.h\"\n"};
-    CHECK(kma::Program(device(), {unit}).program() == kma::Program(device(), {unit}).program());
+    const std::string unit = "#define KMA_HEAP bump\n" + kma_cl + "// #include \"number.h\"\n";
+    CHECK(build(unit).program() == build(unit).program());
 }
 
 TEST_CASE("the programs used last are kept, and no more", "[program]")
@@ -203,44 +169,33 @@ TEST_CASE("the programs used last are kept, and no more", "[program]")
 
 TEST_CASE("threads may build on one device", "[program]")
 {
-    const auto unit = [](int n) -> kma::Source {
-        return {"user.cl", "kernel void f(global uint *out) { *out = " + std::to_string(n) + "; }\n"};
-    };
     std::vector<cl::Program> same(4);
-    std::vector<cl::Kernel> different(4);
+    std::vector<std::optional<Program>> different(4);
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; i++)
         threads.emplace_back([&, i] {
-            same[i] = kma::Program(device(), {unit(1000)}).program();
-            different[i] = kma::Program(device(), {unit(2000 + i)}).kernel("f");
+            same[i] = build(writes("1000")).program();
+            different[i] = build(writes(std::to_string(2000 + i)));
+            different[i]->kernel("f");
         });
     for (std::thread &thread : threads)
         thread.join();
     for (int i = 0; i < 4; i++) {
         CHECK(same[i] == same[0]);
-        CHECK(run(different[i]) == static_cast<cl_uint>(2000 + i));
+        CHECK(run(*different[i]) == static_cast<cl_uint>(2000 + i));
     }
 }
 
 TEST_CASE("a program that the caller builds from kma's text can use a heap", "[program]")
 {
-    const std::string text = kma::expand({{"mine.cl", R"(#define KMA_HEAP bump
-#include "kma/kma.cl"
-kernel void f(global kma_heap *heap, global uint *out)
-{
-    out[0] = kma_ref_of(heap, kma_malloc(heap, 100));
-}
-)"}});
+    const std::string text = kma::expand({{"mine.cl", "#define KMA_HEAP bump\n" + kma_cl +
+                                                          "kernel void f(global kma_heap *heap, global uint *out)\n"
+                                                          "{ *out = kma_ref_of(heap, kma_malloc(heap, 100)); }\n"}});
     cl::Program program(device().context(), text);
     program.build(device().device(), device().language_option().c_str());
-    cl::Kernel kernel(program, "f");
     const kma::Heap heap(device(), 65536, {.kind = kma::HeapKind::bump});
-    const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
-    heap.set_arg(kernel, 0);
-    kernel.setArg(1, out);
-    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1));
-    cl_uint ref = 0;
-    device().queue().enqueueReadBuffer(out, CL_TRUE, 0, sizeof(ref), &ref);
-    CHECK(ref == kma::Heap::bytes_for(kma::HeapKind::bump, 0) / kma::ref_unit);
+    const test::Array<cl_uint> ref(1, 0);
+    test::launch(program, "f", {1, 1}, heap, ref);
+    CHECK(ref.read()[0] == kma::Heap::bytes_for(kma::HeapKind::bump, 0) / kma::ref_unit);
     CHECK(heap.stats().used == 112);
 }

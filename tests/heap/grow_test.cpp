@@ -1,4 +1,4 @@
-// Heaps that grow: what stays, what comes, and what is refused. growing_runner_test.cpp has who calls for it.
+// Heaps that grow: what stays, what comes, and what is refused; kma::GrowingRunner.
 #include <algorithm>
 #include <filesystem>
 
@@ -14,52 +14,10 @@ using test::Town;
 
 namespace {
 
-constexpr std::uint64_t start_payload = 8 * 4096;
-
-// Each kind, storage, width of atomics, without guards and with all; growing to some 64 superblocks of 4 KiB.
-std::vector<kma::HeapOptions> grown_options()
-{
-    std::vector<kma::HeapOptions> all;
-    for (const HeapKind kind : kma::heap_kinds)
-        for (const kma::Storage storage : test::storages())
-            for (const std::string &width : test::widths)
-                for (const int debug : {0, 3})
-                    all.push_back({kind, storage, debug, 4096, width, 290000});
-    return all;
-}
-
 kma::HeapOptions growing(kma::HeapOptions options, std::uint64_t max_bytes)
 {
     options.max_bytes = max_bytes;
     return options;
-}
-
-// More blocks of 60 bytes than the heap has, one after the other; those that it had.
-std::vector<kma::Ref> fill(const Kernels &kernels)
-{
-    std::vector<kma::Ref> refs = kernels.allocate(6000, 60, true);
-    std::erase(refs, 0u);
-    return refs;
-}
-
-// Whether a heap that has so many blocks of fill() is as full as another one with so many. In a slab heap some lines
-// may lie alone between slabs of the list's blocks and those of these, of which each needs two with eight blocks and
-// more.
-bool is_like(const kma::HeapOptions &options, std::size_t blocks, std::size_t others)
-{
-    const std::size_t most = options.kind == HeapKind::slab ? 16 : 0;
-    return std::max(blocks, others) - std::min(blocks, others) <= most;
-}
-
-std::vector<std::vector<std::byte>> contents(const Heap &heap, const std::vector<kma::Ref> &refs)
-{
-    const kma::Snapshot snapshot = heap.snapshot();
-    std::vector<std::vector<std::byte>> all;
-    for (const kma::Ref ref : refs) {
-        const auto bytes = snapshot.bytes(ref, 60);
-        all.emplace_back(bytes.begin(), bytes.end());
-    }
-    return all;
 }
 
 // All that tells of blocks and errors.
@@ -75,6 +33,25 @@ std::string books(const Heap &heap)
     return text;
 }
 
+// Grows a heap, which keeps its books and a list, and has what one made so large has.
+void check_grows(Heap &heap, kma::Ref list, cl_uint length, std::uint64_t bytes)
+{
+    CAPTURE(bytes);
+    const std::string before = books(heap);
+    const kma::HeapStats stats_before = heap.stats();
+    heap.grow(bytes);
+    CHECK(test::findings(heap) == "");
+    CHECK(heap.bytes() == bytes);
+    CHECK(Kernels(heap).sum(list) == (length - 1) * length / 2);
+    CHECK(books(heap) == before);
+    const kma::HeapStats stats = heap.stats(), made = Heap(device(), bytes, heap.options()).stats();
+    CHECK(stats.bytes == bytes);
+    CHECK(stats.capacity == made.capacity);
+    CHECK(stats.superblocks == made.superblocks);
+    CHECK(stats.used == stats_before.used);
+    CHECK(stats.blocks == stats_before.blocks);
+}
+
 std::string refusal(Heap &heap, std::uint64_t bytes)
 {
     const std::uint64_t before = heap.bytes();
@@ -84,74 +61,73 @@ std::string refusal(Heap &heap, std::uint64_t bytes)
     return said;
 }
 
+// A launch that can be repeated: a work-item that has its block asks for no other.
+struct Job {
+    std::vector<kma::Ref> refs = std::vector<kma::Ref>(1500);
+
+    void run(const Kernels &kernels)
+    {
+        const auto missing = static_cast<std::size_t>(std::ranges::count(refs, 0u));
+        const std::vector<kma::Ref> got = kernels.allocate(missing, 100);
+        std::size_t next = 0;
+        for (kma::Ref &ref : refs)
+            if (ref == 0)
+                ref = got[next++];
+    }
+    bool done() const { return std::ranges::count(refs, 0u) == 0; }
+};
+
 } // namespace
 
-TEST_CASE("a heap that has grown has all it had, and serves what one made so serves", "[grow][long]")
+// Conformance has that all blocks stay whole, and that a heap that has grown serves what its size can.
+TEST_CASE("a heap that grows keeps its books, and goes on growing where it was saved", "[grow][long]")
 {
-    for (const kma::HeapOptions &options : grown_options()) {
-        CAPTURE(kma::name_of(options.kind), static_cast<int>(options.storage), options.build_options, options.debug);
-        Heap heap(device(), Heap::bytes_for(options, start_payload), options);
-        const Kernels kernels(heap);
-        const kma::Ref list = kernels.push(0, 50);
-        std::vector<kma::Ref> refs = fill(kernels);
-        REQUIRE(heap.bytes() < 120000);
-        for (const std::uint64_t bytes : {120000, 120016, 200001, 290000}) {
-            const auto before = contents(heap, refs);
-            const std::string books_before = books(heap);
-            const kma::HeapStats stats_before = heap.stats();
-            heap.grow(bytes);
-
-            CHECK(heap.check() == std::vector<std::string>());
-            CHECK(heap.bytes() == bytes);
-            CHECK(kernels.sum(list) == 49 * 50 / 2);
-            CHECK(contents(heap, refs) == before);
-            CHECK(books(heap) == books_before);
-            const Heap made(device(), bytes, options);
-            const kma::HeapStats stats = heap.stats();
-            CHECK(stats.bytes == bytes);
-            CHECK(stats.capacity == made.stats().capacity);
-            CHECK(stats.superblocks == made.stats().superblocks);
-            CHECK(stats.used == stats_before.used);
-            CHECK(stats.blocks == stats_before.blocks);
-
-            const Kernels others(made);
-            others.push(0, 50);
-            const std::vector<kma::Ref> more = fill(kernels);
-            refs.insert(refs.end(), more.begin(), more.end());
-            CHECK(is_like(options, refs.size(), fill(others).size()));
-            CHECK(heap.check() == std::vector<std::string>());
-        }
-        std::vector<kma::Ref> unique = refs;
-        std::ranges::sort(unique);
-        CHECK(std::ranges::adjacent_find(unique) == unique.end());
-
-        kernels.free(refs);
-        CHECK(heap.check() == std::vector<std::string>());
-        CHECK(heap.error_count(ErrorCode::invalid_free) + heap.error_count(ErrorCode::double_free) == 0);
-        if (options.kind != HeapKind::bump) {
-            CHECK(heap.leaks().blocks == 50);
-            CHECK(is_like(options, fill(kernels).size(), refs.size()));
-        }
-        heap.reset();
-        CHECK(heap.stats().used == 0);
-        CHECK(heap.bytes() == 290000);
-        CHECK(heap.check() == std::vector<std::string>());
-        const kma::Ref again = kernels.push(0, 50);
-        CHECK(is_like(options, fill(kernels).size(), refs.size()));
-        CHECK(kernels.sum(again) == 49 * 50 / 2);
-    }
+    const std::filesystem::path file = std::filesystem::path(KMA_SCRATCH_DIR) / "growing.kma";
+    for (const HeapKind kind : kma::heap_kinds)
+        for (const kma::Storage storage : test::storages())
+            for (const std::string &width : test::atomic_widths)
+                for (const int debug : {0, 3}) {
+                    CAPTURE(kma::name_of(kind), static_cast<int>(storage), width, debug);
+                    const kma::HeapOptions options{kind, storage, debug, {4096}, {4096}, width, 290000};
+                    kma::Ref list = 0;
+                    std::string text;
+                    {
+                        Heap heap(device(), Heap::bytes_for(options, 8 * 4096), options);
+                        const Kernels kernels(heap);
+                        list = kernels.push(0, 50);
+                        kernels.allocate({4000, 1 << 20, 60}, true);
+                        kernels.allocate(600, 60, true); // more than there is room for
+                        check_grows(heap, list, 50, 120000);
+                        check_grows(heap, list, 50, 120016);
+                        list = kernels.push(list, 250);
+                        check_grows(heap, list, 300, 150000);
+                        heap.save(file);
+                        text = kma::to_text(heap.stats());
+                    }
+                    Heap heap = Heap::load(device(), file, storage, width);
+                    CHECK(heap.options().max_bytes == 290000);
+                    CHECK(kma::to_text(heap.stats()) == text);
+                    check_grows(heap, list, 300, 200001);
+                    list = Kernels(heap).push(list, 1000);
+                    check_grows(heap, list, 1300, 290000);
+                    heap.reset();
+                    CHECK(heap.stats().used == 0);
+                    CHECK(heap.bytes() == 290000);
+                    CHECK(test::findings(heap) == "");
+                }
+    std::filesystem::remove(file);
 }
 
 TEST_CASE("a superblock in each state outlives growth", "[grow]")
 {
     const std::uint64_t most = test::bytes_for_superblocks(40, 0);
-    for (const std::string &width : test::widths) {
+    for (const std::string &width : test::atomic_widths) {
         const kma::HeapOptions options = growing(test::superblocks(4096, width), most);
         Town town(options), larger(options, 24);
         CHECK(town.heap.stats().superblocks == 16);
         const std::string leaks = kma::to_text(town.heap.leaks(1000));
         town.heap.grow(larger.heap.bytes());
-        CHECK(town.heap.check() == std::vector<std::string>());
+        CHECK(test::findings(town.heap) == "");
         CHECK(kma::to_text(town.heap.leaks(1000)) == leaks);
         CHECK(kma::to_text(town.heap.stats()) == kma::to_text(larger.heap.stats()));
         // The free blocks of both sizes, then the free superblocks; first come those of before.
@@ -163,14 +139,41 @@ TEST_CASE("a superblock in each state outlives growth", "[grow]")
         CHECK(town.heap.stats().superblocks == 40);
         CHECK(std::ranges::count(town.kernels.allocate(20, 4096, true), 0u) == 4);
         town.kernels.free(town.refs);
-        CHECK(town.heap.check() == std::vector<std::string>());
+        CHECK(test::findings(town.heap) == "");
+    }
+}
+
+TEST_CASE("slabs in every state outlive growth, and longer blocks fit afterwards", "[grow]")
+{
+    for (const kma::Storage storage : test::storages()) {
+        const std::uint64_t most = Heap::bytes_for(test::slabs(), 200 * test::frame_bytes);
+        test::Street street(test::slabs(storage, 0, most));
+        Heap &heap = street.heap;
+        const auto takes = [&](cl_ulong frames) { return street.kernels.allocate(1, frames * test::frame_bytes)[0] != 0; };
+        const std::string leaks = kma::to_text(heap.leaks(1000));
+        CHECK(!takes(120));
+        CHECK(!takes(201));
+        CHECK(heap.error_count(ErrorCode::out_of_memory) == 1);
+        CHECK(heap.error_count(ErrorCode::too_large) == 1);
+        heap.grow(most);
+        CHECK(test::findings(heap) == "");
+        CHECK(kma::to_text(heap.leaks(1000)) == leaks);
+        CHECK(heap.stats().superblocks == 200);
+        CHECK(takes(120));
+        CHECK(test::findings(heap) == "");
+        street.kernels.free(street.refs);
+        CHECK(heap.leaks().blocks == 1);
+        CHECK(test::findings(heap) == "");
+        heap.reset();
+        CHECK(heap.stats().superblocks_free == 200);
+        CHECK(test::findings(heap) == "");
     }
 }
 
 TEST_CASE("check knows the superblocks that growth will bring", "[grow]")
 {
     const std::uint64_t most = test::bytes_for_superblocks(24, 0);
-    for (const std::string &width : test::widths) {
+    for (const std::string &width : test::atomic_widths) {
         Town town(growing(test::superblocks(4096, width), most));
         const auto finding = [&](const std::string &what, cl_uint a, cl_uint bit) {
             town.kernels.flip(what, a, bit);
@@ -196,7 +199,7 @@ TEST_CASE("check knows the superblocks that growth will bring", "[grow]")
                                         "node 22, should be 21, 20 and 22");
         CHECK(finding("set", 3, 20) ==
               "the partial set of the class of 64-byte blocks holds superblock 20, but there are 16");
-        CHECK(town.heap.check() == std::vector<std::string>());
+        CHECK(test::findings(town.heap) == "");
     }
 }
 
@@ -218,7 +221,7 @@ TEST_CASE("a heap of many pieces grows as well", "[grow]")
     const kma::Snapshot snapshot = heap.snapshot();
     for (std::size_t i = 1; i < refs.size(); i += 2)
         CHECK(*snapshot.deref<cl_uint>(refs[i]) == refs[i]);
-    CHECK(heap.check() == std::vector<std::string>());
+    CHECK(test::findings(heap) == "");
     CHECK(std::ranges::count(kernels.allocate(600, 4096), 0u) == 0);
 }
 
@@ -240,41 +243,14 @@ TEST_CASE("who frees a block twice, before and after growth, is told the same", 
         kernels.free({blocks[7], blocks[8]});
         CHECK(heap.error_count(ErrorCode::double_free) == 3);
         CHECK(heap.error_count(ErrorCode::invalid_free) == 0);
-        CHECK(heap.check() == std::vector<std::string>());
+        CHECK(test::findings(heap) == "");
     }
-}
-
-TEST_CASE("a heap goes on growing where it was saved", "[grow]")
-{
-    const std::filesystem::path file = std::filesystem::path(KMA_SCRATCH_DIR) / "growing.kma";
-    for (const kma::HeapOptions &options : grown_options()) {
-        CAPTURE(kma::name_of(options.kind), static_cast<int>(options.storage), options.build_options, options.debug);
-        kma::Ref list = 0;
-        std::string text;
-        {
-            Heap heap(device(), Heap::bytes_for(options, start_payload), options);
-            heap.grow(150000);
-            list = Kernels(heap).push(0, 1300);
-            heap.save(file);
-            text = kma::to_text(heap.stats());
-        }
-        Heap heap = Heap::load(device(), file, options.storage, options.build_options);
-        CHECK(heap.options().max_bytes == 290000);
-        CHECK(kma::to_text(heap.stats()) == text);
-        heap.grow(290000);
-        CHECK(heap.stats().capacity == Heap(device(), 290000, options).stats().capacity);
-        const Kernels kernels(heap);
-        CHECK(kernels.sum(list) == 1299 * 1300 / 2);
-        CHECK(kernels.sum(kernels.push(list, 100)) == 1399 * 1400 / 2);
-        CHECK(heap.check() == std::vector<std::string>());
-    }
-    std::filesystem::remove(file);
 }
 
 TEST_CASE("what a heap cannot grow to is refused with a sentence", "[grow]")
 {
     for (const HeapKind kind : kma::heap_kinds) {
-        const kma::HeapOptions fixed{.kind = kind, .superblock_bytes = 4096}, grows = growing(fixed, 300000);
+        const kma::HeapOptions fixed{.kind = kind, .superblock = {4096}, .scatter = {4096}}, grows = growing(fixed, 300000);
         Heap heap(device(), 100000, grows), other(device(), 100000, fixed);
         CHECK_THAT(refusal(heap, 99999),
                    contains("a heap of 100000 bytes cannot be made one of 99999: heaps only grow"));
@@ -301,17 +277,8 @@ TEST_CASE("what a heap cannot grow to is refused with a sentence", "[grow]")
     CHECK_THAT(message_of<kma::Error>([&] { town.heap.grow(1 << 20); }), contains("metadata are damaged"));
 }
 
-TEST_CASE("superblocks are chosen for what a heap begins with and what it may become", "[grow]")
+TEST_CASE("bytes_for leaves the payload in a heap that grows", "[grow]")
 {
-    struct {
-        std::uint64_t bytes, max_bytes, chosen;
-    } const cases[] = {{1 << 20, 0, 8192},         {1 << 20, 1 << 20, 8192},     {1 << 20, 4 << 20, 32768},
-                       {1 << 20, 32 << 20, 32768}, {8 << 20, 256 << 20, 262144}, {70 << 20, 256 << 20, 2 << 20}};
-    for (const auto &one : cases) {
-        CAPTURE(one.bytes, one.max_bytes);
-        CHECK(Heap(device(), one.bytes, growing(test::superblocks(0), one.max_bytes)).options().superblock_bytes ==
-              one.chosen);
-    }
     for (const std::uint64_t max_bytes :
          {1ull << 18, 1ull << 20, 3ull << 20, 1ull << 25, 1ull << 28, 1ull << 33, 1ull << 35})
         for (const std::uint64_t payload : {1ull, 4097ull, 100000ull, 1ull << 20, 5ull << 20, 77ull << 20}) {
@@ -336,4 +303,100 @@ TEST_CASE("a request that growth makes possible is out of memory, and no other t
     heap.grow(200000);
     CHECK(kernels.allocate({60000})[0] != 0);
     CHECK(heap.error_count(ErrorCode::too_large) == 1);
+}
+
+TEST_CASE("a runner launches again until all were served", "[grow]")
+{
+    for (const HeapKind kind : kma::heap_kinds) {
+        CAPTURE(kma::name_of(kind));
+        Heap heap(device(), 60000, growing({.kind = kind, .superblock = {4096}, .scatter = {4096}}, 400000));
+        const Kernels kernels(heap);
+        // Errors from before, which stay: eight of out of memory and more, and others.
+        while (kernels.allocate(1, 4000)[0] != 0)
+            ;
+        kernels.allocate(20, 4000);
+        heap.reset();
+        const std::vector<kma::Ref> none = kernels.allocate(3, 1 << 24);
+        CHECK(none == std::vector<kma::Ref>(3));
+        const std::vector<kma::ErrorRecord> before = heap.errors();
+        const std::uint64_t refused_before = heap.error_count(ErrorCode::out_of_memory);
+        CHECK(refused_before >= 20);
+        CHECK(heap.error_count(ErrorCode::too_large) == 3);
+
+        Job job;
+        kma::GrowingRunner runner(heap);
+        std::vector<unsigned> repetitions;
+        const kma::Growth result = runner.run([&](Heap &on, unsigned repetition) {
+            CHECK(&on == &heap);
+            repetitions.push_back(repetition);
+            job.run(kernels);
+        });
+        CHECK(result == kma::Growth::enough);
+        CHECK(job.done());
+        CHECK(runner.growths() == 2); // 60, 120, 240 KB for 1,500 times 112 bytes, in a slab heap up to 128
+        CHECK(repetitions == std::vector<unsigned>{0, 1, 2});
+        CHECK(runner.refused() > 0);
+        CHECK(heap.bytes() == 240000);
+        CHECK(heap.check() == std::vector<std::string>());
+        CHECK(heap.error_count(ErrorCode::out_of_memory) == refused_before);
+        const auto same = [](const kma::ErrorRecord &a, const kma::ErrorRecord &b) {
+            return a.code == b.code && a.size == b.size && a.work_item == b.work_item;
+        };
+        CHECK(std::ranges::equal(heap.errors(), before, same));
+    }
+}
+
+TEST_CASE("a runner takes only its own refusals out of the log", "[grow]")
+{
+    for (const unsigned before : {0u, 3u, 8u, 11u}) {
+        Heap heap(device(), 40000, growing({.kind = HeapKind::bump}, 100000));
+        const Kernels kernels(heap);
+        kernels.allocate({30000});
+        for (unsigned i = 0; i < before; i++)
+            kernels.allocate({20000 + i});
+        kma::GrowingRunner runner(heap);
+        CHECK(runner.look() == kma::Growth::enough);
+        kernels.allocate(20, 30000, true);
+        CHECK(runner.look() == kma::Growth::grown);
+        CHECK(heap.error_count(ErrorCode::out_of_memory) == before);
+        const std::vector<kma::ErrorRecord> records = heap.errors();
+        CHECK(records.size() == std::min(before, 8u));
+        for (unsigned i = 0; i < records.size(); i++)
+            CHECK(records[i].size == 20000 + i);
+        CHECK(heap.check() == std::vector<std::string>());
+        CHECK(runner.refused() == 20);
+        CHECK(runner.look() == kma::Growth::enough);
+    }
+}
+
+TEST_CASE("a runner stops at its limit and leaves the errors", "[grow]")
+{
+    struct {
+        std::uint64_t max_bytes, limit, end;
+    } const cases[] = {{0, 0, 60000}, {130000, 0, 130000}, {200000, 90000, 90000}, {130000, 1 << 30, 130000}};
+    for (const auto &one : cases) {
+        CAPTURE(one.max_bytes, one.limit);
+        Heap heap(device(), 60000, growing(test::superblocks(4096), one.max_bytes));
+        const Kernels kernels(heap);
+        Job job;
+        kma::GrowingRunner runner(heap, one.limit);
+        unsigned launches = 0;
+        const auto launch = [&](Heap &, unsigned) {
+            launches++;
+            job.run(kernels);
+        };
+        CHECK(runner.run(launch) == kma::Growth::at_limit);
+        CHECK(!job.done());
+        CHECK(launches == runner.growths() + 1);
+        CHECK(heap.bytes() == one.end);
+        const std::uint64_t refused = heap.error_count(ErrorCode::out_of_memory);
+        CHECK(refused > 0);
+        CHECK_THAT(heap.error_text(), contains("out of memory"));
+        CHECK(runner.look() == kma::Growth::enough); // of what came since
+        CHECK(runner.run(launch) == kma::Growth::at_limit);
+        CHECK(heap.error_count(ErrorCode::out_of_memory) > refused);
+        heap.clear_errors();
+        CHECK(runner.look() == kma::Growth::enough);
+        CHECK(runner.run(launch) == kma::Growth::at_limit);
+    }
 }

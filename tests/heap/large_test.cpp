@@ -42,7 +42,7 @@ std::uint64_t touched(const Heap &heap)
 TEST_CASE("what the host does with a large heap touches its metadata only", "[large]")
 {
     const std::filesystem::path file = KMA_SCRATCH_DIR "/large_metadata.kma"; // cases may run side by side
-    for (const std::string &width : test::widths)
+    for (const std::string &width : test::atomic_widths)
         for (const std::uint64_t size : {0, 4096}) {
             if (size != 0 && !width.empty())
                 continue; // more superblocks than that width numbers
@@ -90,17 +90,12 @@ TEST_CASE("a single read of a large heap's blocks would be seen", "[large]")
 TEST_CASE("the last block of a large heap is written, saved and found again", "[large]")
 {
     const std::filesystem::path file = KMA_SCRATCH_DIR "/large_last.kma";
-    for (const std::string &width : test::widths) {
+    for (const std::string &width : test::atomic_widths) {
         const Heap heap(device(), large(), superblocks(0, width));
         const Kernels kernels(heap);
         const kma::HeapStats stats = heap.stats();
         std::vector<kma::Ref> refs = kernels.allocate(stats.superblocks, stats.superblock_bytes);
-        CHECK(std::ranges::count(refs, kma::Ref{0}) == 0);
-        CHECK(heap.stats().used == stats.capacity);
-        CHECK(heap.stats().available() == 0);
-        CHECK(heap.leaks().bytes == stats.capacity);
         std::ranges::sort(refs);
-        CHECK(std::ranges::adjacent_find(refs) == refs.end());
         const kma::Ref last = refs.back();
         CHECK(last == refs.front() + (stats.superblocks - 1) * stats.superblock_bytes / kma::ref_unit);
         if (large() == 8ull << 30)
@@ -124,21 +119,5 @@ TEST_CASE("the last block of a large heap is written, saved and found again", "[
         std::filesystem::remove(file);
         CHECK(heap.check().empty());
         CHECK(heap.error_text() == "");
-    }
-}
-
-TEST_CASE("a large bump heap counts beyond 4 GiB", "[large]")
-{
-    for (const std::string &width : test::widths) {
-        const Heap heap(device(), large(), {.kind = HeapKind::bump, .build_options = width});
-        const std::uint64_t block = heap.stats().capacity / 48 * 16; // a third
-        const auto refs = Kernels(heap).allocate(4, block, true);
-        CHECK(refs[2] == refs[0] + 2 * (block / 16));
-        CHECK(refs[3] == 0);
-        CHECK(heap.stats().used == 3 * block);
-        CHECK(heap.check().empty());
-        CHECK_THROWS_AS(heap.map(refs[2], 2 * block), kma::Error);
-        heap.map(static_cast<kma::Ref>(refs[2] + block / 16 - 1), 16).as<test::Item>()[0] = {0, 3};
-        CHECK(Kernels(heap).sum(static_cast<kma::Ref>(refs[2] + block / 16 - 1)) == 3);
     }
 }

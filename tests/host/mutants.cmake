@@ -21,6 +21,7 @@ add_custom_target(host_mutants_files DEPENDS ${mutants_dir}/mutants.json)
 # order of its price. What it passes in `reach` schedules without any mutant (0: in all that there are), it tries: with
 # few schedules, and after all others have, with some, with many (0: not at all).
 set(mutants_finders "")
+add_custom_target(host_mutants)
 function(kma_mutants_finder tool scenario form)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "WIDTHS;ITERATIONS")
   set(target host_mutants_${tool}_${scenario}_${form})
@@ -28,7 +29,8 @@ function(kma_mutants_finder tool scenario form)
   target_compile_definitions(${target} PRIVATE KMA_SHIM_MUTANTS)
   target_compile_options(${target} PRIVATE -w)
   add_dependencies(${target} host_mutants_files)
-  kma_host_build_late(${target})
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(host_mutants ${target})
   list(JOIN arg_ITERATIONS ", " iterations)
   foreach(width IN LISTS arg_WIDTHS)
     list(APPEND mutants_finders "{\"name\": \"${tool}.${scenario}.${form}.w${width}\",
@@ -47,7 +49,7 @@ kma_mutants_finder(yield null_steps acqrel64 WIDTHS 1 ITERATIONS 1 1 0 0)
 foreach(container IN ITEMS arena array_list)
   kma_mutants_finder(yield ${container}_calls acqrel64 WIDTHS 1 ITERATIONS 1 1 0 0)
 endforeach()
-foreach(scenario IN ITEMS queue bitmap tree list lanes quarantine)
+foreach(scenario IN ITEMS queue bitmap tree list quarantine)
   kma_mutants_finder(relacy ${scenario} acqrel64 WIDTHS 1 ITERATIONS ${relacy_iterations})
 endforeach()
 kma_mutants_finder(relacy bit_tree acqrel64 WIDTHS 1 4 ITERATIONS ${relacy_iterations})
@@ -71,7 +73,6 @@ kma_mutants_finder(relacy pages acqrel64 WIDTHS 1 4 ITERATIONS ${relacy_iteratio
 foreach(scenario IN ITEMS queue bitmap tree list arena array_list quarantine superblock)
   kma_mutants_finder(relacy ${scenario} fenced32 WIDTHS 1 ITERATIONS ${relacy_iterations})
 endforeach()
-kma_mutants_finder(yield lanes acqrel64 WIDTHS 4 ITERATIONS ${yield_iterations})
 kma_mutants_finder(relacy freeze acqrel64 WIDTHS 1 ITERATIONS 0 0 1000000 0)
 list(JOIN mutants_finders ",\n" mutants_finders)
 file(GENERATE OUTPUT ${mutants_dir}/finders.json CONTENT "[${mutants_finders}]\n")
@@ -81,8 +82,13 @@ function(kma_mutants_test name only label timeout)
   add_test(NAME host.mutants.${name} COMMAND ${KMA_PYTHON} -B ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/mutants/run.py
     ${mutants_dir}/mutants.json ${mutants_dir}/finders.json --only ${only} --found ${mutants_dir}/found.json ${ARGN})
   set_tests_properties(host.mutants.${name} PROPERTIES LABELS "mutants;${label}" TIMEOUT ${timeout} PROCESSORS 2
-    FIXTURES_REQUIRED host_long)
+    FIXTURES_REQUIRED host_mutants)
 endfunction()
+# Only releases try mutants, so only these build the executables that find them.
+add_test(NAME host.mutants.build
+  COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target host_mutants --parallel ${cores})
+set_tests_properties(host.mutants.build PROPERTIES LABELS "mutants;release" TIMEOUT 3600
+  FIXTURES_SETUP host_mutants RUN_SERIAL ON)
 kma_mutants_test(by_hand hand release 1800)
 # Every fifth of the files that changed, and every fortieth of the others, always the same ones. All are `release` entries:
 # a mutant without a row in found.json, which each run writes, is searched by all finders, which takes minutes.

@@ -1,12 +1,14 @@
 // What every test executable of this folder understands on its command line, and how it says what it found.
 #pragma once
 
+#include <algorithm>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <sys/time.h>
+#include <utility>
 
 namespace shim {
 
@@ -29,65 +31,48 @@ inline std::uint64_t iteration = 0; // now running
 
 [[noreturn]] inline void usage(const char *program)
 {
-    std::fprintf(
-        stderr,
-        "usage: %s [--iterations N] [--seed S] [--width 1|4] [--rounds R] [--expect-failure]\n"
-        "       Relacy only: [--scheduler random|bound] [--bound K] [--history]; threads only: [--seconds T]\n"
-        "       seeded in the shim, threads only: [--relaxed] [--short-memory]; sanitized only: [--scenario NAME]\n",
-        program);
+    std::fprintf(stderr,
+                 "usage: %s [--iterations N] [--seed S] [--width 1|4] [--rounds R] [--expect-failure]\n"
+                 "       Relacy only: [--scheduler random|bound] [--bound K] [--history]; threads only: [--seconds T]\n"
+                 "       seeded in the shim, threads only: [--relaxed] [--short-memory]; sanitized only: [--scenario NAME]\n",
+                 program);
     std::exit(2);
 }
 
 inline void parse_options(int argc, char **argv)
 {
-    bool searches = false;
-    unsigned bound = 1;
+    std::uint64_t width = 1, seconds = 0, rounds = 0, bound = 1;
+    std::string_view scheduler = "random";
+    const std::pair<std::string_view, bool *> flags[] = {{"--expect-failure", &chosen.expect_failure},
+                                                         {"--relaxed", &chosen.relaxed},
+                                                         {"--short-memory", &chosen.short_memory},
+                                                         {"--history", &chosen.history}};
+    const std::pair<std::string_view, std::string_view *> words[] = {{"--scenario", &chosen.only},
+                                                                     {"--scheduler", &scheduler}};
+    const std::pair<std::string_view, std::uint64_t *> numbers[] = {
+        {"--iterations", &chosen.iterations}, {"--seed", &chosen.seed}, {"--width", &width},
+        {"--rounds", &rounds},                {"--seconds", &seconds},  {"--bound", &bound}};
     for (int i = 1; i < argc; i++) {
-        const std::string_view name = argv[i];
-        if (name == "--expect-failure") {
-            chosen.expect_failure = true;
+        const auto find = [&](const auto &table) { return std::ranges::find(table, argv[i], [](auto &row) { return row.first; }); };
+        if (const auto flag = find(flags); flag != std::end(flags)) {
+            *flag->second = true;
             continue;
         }
-        if (name == "--relaxed") {
-            chosen.relaxed = true;
-            continue;
-        }
-        if (name == "--short-memory") {
-            chosen.short_memory = true;
-            continue;
-        }
-        if (name == "--history") {
-            chosen.history = true;
-            continue;
-        }
-        if (++i == argc)
+        const auto word = find(words);
+        const auto number = find(numbers);
+        if (++i == argc || (word == std::end(words) && number == std::end(numbers)))
             usage(argv[0]);
-        if (name == "--scenario") {
-            chosen.only = argv[i];
-            continue;
-        }
-        const std::uint64_t value = std::strtoull(argv[i], nullptr, 0);
-        if (name == "--iterations" && value != 0)
-            chosen.iterations = value;
-        else if (name == "--seed")
-            chosen.seed = value;
-        else if (name == "--width" && (value == 1 || value == 4))
-            chosen.width = static_cast<unsigned>(value);
-        else if (name == "--rounds")
-            chosen.rounds = static_cast<unsigned>(value);
-        else if (name == "--seconds")
-            chosen.seconds = static_cast<unsigned>(value);
-        else if (name == "--bound")
-            bound = static_cast<unsigned>(value);
-        else if (name == "--scheduler" &&
-                 (argv[i] == std::string_view("bound") || argv[i] == std::string_view("random")))
-            searches = argv[i][0] == 'b';
+        if (word != std::end(words))
+            *word->second = argv[i];
         else
-            usage(argv[0]);
+            *number->second = std::strtoull(argv[i], nullptr, 0);
     }
-    chosen.bound = searches ? bound : 0;
-    if (chosen.seed == 0)
+    if (chosen.seed == 0 || (width != 1 && width != 4) || (scheduler != "bound" && scheduler != "random"))
         usage(argv[0]);
+    chosen.bound = scheduler == "bound" ? static_cast<unsigned>(bound) : 0;
+    chosen.width = static_cast<unsigned>(width);
+    chosen.seconds = static_cast<unsigned>(seconds);
+    chosen.rounds = static_cast<unsigned>(rounds);
 }
 
 // The exit status that tells CTest whether it went as expected.

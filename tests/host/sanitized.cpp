@@ -21,9 +21,6 @@
 #define scenario bitmap_scenario
 #include "lockfree/scenario_bitmap.hpp"
 #undef scenario
-#define scenario lanes_scenario
-#include "platform/scenario_lanes.hpp"
-#undef scenario
 #define scenario list_scenario
 #include "containers/scenario_list.hpp"
 #undef scenario
@@ -80,7 +77,6 @@ int main(int argc, char **argv)
     run<arena_scenario<shim::scenario_threads>>("arena");
     run<array_list_scenario<shim::scenario_threads>>("array_list");
     run<world_scenario<shim::scenario_threads>>("world");
-    run<lanes_scenario<shim::scenario_threads>>("lanes");
     run_heaps<KMA_HOST_HEAPS>();
     return shim::verdict(false);
 }

@@ -65,6 +65,5 @@ foreach(program IN ITEMS asan_acqrel64 asan_fenced32 tsan_acqrel64 tsan_acqrel32
       string(REPLACE " " "_" name ${scenario})
       kma_sanitized_test(.finds_race.${name} --scenario "${scenario}" --relaxed --expect-failure)
     endforeach()
-    kma_sanitized_test(.finds_race.lanes --width 4 --scenario lanes --relaxed --expect-failure)
   endif()
 endforeach()

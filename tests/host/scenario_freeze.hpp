@@ -11,9 +11,7 @@
 // many atomic operations there are. A case ends with the first n that nobody reaches.
 #pragma once
 
-#include "freeze/bitmap.hpp"
 #include "freeze/heap.hpp"
-#include "freeze/queue.hpp"
 #include "freeze/tree.hpp"
 #include "freeze/world.hpp"
 #include "host_heaps.hpp" // every kind of the list in tests/CMakeLists.txt
@@ -25,17 +23,14 @@ constexpr uint most_stops = 400; // atomic operations of one operation, at most
 constexpr uint most_cases = 512;
 
 struct freeze_case {
-    const char *structure;
-    const char *operation;
-    const char *(*state_name)(uint);
+    const char *structure, *operation, *state;
     subject *(*make)(void *memory, uint operation, uint state);
-    uint number_of_operation;
-    uint state;
+    uint operation_number, state_number;
     // What came of it:
-    uint alone;          // stops while its group went first, in a row from the first
-    uint reached;        // the last n at which it stopped in any execution
-    uint stopped;        // executions in which it did
-    uint stopped_at_all; // of these, with the n under test
+    uint alone = 0;          // stops while its group went first, in a row from the first
+    uint reached = 0;        // the last n at which it stopped in any execution
+    uint stopped = 0;        // executions in which it did
+    uint stopped_at_all = 0; // of these, with the n under test
 };
 
 template <uint threads> class catalogue {
@@ -46,8 +41,6 @@ public:
 
     constexpr catalogue()
     {
-        add<queue_subject<threads>>();
-        add<bitmap_subject<threads>>();
         add<tree_subject<threads>>();
         add<world_subject<threads>>();
         add_heaps<KMA_HOST_FROZEN_HEAPS>();
@@ -61,20 +54,12 @@ private:
         if (!Subject::has_lanes && threads == shim::group_lanes + 1)
             return;
         most_bytes = max(most_bytes, sizeof(Subject));
-        for (uint operation = 0; operation < Subject::operations; operation++)
-            for (uint state = 0; state < Subject::states; state++)
+        for (uint operation = 0; operation < std::size(Subject::operations); operation++)
+            for (uint state = 0; state < std::size(Subject::states); state++)
                 if (Subject::applies(operation, state))
-                    cases[count++] = {
-                        Subject::structure,
-                        Subject::operation_name(operation),
-                        Subject::state_name,
-                        [](void *memory, uint o, uint s) -> subject * { return ::new (memory) Subject(o, s); },
-                        operation,
-                        state,
-                        0,
-                        0,
-                        0,
-                        0};
+                    cases[count++] = {Subject::structure, Subject::operations[operation], Subject::states[state],
+                                      [](void *memory, uint o, uint s) -> subject * { return ::new (memory) Subject(o, s); },
+                                      operation, state};
     }
 };
 
@@ -107,8 +92,8 @@ public:
             operators_ |= shim::random(1u << shim::group_lanes);
         if (shim::chosen.history)
             std::printf("%s, %s, %s: thread %u stops before atomic operation %u\n", mine_->structure, mine_->operation,
-                        mine_->state_name(mine_->state), victim_, stop_);
-        subject_ = mine_->make(memory, mine_->number_of_operation, mine_->state);
+                        mine_->state, victim_, stop_);
+        subject_ = mine_->make(memory, mine_->operation_number, mine_->state_number);
         subject_->prepare(operators_, victim_, heir_);
     }
 
@@ -196,7 +181,7 @@ template <uint threads> void scenario<threads>::report()
     std::printf("%-16s %-14s %-32s %8s %8s %9s\n", "structure", "operation", "state", "atomics", "at most", "stopped");
     for (uint n = 0; n < all.count; n++) {
         const freeze::freeze_case &each = all.cases[n];
-        std::printf("%-16s %-14s %-32s %8u %8u %9u\n", each.structure, each.operation, each.state_name(each.state),
+        std::printf("%-16s %-14s %-32s %8u %8u %9u\n", each.structure, each.operation, each.state,
                     each.alone, each.reached, each.stopped);
         if (each.alone == 0)
             shim::report_defect("nobody was stopped in this operation: the test sees nothing", __FILE__, __LINE__);

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "catch.hpp"
+#include "lockfree/indexed_queue.hpp"
 #include "support.hpp"
 
 using namespace test;
@@ -17,22 +18,43 @@ struct Payload {
     cl_uint owners = 0;
 };
 
-kma::IndexedQueue make_queue(const Flavour &flavour, cl_uint capacity, cl_uint items, cl_uint first_tag = 0)
-{
-    return {device(), capacity, items, first_tag, !flavour.atomic64};
-}
+// A queue in a flavour of the device code.
+struct Queue {
+    Queue(const Flavour &flavour, cl_uint capacity, cl_uint items, cl_uint first_tag = 0)
+        : queue(device(), capacity, items, first_tag, !flavour.atomic64),
+          kernels(program("lockfree/indexed_queue.cl", flavour.options))
+    {
+    }
 
-// All items that `work_items` of them can take, `each` at most; in the order of work-items.
-std::vector<cl_uint> take(const Flavour &flavour, const kma::IndexedQueue &queue, Shape shape, cl_uint each)
-{
-    const Array<cl_uint> out(shape.work_items * each, empty), got(shape.work_items, 0);
-    launch(program("lockfree/indexed_queue.cl", flavour.options), "take", shape, queue, out, got, each);
-    const auto items = out.read(), counts = got.read();
-    std::vector<cl_uint> taken;
-    for (std::size_t i = 0; i < shape.work_items; i++)
-        taken.insert(taken.end(), items.begin() + i * each, items.begin() + i * each + counts[i]);
-    return taken;
-}
+    // All items that `work_items` of them can take, `each` at most; in the order of work-items.
+    std::vector<cl_uint> take(std::size_t work_items, cl_uint each) const
+    {
+        const Array<cl_uint> out(work_items * each, empty), got(work_items, 0);
+        launch(kernels, "take", {work_items, std::min<std::size_t>(work_items, 64)}, queue.buffer(), out, got, each);
+        const auto items = out.read(), counts = got.read();
+        std::vector<cl_uint> taken;
+        for (std::size_t i = 0; i < work_items; i++)
+            taken.insert(taken.end(), items.begin() + i * each, items.begin() + i * each + counts[i]);
+        return taken;
+    }
+
+    // The items from `first` on, `each` by a work-item.
+    void put(std::size_t work_items, cl_uint first, cl_uint each) const
+    {
+        launch(kernels, "put", {work_items, std::min<std::size_t>(work_items, 64)}, queue.buffer(), first, each);
+    }
+
+    // The tag of the queue's head, which is its first word.
+    cl_ulong head_tag() const
+    {
+        cl_ulong word = 0;
+        device().queue().enqueueReadBuffer(queue.buffer(), CL_TRUE, 0, queue.tag_bits() == 32 ? 8 : 4, &word);
+        return word >> queue.tag_bits(); // the index has as many bits as the tag
+    }
+
+    kma::IndexedQueue queue;
+    kma::Program kernels;
+};
 
 std::vector<cl_uint> numbers(cl_uint first, cl_uint end)
 {
@@ -47,27 +69,19 @@ std::vector<cl_uint> sorted(std::vector<cl_uint> values)
     return values;
 }
 
-// The tag of the queue's head, which is its first word.
-cl_ulong head_tag(const kma::IndexedQueue &queue)
-{
-    cl_ulong word = 0;
-    device().queue().enqueueReadBuffer(queue.buffer(), CL_TRUE, 0, queue.tag_bits() == 32 ? 8 : 4, &word);
-    return word >> queue.tag_bits(); // the index has as many bits as the tag
-}
-
 struct Churn {
     cl_uint capacity, items, each, first_tag;
 };
 
 void check_churn(const Flavour &flavour, const Churn &with, bool must_wrap)
 {
+    INFO(flavour.name << ", capacity " << with.capacity << ", items " << with.items << ", tags from " << with.first_tag);
     const std::size_t work_items = 64 * scaled(32);
-    const cl_uint rounds = static_cast<cl_uint>(scaled(16, 2));
-    const kma::IndexedQueue queue = make_queue(flavour, with.capacity, with.items, with.first_tag);
+    const Queue it(flavour, with.capacity, with.items, with.first_tag);
     const Array<cl_uint> owner(with.capacity, 0), faults(3, 0), got(work_items, 0);
     const Array<Payload> payloads(with.capacity, Payload{});
-    launch(program("lockfree/indexed_queue.cl", flavour.options), "churn", {work_items, 64}, queue, owner, payloads, faults, got,
-           rounds, with.each);
+    launch(it.kernels, "churn", {work_items, 64}, it.queue.buffer(), owner, payloads, faults, got,
+           static_cast<cl_uint>(scaled(16, 2)), with.each);
 
     CHECK(faults.read() == std::vector<cl_uint>{0, 0, 0});
     CHECK(owner.read() == std::vector<cl_uint>(with.capacity, 0));
@@ -78,87 +92,62 @@ void check_churn(const Flavour &flavour, const Churn &with, bool must_wrap)
     CHECK(std::accumulate(taken.begin(), taken.end(), std::size_t{0}) == owned);
     CHECK(owned > 0);
     // Each item taken is one write of the head.
-    const cl_ulong tags = cl_ulong{1} << queue.tag_bits();
-    CHECK(head_tag(queue) == (with.first_tag + owned) % tags);
+    const cl_ulong tags = cl_ulong{1} << it.queue.tag_bits();
+    CHECK(it.head_tag() == (with.first_tag + owned) % tags);
     if (must_wrap)
         CHECK(with.first_tag + owned >= tags);
-    CHECK(sorted(take(flavour, queue, {1, 1}, with.capacity + 1)) == numbers(0, with.items));
+    CHECK(sorted(it.take(1, with.capacity + 1)) == numbers(0, with.items));
 }
 
 } // namespace
 
-TEST_CASE("a full queue gives its items in order, then none", "[indexed_queue]")
+TEST_CASE("a queue gives each of its items once, in order to one, then none", "[indexed_queue]")
 {
-    const Flavours all = flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    const cl_uint count = GENERATE(1, 2, 1000);
-    const kma::IndexedQueue queue = make_queue(flavour, count, count);
-    CHECK(queue.tag_bits() == (flavour.atomic64 ? 32 : 16));
-    CHECK(take(flavour, queue, {1, 1}, count + 1) == numbers(0, count));
-    CHECK(take(flavour, queue, {1, 1}, 1).empty());
-}
-
-TEST_CASE("many work-items get each item once", "[indexed_queue]")
-{
-    const Flavours all = flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    const cl_uint count =
-        static_cast<cl_uint>(std::min<std::size_t>(scaled(20000, 100), 65534)); // all that 16 bits can name
-    const kma::IndexedQueue queue = make_queue(flavour, count, count);
-    const std::size_t work_items = (count / 8 + 64) / 64 * 64; // 8 each are enough
-    CHECK(sorted(take(flavour, queue, {work_items, 64}, 9)) == numbers(0, count));
-}
-
-TEST_CASE("a queue that starts empty takes what its creator owns", "[indexed_queue]")
-{
-    const Flavours all = flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    const cl_uint count = static_cast<cl_uint>(std::min<std::size_t>(scaled(4096, 128), 65534));
-    const kma::IndexedQueue queue = make_queue(flavour, count, 0);
-    CHECK(take(flavour, queue, {64, 64}, 2).empty());
-    const std::size_t work_items = (count / 3 + 64) / 64 * 64;
-    for (int round = 0; round < 3; round++) {
-        launch(program("lockfree/indexed_queue.cl", flavour.options), "put", {work_items, 64}, queue, cl_uint{0}, cl_uint{3});
-        CHECK(sorted(take(flavour, queue, {work_items, 64}, 4)) == numbers(0, count));
+    for (const Flavour &flavour : flavours()) {
+        INFO(flavour.name);
+        for (const cl_uint count : {1u, 2u, 1000u}) {
+            const Queue it(flavour, count, count);
+            CHECK(it.queue.tag_bits() == (flavour.atomic64 ? 32 : 16));
+            CHECK(it.take(1, count + 1) == numbers(0, count));
+            CHECK(it.take(1, 1).empty());
+        }
+        const auto count = static_cast<cl_uint>(std::min<std::size_t>(scaled(20000, 100), 65534)); // all that 16 bits name
+        CHECK(sorted(Queue(flavour, count, count).take((count / 8 + 64) / 64 * 64, 9)) == numbers(0, count)); // 8 are enough
     }
-    // One work-item's own items stay in its order.
-    launch(program("lockfree/indexed_queue.cl", flavour.options), "put", {1, 1}, queue, cl_uint{0}, count);
-    CHECK(take(flavour, queue, {1, 1}, count) == numbers(0, count));
 }
 
-TEST_CASE("a queue may start with some of its items", "[indexed_queue]")
+TEST_CASE("a queue takes what its creator owns, if it starts empty or with some of its items", "[indexed_queue]")
 {
-    const Flavours all = flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    const kma::IndexedQueue queue = make_queue(flavour, 100, 40);
-    launch(program("lockfree/indexed_queue.cl", flavour.options), "put", {64, 64}, queue, cl_uint{40}, cl_uint{1});
-    const std::vector<cl_uint> taken = take(flavour, queue, {1, 1}, 101);
-    CHECK(std::vector<cl_uint>(taken.begin(), taken.begin() + 40) == numbers(0, 40));
-    CHECK(sorted(taken) == numbers(0, 100));
+    for (const Flavour &flavour : flavours()) {
+        INFO(flavour.name);
+        const cl_uint count = static_cast<cl_uint>(std::min<std::size_t>(scaled(4096, 128), 65534));
+        const Queue it(flavour, count, 0);
+        CHECK(it.take(64, 2).empty());
+        const std::size_t work_items = (count / 3 + 64) / 64 * 64;
+        for (int round = 0; round < 3; round++) {
+            it.put(work_items, 0, 3);
+            CHECK(sorted(it.take(work_items, 4)) == numbers(0, count));
+        }
+        it.put(1, 0, count); // one work-item's own items stay in its order
+        CHECK(it.take(1, count) == numbers(0, count));
+
+        const Queue some(flavour, 100, 40);
+        some.put(64, 40, 1);
+        const std::vector<cl_uint> taken = some.take(1, 101);
+        CHECK(std::vector<cl_uint>(taken.begin(), taken.begin() + 40) == numbers(0, 40));
+        CHECK(sorted(taken) == numbers(0, 100));
+    }
 }
 
-TEST_CASE("an item has one owner at a time and brings the last one's words", "[indexed_queue]")
+TEST_CASE("an item has one owner at a time and brings the last one's words; tags may wrap", "[indexed_queue]")
 {
-    const Flavours all = flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    const Churn with = GENERATE(Churn{1, 1, 1, 0}, Churn{5, 5, 2, 0}, Churn{64, 64, 3, 0}, Churn{3000, 2000, 4, 0});
-    INFO("capacity " << with.capacity << ", items " << with.items);
-    check_churn(flavour, with, false);
-}
-
-TEST_CASE("tags may wrap", "[indexed_queue]")
-{
-    const Flavours all = flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    const cl_uint first_tag = flavour.atomic64 ? 0xfffffff0u : 0xfff0u;
-    check_churn(flavour, {5, 5, 2, first_tag}, true);
-    check_churn(flavour, {64, 64, 3, first_tag}, true);
+    for (const Flavour &flavour : flavours()) {
+        for (const Churn &with : {Churn{1, 1, 1, 0}, Churn{5, 5, 2, 0}, Churn{64, 64, 3, 0}, Churn{3000, 2000, 4, 0}})
+            check_churn(flavour, with, false);
+        const cl_uint first_tag = flavour.atomic64 ? 0xfffffff0u : 0xfff0u;
+        check_churn(flavour, {5, 5, 2, first_tag}, true);
+        check_churn(flavour, {64, 64, 3, first_tag}, true);
+    }
 }
 
 TEST_CASE("a queue that cannot be says why", "[indexed_queue]")

@@ -1,5 +1,5 @@
-// Misuse of the host library that takes devices of which tests cannot rely to find any: the one named does it, and the
-// message is written without an end of line. On tests/native's OpenCL. "large" is no misuse: nothing is thrown.
+// Misuse of the host library on tests/native's devices; writes the message to the error output.
+// With "large", which is no misuse, nothing is thrown.
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -10,23 +10,13 @@
 
 namespace {
 
-// The native platform's devices: the one that has all that is needed, and the one without a compiler.
-std::vector<cl::Device> devices()
-{
-    return kma::Device::list_all();
-}
-
-kma::Device device_of(const cl::Context &context, const cl::Device &device)
-{
-    return kma::Device(cl::CommandQueue(context, device));
-}
-
-// A heap with more bytes than the device promises for a buffer, and all that makes one.
+// Heaps with more bytes than the device promises for a buffer, made in every way.
 void use_large(const kma::Device &device)
 {
     const std::string path = "large.kma";
     for (const kma::HeapKind kind : kma::heap_kinds) {
-        kma::Heap heap(device, 2 * native::promised_buffer, {.kind = kind, .max_bytes = native::largest_buffer});
+        kma::Heap heap(device, 2 * native::promised_buffer,
+                       {.kind = kind, .max_bytes = native::largest_buffer});
         heap.grow(3 * native::promised_buffer);
         heap.save(path);
         kma::Heap loaded = kma::Heap::load(device, path);
@@ -38,19 +28,18 @@ void use_large(const kma::Device &device)
 
 void misuse(const std::string &what)
 {
-    const std::vector<cl::Device> all = devices();
+    const std::vector<cl::Device> all = kma::Device::list_all(); // the second has no compiler
     const cl::Context context(all);
-    if (what == "compiler") {
-        device_of(context, all.at(1));
-    } else if (what == "large") {
-        use_large(device_of(context, all.at(0)));
+    const kma::Device device(cl::CommandQueue(context, all.at(what == "compiler" ? 1 : 0)));
+    if (what == "large") {
+        use_large(device);
     } else if (what == "size") {
-        kma::Heap(device_of(context, all.at(0)), 2 * native::largest_buffer);
-    } else if (what == "kernel") { // of the same context, but for its other device
+        kma::Heap(device, 2 * native::largest_buffer);
+    } else if (what == "kernel") { // built for the context's other device
         cl::Program program(context, std::string());
         program.build(all.at(1), "");
         cl::Kernel kernel(program, "kma_superblock_reset_kernel");
-        kma::Heap(device_of(context, all.at(0)), native::promised_buffer / 2).set_arg(kernel, 0);
+        kma::Heap(device, native::promised_buffer / 2).set_arg(kernel, 0);
     }
 }
 
@@ -58,14 +47,14 @@ void misuse(const std::string &what)
 
 int main(int argc, char **argv)
 {
-    setenv("KMA_SELFTEST", "off", 1); // its kernels are none of the heaps'
+    setenv("KMA_SELFTEST", "off", 1); // no flavour here has its kernels
     try {
         misuse(argc == 2 ? argv[1] : "");
-        std::printf("(nothing was thrown)");
+        std::fprintf(stderr, "(nothing was thrown)");
     } catch (const kma::Error &error) {
-        std::printf("%s", error.what());
+        std::fprintf(stderr, "%s", error.what());
     } catch (const cl::Error &error) {
-        std::printf("%s failed with error %d", error.what(), error.err());
+        std::fprintf(stderr, "%s failed with error %d", error.what(), error.err());
     }
     return 0;
 }

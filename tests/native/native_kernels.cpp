@@ -159,62 +159,34 @@ inline size_t get_local_size(uint)
                 heap, kma_##kind##_realloc(heap, kma_##kind##_deref(heap, refs[i]), sizes[i]));                        \
     }
 KMA_NATIVE_USE(bump)
+KMA_NATIVE_USE(scatter)
+KMA_NATIVE_USE(slab)
+KMA_NATIVE_USE(superblock)
 #if KMA_DEBUG // else it does not know its blocks' sizes
 KMA_NATIVE_REALLOC(bump)
 #endif
 KMA_NATIVE_REALLOC(scatter)
 KMA_NATIVE_REALLOC(slab)
 KMA_NATIVE_REALLOC(superblock)
-KMA_NATIVE_USE(scatter)
-KMA_NATIVE_USE(slab)
-KMA_NATIVE_USE(superblock)
 
 #define KMA_NATIVE_KERNEL(name) Call<&name>::named(#name)
-static const native::Registration registration({KMA_HAS_ATOMIC64,
-                                                KMA_DEBUG,
-                                                {
-                                                    KMA_NATIVE_KERNEL(kma_bump_init_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_bump_init_growing_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_bump_grow_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_bump_reset_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_bump_clear_errors_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_bump_stats_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_scatter_init_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_scatter_init_growing_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_scatter_grow_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_scatter_reset_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_scatter_clear_errors_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_scatter_stats_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_slab_init_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_slab_init_growing_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_slab_grow_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_slab_reset_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_slab_clear_errors_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_slab_stats_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_init_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_init_growing_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_grow_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_width_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_reset_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_clear_errors_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_stats_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_census_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_classes_kernel),
-                                                    KMA_NATIVE_KERNEL(kma_superblock_queue_kernel),
-                                                    KMA_NATIVE_KERNEL(native_bump_allocate),
-                                                    KMA_NATIVE_KERNEL(native_bump_free),
+#define KMA_NATIVE_KERNELS(kind)                                                                                       \
+    KMA_NATIVE_KERNEL(kma_##kind##_init_kernel), KMA_NATIVE_KERNEL(kma_##kind##_init_growing_kernel),                  \
+        KMA_NATIVE_KERNEL(kma_##kind##_grow_kernel), KMA_NATIVE_KERNEL(kma_##kind##_reset_kernel),                     \
+        KMA_NATIVE_KERNEL(kma_##kind##_clear_errors_kernel), KMA_NATIVE_KERNEL(kma_##kind##_stats_kernel),             \
+        KMA_NATIVE_KERNEL(native_##kind##_allocate), KMA_NATIVE_KERNEL(native_##kind##_free)
+static const native::Registration registration(
+    {KMA_HAS_ATOMIC64,
+     KMA_DEBUG,
+     {
+         KMA_NATIVE_KERNELS(bump), KMA_NATIVE_KERNELS(scatter), KMA_NATIVE_KERNELS(slab), KMA_NATIVE_KERNELS(superblock),
+         KMA_NATIVE_KERNEL(kma_superblock_width_kernel), KMA_NATIVE_KERNEL(kma_superblock_census_kernel),
+         KMA_NATIVE_KERNEL(kma_superblock_classes_kernel), KMA_NATIVE_KERNEL(kma_superblock_queue_kernel),
 #if KMA_DEBUG
-                                                    KMA_NATIVE_KERNEL(native_bump_realloc),
+         KMA_NATIVE_KERNEL(native_bump_realloc),
 #endif
-                                                    KMA_NATIVE_KERNEL(native_scatter_realloc),
-                                                    KMA_NATIVE_KERNEL(native_slab_realloc),
-                                                    KMA_NATIVE_KERNEL(native_superblock_realloc),
-                                                    KMA_NATIVE_KERNEL(native_scatter_allocate),
-                                                    KMA_NATIVE_KERNEL(native_scatter_free),
-                                                    KMA_NATIVE_KERNEL(native_slab_allocate),
-                                                    KMA_NATIVE_KERNEL(native_slab_free),
-                                                    KMA_NATIVE_KERNEL(native_superblock_allocate),
-                                                    KMA_NATIVE_KERNEL(native_superblock_free),
-                                                }});
+         KMA_NATIVE_KERNEL(native_scatter_realloc), KMA_NATIVE_KERNEL(native_slab_realloc),
+         KMA_NATIVE_KERNEL(native_superblock_realloc),
+     }});
 
 } // namespace KMA_NATIVE_FLAVOUR

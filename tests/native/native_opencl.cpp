@@ -123,7 +123,25 @@ const std::vector<Flavour> &flavours()
 
 using namespace native;
 
+// What has nothing to do: objects stay to the end, and a kernel has run when its launch returns.
+#define NATIVE_NOTHING(name, object)                                                                                   \
+    cl_int name(object)                                                                                                \
+    {                                                                                                                  \
+        return CL_SUCCESS;                                                                                             \
+    }
+
 extern "C" {
+
+NATIVE_NOTHING(clRetainDevice, cl_device_id)
+NATIVE_NOTHING(clReleaseDevice, cl_device_id)
+NATIVE_NOTHING(clRetainContext, cl_context)
+NATIVE_NOTHING(clReleaseContext, cl_context)
+NATIVE_NOTHING(clRetainCommandQueue, cl_command_queue)
+NATIVE_NOTHING(clReleaseCommandQueue, cl_command_queue)
+NATIVE_NOTHING(clRetainProgram, cl_program)
+NATIVE_NOTHING(clReleaseProgram, cl_program)
+NATIVE_NOTHING(clFlush, cl_command_queue)
+NATIVE_NOTHING(clFinish, cl_command_queue)
 
 cl_int clGetPlatformIDs(cl_uint entries, cl_platform_id *to, cl_uint *count)
 {
@@ -189,27 +207,10 @@ cl_int clGetDeviceInfo(cl_device_id of, cl_device_info what, size_t room, void *
     }
 }
 
-cl_int clRetainDevice(cl_device_id)
-{
-    return CL_SUCCESS;
-}
-cl_int clReleaseDevice(cl_device_id)
-{
-    return CL_SUCCESS;
-}
-
 cl_context clCreateContext(const cl_context_properties *, cl_uint count, const cl_device_id *of,
                            void(CL_CALLBACK *)(const char *, const void *, size_t, void *), void *, cl_int *status)
 {
     return made(kept(new _cl_context{{of, of + count}}), status);
-}
-cl_int clRetainContext(cl_context)
-{
-    return CL_SUCCESS;
-}
-cl_int clReleaseContext(cl_context)
-{
-    return CL_SUCCESS;
 }
 
 cl_int clGetContextInfo(cl_context of, cl_context_info what, size_t room, void *to, size_t *size)
@@ -228,14 +229,6 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
                                       cl_int *status)
 {
     return made(kept(new _cl_command_queue{context, device, properties}), status);
-}
-cl_int clRetainCommandQueue(cl_command_queue)
-{
-    return CL_SUCCESS;
-}
-cl_int clReleaseCommandQueue(cl_command_queue)
-{
-    return CL_SUCCESS;
 }
 
 cl_int clGetCommandQueueInfo(cl_command_queue of, cl_command_queue_info what, size_t room, void *to, size_t *size)
@@ -285,44 +278,43 @@ cl_int clGetMemObjectInfo(cl_mem of, cl_mem_info what, size_t room, void *to, si
     return what == CL_MEM_SIZE ? give_value(of->bytes, room, to, size) : CL_INVALID_VALUE;
 }
 
-static bool is_within(cl_mem of, size_t offset, size_t bytes)
+// Where these bytes of a buffer are; null if it does not have them all.
+static void *place_in(cl_mem of, size_t offset, size_t bytes)
 {
-    return offset <= of->bytes && bytes <= of->bytes - offset;
+    return offset <= of->bytes && bytes <= of->bytes - offset ? static_cast<std::byte *>(of->memory) + offset : nullptr;
+}
+
+static cl_int copy(void *to, const void *from, size_t bytes)
+{
+    if (!to || !from)
+        return CL_INVALID_VALUE;
+    std::memcpy(to, from, bytes);
+    return CL_SUCCESS;
 }
 
 cl_int clEnqueueReadBuffer(cl_command_queue, cl_mem from, cl_bool, size_t offset, size_t bytes, void *to, cl_uint,
                            const cl_event *, cl_event *)
 {
-    if (!is_within(from, offset, bytes))
-        return CL_INVALID_VALUE;
-    std::memcpy(to, static_cast<std::byte *>(from->memory) + offset, bytes);
-    return CL_SUCCESS;
+    return copy(to, place_in(from, offset, bytes), bytes);
 }
 
 cl_int clEnqueueCopyBuffer(cl_command_queue, cl_mem from, cl_mem to, size_t offset, size_t at, size_t bytes, cl_uint,
                            const cl_event *, cl_event *)
 {
-    if (!is_within(from, offset, bytes) || !is_within(to, at, bytes))
-        return CL_INVALID_VALUE;
-    std::memcpy(static_cast<std::byte *>(to->memory) + at, static_cast<std::byte *>(from->memory) + offset, bytes);
-    return CL_SUCCESS;
+    return copy(place_in(to, at, bytes), place_in(from, offset, bytes), bytes);
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue, cl_mem to, cl_bool, size_t offset, size_t bytes, const void *from,
                             cl_uint, const cl_event *, cl_event *)
 {
-    if (!is_within(to, offset, bytes))
-        return CL_INVALID_VALUE;
-    std::memcpy(static_cast<std::byte *>(to->memory) + offset, from, bytes);
-    return CL_SUCCESS;
+    return copy(place_in(to, offset, bytes), from, bytes);
 }
 
 void *clEnqueueMapBuffer(cl_command_queue, cl_mem of, cl_bool, cl_map_flags, size_t offset, size_t bytes, cl_uint,
                          const cl_event *, cl_event *, cl_int *status)
 {
-    const bool within = is_within(of, offset, bytes);
-    return made<void>(within ? static_cast<std::byte *>(of->memory) + offset : nullptr, status,
-                      within ? CL_SUCCESS : CL_INVALID_VALUE);
+    void *const place = place_in(of, offset, bytes);
+    return made(place, status, place ? CL_SUCCESS : CL_INVALID_VALUE);
 }
 
 cl_int clEnqueueUnmapMemObject(cl_command_queue, cl_mem, void *, cl_uint, const cl_event *, cl_event *)
@@ -333,14 +325,6 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue, cl_mem, void *, cl_uint, const 
 cl_program clCreateProgramWithSource(cl_context context, cl_uint, const char **, const size_t *, cl_int *status)
 {
     return made(kept(new _cl_program{context, {}, nullptr}), status);
-}
-cl_int clRetainProgram(cl_program)
-{
-    return CL_SUCCESS;
-}
-cl_int clReleaseProgram(cl_program)
-{
-    return CL_SUCCESS;
 }
 
 cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *of, const char *options,
@@ -446,15 +430,6 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint,
         return CL_INVALID_KERNEL_ARGS;
     operations = 0;
     kernel->kernel->run(kernel->arguments, work_items[0], group ? group[0] : 1);
-    return CL_SUCCESS;
-}
-
-cl_int clFlush(cl_command_queue)
-{
-    return CL_SUCCESS;
-}
-cl_int clFinish(cl_command_queue)
-{
     return CL_SUCCESS;
 }
 

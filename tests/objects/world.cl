@@ -1,48 +1,40 @@
-// Work-items that create, stamp, check and delete objects of the classes of world_test.cpp: Thing, and of it Small, Large, and Huge, a Large.
-
-// What an object that is somebody's has in it.
-static inline uint stamp_of(uint owner, uint number)
-{
-    return kma_mix32(owner * 2654435761u + number) | 1u;
-}
+// Work-items that create, stamp, check and delete objects of the classes of world_test.cpp: Thing,
+// and of it Small, Large, and Huge, a Large.
 
 static inline uint create(global kma_world *w, uint cls)
 {
     return cls == 0 ? Small_new(w) : cls == 1 ? Large_new(w) : Huge_new(w);
 }
 
-static inline void stamp(global kma_world *w, uint self, uint owner, uint number)
+// Writes an object's fields, or returns whether they are as they were written.
+static inline bool stamp(global kma_world *w, uint self, uint owner, uint number, bool is_new)
 {
-    Thing_owner(w, self) = owner;
-    Thing_number(w, self) = stamp_of(owner, number);
+    bool is = true;
+#define STAMP(place, value)                                                                        \
+    if (is_new)                                                                                    \
+        place = value;                                                                             \
+    is = is && place == value;
+    STAMP(Thing_owner(w, self), owner)
+    STAMP(Thing_number(w, self), (kma_mix32(owner * 2654435761u + number) | 1u))
     if (Large_is(w, self)) {
-        Large_weight(w, self) = (ulong)owner << 32 | number;
-        for (uint i = 0; i < 3; i++)
-            Large_place(w, self, i) = (float4)((float)i, (float)(owner & 255u), 0, 0);
+        STAMP(Large_weight(w, self), ((ulong)owner << 32 | number))
+        for (uint i = 0; i < 3; i++) {
+            STAMP(Large_place(w, self, i).x, (float)i)
+            STAMP(Large_place(w, self, i).y, (float)(owner & 255u))
+        }
     }
-    if (Huge_is(w, self))
-        for (uint i = 0; i < 40; i++)
-            Huge_more(w, self, i) = owner + i;
-}
-
-static inline bool is_stamped(global kma_world *w, uint self, uint owner, uint number)
-{
-    bool is = Thing_owner(w, self) == owner && Thing_number(w, self) == stamp_of(owner, number);
-    if (Large_is(w, self)) {
-        is = is && Large_weight(w, self) == ((ulong)owner << 32 | number);
-        for (uint i = 0; i < 3; i++)
-            is = is && Large_place(w, self, i).x == (float)i && Large_place(w, self, i).y == (float)(owner & 255u);
+    for (uint i = 0; Huge_is(w, self) && i < 40; i++) {
+        STAMP(Huge_more(w, self, i), owner + i)
     }
-    if (Huge_is(w, self))
-        for (uint i = 0; i < 40; i++)
-            is = is && Huge_more(w, self, i) == owner + i;
     return is;
 }
 
 #define HELD 6
 
-// Each work-item creates and deletes by chance for some rounds, HELD at a time at most. counts: created, deleted, refused, wrong.
-kernel void churn(global kma_world *w, uint rounds, uint seed, uint classes, global kma_atomic_u32 *counts)
+// Each work-item creates and deletes by chance for some rounds, HELD at a time at most. counts:
+// created, deleted, refused, wrong.
+kernel void churn(global kma_world *w, uint rounds, uint seed, uint classes,
+                  global kma_atomic_u32 *counts)
 {
     const uint me = (uint)get_global_id(0);
     uint held[HELD], numbers[HELD];
@@ -52,7 +44,7 @@ kernel void churn(global kma_world *w, uint rounds, uint seed, uint classes, glo
     for (uint round = 0; round < rounds; round++) {
         const uint draw = kma_mix32(seed + me * 31u + round * 65537u), i = draw % HELD;
         if (held[i] != 0) {
-            wrong += is_stamped(w, held[i], me, numbers[i]) ? 0 : 1;
+            wrong += stamp(w, held[i], me, numbers[i], false) ? 0 : 1;
             Thing_delete(w, held[i]);
             held[i] = 0;
             deleted++;
@@ -66,11 +58,11 @@ kernel void churn(global kma_world *w, uint rounds, uint seed, uint classes, glo
         }
         wrong += kma_world_type(w, held[i]) == cls + 1 ? 0 : 1;
         numbers[i] = round;
-        stamp(w, held[i], me, round);
+        stamp(w, held[i], me, round, true);
         created++;
     }
     for (uint i = 0; i < HELD; i++)
-        wrong += held[i] == 0 || is_stamped(w, held[i], me, numbers[i]) ? 0 : 1;
+        wrong += held[i] == 0 || stamp(w, held[i], me, numbers[i], false) ? 0 : 1;
     kma_fetch_add_u32(&counts[0], created, KMA_RELAXED);
     kma_fetch_add_u32(&counts[1], deleted, KMA_RELAXED);
     kma_fetch_add_u32(&counts[2], refused, KMA_RELAXED);
@@ -80,13 +72,11 @@ kernel void churn(global kma_world *w, uint rounds, uint seed, uint classes, glo
 // Each work-item asks for `each` objects of a class, and writes their references.
 kernel void fill(global kma_world *w, uint cls, uint each, global uint *references)
 {
-    for (uint n = 0; n < each; n++) {
-        const uint at = n * (uint)get_global_size(0) + (uint)get_global_id(0);
-        references[at] = create(w, cls);
-    }
+    for (uint n = 0; n < each; n++)
+        references[n * (uint)get_global_size(0) + (uint)get_global_id(0)] = create(w, cls);
 }
 
-// One work-item: deletes an object, as one of that class.
+// One work-item deletes an object, as one of that class.
 kernel void delete_one(global kma_world *w, uint cls, uint reference)
 {
     if (get_global_id(0) != 0)
@@ -99,13 +89,14 @@ kernel void delete_one(global kma_world *w, uint cls, uint reference)
         Huge_delete(w, reference);
 }
 
-// One work-item: every generated function that takes a reference, with one that is no object's. told: what they say it is, four fields of it
-// (with KMA_DEBUG only, else they are the caller's to check).
+// One work-item calls every generated function that takes a reference with one that is no object's.
+// told: what they say it is. Fields only with KMA_DEBUG: else they are the caller's to check.
 kernel void use_wild(global kma_world *w, uint wild, global uint *told)
 {
     if (get_global_id(0) != 0)
         return;
-    told[0] = (uint)Thing_is(w, wild) + (uint)Small_is(w, wild) + (uint)Large_is(w, wild) + (uint)Huge_is(w, wild);
+    told[0] = (uint)Thing_is(w, wild) + (uint)Small_is(w, wild) + (uint)Large_is(w, wild) +
+              (uint)Huge_is(w, wild);
     told[1] = Thing_as(w, wild) | Small_as(w, wild) | Large_as(w, wild) | Huge_as(w, wild);
 #if KMA_DEBUG
     Thing_owner(w, wild) = 7;
@@ -119,7 +110,7 @@ kernel void use_wild(global kma_world *w, uint wild, global uint *told)
     Huge_delete(w, wild);
 }
 
-// ------ do-alls ---------------------------------------------------------------------------------------------------------
+// ------ do-alls ---------------------------------------------------------------------------------
 
 static inline void init_small(global kma_world *w, Small self, uint i, uint first)
 {
@@ -127,18 +118,11 @@ static inline void init_small(global kma_world *w, Small self, uint i, uint firs
     Small_number(w, self) = 0;
 }
 
-static inline void init_large(global kma_world *w, Large self, uint i)
+static inline void init_large(global kma_world *w, Large self, uint i, uint first)
 {
     Large_owner(w, self) = i;
     Large_number(w, self) = 0;
-    Large_weight(w, self) = i;
-}
-
-static inline void init_huge(global kma_world *w, Huge self, uint i)
-{
-    Huge_owner(w, self) = i;
-    Huge_number(w, self) = 0;
-    Huge_weight(w, self) = 1000 + i;
+    Large_weight(w, self) = first + i;
 }
 
 static inline void visit(global kma_world *w, Thing self, uint by)
@@ -161,42 +145,37 @@ static inline void replace(global kma_world *w, Small self)
     Small_number(w, child) = 100;
 }
 
-// The sums of weights of all Large, Huge ones among them, and how many there are; and how a loop is left.
+// The weights of all Large, Huge ones among them, and how many there are; how loops are left and
+// nested; and both by runs.
 static inline void look_around(global kma_world *w, Small self, global ulong *sums)
 {
-    ulong sum = 0, count = 0, until = 0, skipped = 0, pairs = 0, in_runs = 0, by_runs = 0;
+    global ulong *mine = &sums[7 * Small_owner(w, self)];
+    for (uint i = 0; i < 7; i++)
+        mine[i] = 0;
     Large_for_each(w, one) {
-        sum += Large_weight(w, one);
-        count++;
+        mine[0] += Large_weight(w, one);
+        mine[1]++;
     }
     Thing_for_each(w, one) {
-        if (until == 5)
+        if (mine[2] == 5)
             break;
-        until++;
+        mine[2]++;
     }
     Huge_for_each(w, one) {
         if ((Huge_owner(w, one) & 1u) != 0)
             continue;
-        skipped++;
+        mine[3]++;
     }
     Huge_for_each(w, one)
         Huge_for_each(w, other)
-            pairs += one != other ? 1 : 0;
+            mine[4] += one != other ? 1 : 0;
     Large_for_each_run(w, run) {
         global const ulong *weights = Large_weight_at(w, run.first);
         for (uint k = 0; k < run.count; k++) {
-            in_runs += weights[k];
-            by_runs += Large_is(w, run.first + k) ? 1 : 0;
+            mine[5] += weights[k];
+            mine[6] += Large_is(w, run.first + k) ? 1 : 0;
         }
     }
-    const uint me = Small_owner(w, self);
-    sums[7 * me] = sum;
-    sums[7 * me + 1] = count;
-    sums[7 * me + 2] = until;
-    sums[7 * me + 3] = skipped;
-    sums[7 * me + 4] = pairs;
-    sums[7 * me + 5] = in_runs;
-    sums[7 * me + 6] = by_runs;
 }
 
 // Leaves holes between objects: of one, of two, at both ends of a block.

@@ -1,38 +1,17 @@
-// Every operation of kma/platform/memory.cl in every order: values alone, under contention, and as messages.
-#include "platform/memory_word.cl"
+// Every operation of kma/platform/memory.cl in every order under contention, and as messages. Its names for the word that
+// the tests are built for: -D WORD=u32 -D ctype=uint, or u64 and ulong.
+#include "kma/platform/memory.cl"
 
-// What each operation returns and leaves behind, with one work-item. Operands come from the host, so nothing is folded.
-#define ONE_ORDER(order)                                                                                               \
-    word_store(word, in[0], KMA_RELAXED);                                                                              \
-    out[n++] = word_exchange(word, in[1], order);                                                                      \
-    out[n++] = word_load(word, KMA_RELAXED);                                                                           \
-    out[n++] = word_cas(word, in[1], in[2], order);                                                                    \
-    out[n++] = word_load(word, KMA_RELAXED);                                                                           \
-    out[n++] = word_cas(word, in[1], in[0], order);                                                                    \
-    out[n++] = word_load(word, KMA_RELAXED);                                                                           \
-    out[n++] = word_add(word, in[3], order);                                                                           \
-    out[n++] = word_load(word, KMA_RELAXED);                                                                           \
-    out[n++] = word_or(word, in[4], order);                                                                            \
-    out[n++] = word_load(word, KMA_RELAXED);                                                                           \
-    out[n++] = word_and(word, in[5], order);                                                                           \
-    out[n++] = word_load(word, KMA_RELAXED);
-
-kernel void alone(global atomic_word *word, global const ctype *in, global ctype *out)
-{
-    uint n = 0;
-    ONE_ORDER(KMA_RELAXED)
-    ONE_ORDER(KMA_ACQUIRE)
-    ONE_ORDER(KMA_RELEASE)
-    ONE_ORDER(KMA_ACQ_REL)
-    word_store(word, in[0], KMA_RELAXED);
-    kma_fence(KMA_RELEASE);
-    out[n++] = word_load(word, KMA_ACQUIRE);
-    word_store(word, in[1], KMA_RELEASE);
-    kma_fence(KMA_ACQ_REL);
-    out[n++] = word_load(word, KMA_ACQUIRE);
-    kma_fence(KMA_ACQUIRE);
-    out[n++] = word_load(word, KMA_RELAXED);
-}
+#define JOIN_(op, word) kma_##op##_##word
+#define JOIN(op, word) JOIN_(op, word)
+#define atomic_word JOIN(atomic, WORD)
+#define word_load JOIN(load, WORD)
+#define word_store JOIN(store, WORD)
+#define word_exchange JOIN(exchange, WORD)
+#define word_cas JOIN(cas, WORD)
+#define word_add JOIN(fetch_add, WORD)
+#define word_or JOIN(fetch_or, WORD)
+#define word_and JOIN(fetch_and, WORD)
 
 #define TRIES 1000000u
 

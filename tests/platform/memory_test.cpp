@@ -1,4 +1,5 @@
-// kma/platform/memory.cl: the values of its operations, their atomicity, and that messages arrive whole.
+// kma/platform/memory.cl: the atomicity of its operations, and that messages arrive whole. What an operation alone returns
+// the selftest checks in every flavour.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -17,31 +18,6 @@ struct Letter {
 template <class Word> std::string word_options(const Flavour &flavour)
 {
     return flavour.options + (sizeof(Word) == 8 ? " -DWORD=u64 -Dctype=ulong" : " -DWORD=u32 -Dctype=uint");
-}
-
-// Low and high halves differ, so that a 64-bit operation done in 32 bits shows.
-template <class Word> Word operand(unsigned n)
-{
-    return static_cast<Word>((std::uint64_t{mix32(n + 100)} << 32) | mix32(n + 1));
-}
-
-template <class Word> void check_alone(const Flavour &flavour)
-{
-    const Array<Word> word(1, 0);
-    std::vector<Word> in;
-    for (unsigned i = 0; i < 6; i++)
-        in.push_back(operand<Word>(i));
-    std::vector<Word> expected;
-    for (unsigned order = 0; order < 4; order++) {
-        const Word sum = in[2] + in[3];
-        expected.insert(expected.end(),
-                        {in[0], in[1], in[1], in[2], in[2], in[2], in[2], sum, sum, static_cast<Word>(sum | in[4]),
-                         static_cast<Word>(sum | in[4]), static_cast<Word>((sum | in[4]) & in[5])});
-    }
-    expected.insert(expected.end(), {in[0], in[1], in[1]});
-    const Array<Word> out(expected.size(), 0);
-    launch(program("platform/memory.cl", word_options<Word>(flavour)), "alone", {1, 1}, word, Array<Word>(in), out);
-    CHECK(out.read() == expected);
 }
 
 template <class Word> void check_together(const Flavour &flavour)
@@ -126,32 +102,22 @@ TEST_CASE("the paths that this device takes", "[memory][lanes][paths]")
     }
 }
 
-TEST_CASE("an operation alone returns and stores the right values", "[memory]")
-{
-    const Flavours all = flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    check_alone<cl_uint>(flavour);
-    if (flavour.atomic64)
-        check_alone<cl_ulong>(flavour);
-}
-
 TEST_CASE("operations on shared words are atomic", "[memory]")
 {
-    const Flavours all = flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    check_together<cl_uint>(flavour);
-    if (flavour.atomic64)
-        check_together<cl_ulong>(flavour);
+    for (const Flavour &flavour : flavours()) {
+        INFO(flavour.name);
+        check_together<cl_uint>(flavour);
+        if (flavour.atomic64)
+            check_together<cl_ulong>(flavour);
+    }
 }
 
 TEST_CASE("what was written before a release is read after the acquire that saw it", "[memory]")
 {
-    const Flavours all = flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    check_messages<cl_uint>(flavour);
-    if (flavour.atomic64)
-        check_messages<cl_ulong>(flavour);
+    for (const Flavour &flavour : flavours()) {
+        INFO(flavour.name);
+        check_messages<cl_uint>(flavour);
+        if (flavour.atomic64)
+            check_messages<cl_ulong>(flavour);
+    }
 }

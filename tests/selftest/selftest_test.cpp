@@ -1,4 +1,4 @@
-// The selftest on the device at hand: passes in every flavour, finds seeded bugs, and keeps heaps off who fails.
+// The selftest on the device at hand: passes in every flavour, finds seeded bugs, and refuses heaps on a device that fails.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -7,7 +7,8 @@
 #include "environment.hpp"
 #include "heap_support.hpp"
 #include "kma/kma.hpp"
-#include "selftest/gate.hpp"
+#include "lockfree/indexed_queue.hpp"
+#include "device/internals.hpp"
 
 namespace {
 
@@ -33,24 +34,26 @@ std::string text_of(const std::vector<SelftestResult> &results)
     return text;
 }
 
-bool has_atomic64(const std::string &options = {})
+std::vector<SelftestResult> selftest(const std::string &options)
 {
-    kma::ProgramOptions flavour;
-    flavour.options = options;
-    return named(kma::selftest(test::device(), flavour), "64-bit atomics").verdict != Verdict::not_applicable;
+    return kma::selftest(test::device(), {.options = options});
 }
 
-// Options under which kma's file `name` is another: `put` stands at its start, or before its last line.
-kma::ProgramOptions with_seed(const std::string &name, const std::string &put, bool at_start)
+// Options under which kma's file `name` is another.
+template <class Edit> kma::ProgramOptions with_edit(const std::string &name, const Edit &edit)
 {
     for (kma::Source source : kma::sources())
         if (source.name == name) {
-            source.text.insert(at_start ? 0 : source.text.rfind("#endif"), put);
-            kma::ProgramOptions options;
-            options.headers.push_back(source);
-            return options;
+            edit(source.text);
+            return {.headers = {source}};
         }
     throw std::invalid_argument("no file " + name);
+}
+
+// The same: `put` stands at its start, or before its last line.
+kma::ProgramOptions with_seed(const std::string &name, const std::string &put, bool at_start)
+{
+    return with_edit(name, [&](std::string &text) { text.insert(at_start ? 0 : text.rfind("#endif"), put); });
 }
 
 struct Seed {
@@ -167,12 +170,12 @@ void check_found(const std::vector<SelftestResult> &results, const Seed &seed, c
 
 TEST_CASE("the selftest passes in every flavour", "[selftest]")
 {
-    // The last of them also where the device has more: OpenCL C 1.2's atomics, and each work-item alone.
-    const std::string flavour =
-        GENERATE("-DKMA_HAS_ATOMIC64=0", "-cl-std=CL1.2", "-cl-std=CL1.2 -DKMA_HAS_ATOMIC64=0", "-DKMA_LANES=1");
-    kma::ProgramOptions options;
-    options.options = flavour;
-    const std::vector<SelftestResult> results = kma::selftest(test::device(), options);
+    // The last of them also where the device has more: OpenCL C 1.2's atomics, and each work-item alone. On NVIDIA the path
+    // for GPUs without memory orders, too.
+    const bool is_nv = test::device().target_options().find("KMA_NV_ARCH") != std::string::npos;
+    const std::string flavour = GENERATE_COPY("-DKMA_HAS_ATOMIC64=0", "-cl-std=CL1.2", "-cl-std=CL1.2 -DKMA_HAS_ATOMIC64=0",
+                                              is_nv ? "-DKMA_NV_ARCH=60" : "-DKMA_LANES=1", "-DKMA_LANES=1");
+    const std::vector<SelftestResult> results = selftest(flavour);
     INFO(text_of(results));
     std::vector<std::string> these;
     for (const SelftestResult &result : results) {
@@ -201,7 +204,7 @@ TEST_CASE("the selftest finds seeded bugs", "[selftest]")
 {
     // One of each list at a time, since they do not meddle with each other and programs take long to build. Of atomics
     // the kernels of the other checks keep the right functions.
-    const bool wide = has_atomic64();
+    const bool wide = named(selftest(""), "64-bit atomics").verdict != Verdict::not_applicable;
     REQUIRE(narrow_seeds.size() == lane_seeds.size());
     for (std::size_t i = 0; i < narrow_seeds.size(); i++) {
         const std::size_t shared = narrow_seeds.size() - wide_seeds.size();
@@ -228,18 +231,12 @@ TEST_CASE("the selftest finds seeded bugs", "[selftest]")
 TEST_CASE("the selftest finds messages that are not there in full", "[selftest]")
 {
     // The last word of a letter is never written.
-    kma::ProgramOptions options;
-    for (kma::Source source : kma::sources())
-        if (source.name == "kma/selftest/messages.cl") {
-            const std::string write =
-                "    for (uint i = 0; i < KMA_SELFTEST_LETTER_WORDS; i++)\n        letter->words[i]";
-            const std::size_t at = source.text.find(write);
-            REQUIRE(at != std::string::npos);
-            source.text.replace(at, write.size(),
-                                "    for (uint i = 0; i + 1 < KMA_SELFTEST_LETTER_WORDS; i++)\n"
-                                "        letter->words[i]");
-            options.headers.push_back(source);
-        }
+    const auto options = with_edit("kma/selftest/messages.cl", [](std::string &text) {
+        const std::string bound = "i < KMA_SELFTEST_LETTER_WORDS; i++)\n        letter->words[i]";
+        const std::size_t at = text.find(bound);
+        REQUIRE(at != std::string::npos);
+        text.insert(at + 1, " + 1");
+    });
     const std::vector<SelftestResult> results = kma::selftest(test::device(), options);
     INFO(text_of(results));
     for (const char *name : {"messages between work-groups", "messages of lane groups"}) {
@@ -251,10 +248,7 @@ TEST_CASE("the selftest finds messages that are not there in full", "[selftest]"
 
 TEST_CASE("the selftest finds words that are not shared", "[selftest]")
 {
-    Seed seed = {"exchanges that find nothing",
-                 "kma_exchange_u32",
-                 "uint",
-                 "uint value, kma_order order",
+    Seed seed = {"exchanges that find nothing", "kma_exchange_u32", "uint", "uint value, kma_order order",
                  "kma_exchange_u32(at, value, order); return 0;",
                  "by an acquire-release exchange no work-item found what another work-group put there"};
     const auto results = [&] {
@@ -270,9 +264,7 @@ TEST_CASE("the selftest finds words that are not shared", "[selftest]")
 
 TEST_CASE("a compiler that refuses the platform layer is a build error", "[selftest]")
 {
-    kma::ProgramOptions options;
-    options.options = "-DKMA_MEMORY=77";
-    CHECK_THROWS_AS(kma::selftest(test::device(), options), kma::BuildError);
+    CHECK_THROWS_AS(selftest("-DKMA_MEMORY=77"), kma::BuildError);
 }
 
 namespace {
@@ -281,7 +273,7 @@ namespace {
 struct WrongDevice {
     explicit WrongDevice(bool wrong = true)
     {
-        device.selftest_gate().replace([wrong, runs = runs](const kma::Device &on) {
+        kma::DeviceInternals::selftest_gate(device).replace([wrong, runs = runs](const kma::Device &on) {
             ++*runs;
             return wrong ? kma::selftest(on, with_seed("kma/platform/lanes.cl", code(lane_seeds[0]), false))
                          : kma::selftest(on);
@@ -294,7 +286,7 @@ struct WrongDevice {
 
 } // namespace
 
-TEST_CASE("who fails the selftest gets no heap and no queue", "[selftest]")
+TEST_CASE("a device that fails the selftest has no heap and no queue", "[selftest]")
 {
     const EnvironmentVariable on("KMA_SELFTEST", "on");
     const WrongDevice wrong;

@@ -1,4 +1,4 @@
-// An environment variable for the time of a test.
+// Sets an environment variable for the duration of a test.
 #pragma once
 
 #include <cstdlib>

@@ -1,9 +1,8 @@
-// Kernels that allocate, and that damage what the allocator knows.
+// Kernels that allocate, and that damage a superblock heap's metadata.
 #include "heap_support.hpp"
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 
 namespace test {
 namespace {
@@ -29,8 +28,6 @@ kernel void churn(global kma_heap *heap, uint seed, uint largest, global uint *r
     global uint *mine = refs + get_global_id(0) * KEPT;
     global ulong *bytes = sizes + get_global_id(0) * KEPT;
     uint random = kma_mix32(seed + (uint)get_global_id(0));
-    for (uint i = 0; i < KEPT; i++)
-        mine[i] = 0;
     for (uint round = 0; round < 20; round++) {
         random = kma_mix32(random + 1);
         const uint i = random % KEPT;
@@ -59,9 +56,12 @@ kernel void push(global kma_heap *heap, uint first, uint count, global uint *res
 }
 kernel void sum(global kma_heap *heap, uint first, global uint *result)
 {
-    *result = 0;
     for (global item *at = kma_deref(heap, first); at; at = kma_deref(heap, at->next))
         *result += at->number;
+}
+kernel void address(global kma_heap *heap, uint ref, global ulong *result)
+{
+    *result = (ulong)kma_deref(heap, ref);
 }
 static global void *place(global kma_superblock *heap, uint what, uint a)
 {
@@ -95,79 +95,37 @@ kernel void store(global kma_superblock *heap, uint what, uint a, uint b)
 }
 kernel void damage(global kma_superblock *heap, uint what, uint a, uint b, uint c)
 {
-    global kma_queue *queue = kma_superblock_queue(heap);
-    switch (what) {
-    case 0: kma_fetch_or_u32(&kma_superblock_bitmap(heap, a)[b / 32], 1u << (b % 32), KMA_RELAXED); break;
-    case 1: kma_fetch_and_u32(&kma_superblock_bitmap(heap, a)[b / 32], ~(1u << (b % 32)), KMA_RELAXED); break;
-    case 2: kma_fetch_or_u32(&kma_superblock_set(heap, a)[b / 32], 1u << (b % 32), KMA_RELAXED); break;
-    case 3: kma_fetch_and_u32(&kma_superblock_set(heap, a)[b / 32], ~(1u << (b % 32)), KMA_RELAXED); break;
-    case 4: kma_superblock_offer_store(&heap->classes[a].offer, kma_superblock_offer_pack(heap, kma_superblock_offer_of(b, c)), KMA_RELAXED); break;
-    case 5: kma_queue_store(kma_queue_next(queue, a), kma_queue_pack(b & KMA_QUEUE_END, 7), KMA_RELAXED); break;
-    case 6: kma_queue_store(&queue->head, kma_queue_pack(b & KMA_QUEUE_END, 7), KMA_RELAXED); break;
-    case 7: kma_queue_store(&queue->tail, kma_queue_pack(b & KMA_QUEUE_END, 7), KMA_RELAXED); break;
-    }
+    global uint *word = (global uint *)place(heap, what < 2 ? 2 : 3, a) + b / 32;
+    const uint bit = 1u << (b % 32);
+    if (what < 4)
+        *word = what % 2 == 0 ? *word | bit : *word & ~bit;
+    else if (what == 4)
+        kma_superblock_offer_store(&heap->classes[a].offer, kma_superblock_offer_pack(heap, kma_superblock_offer_of(b, c)), KMA_RELAXED);
+    else
+        kma_queue_store((global kma_queue_atomic *)place(heap, what == 5 ? 7 : what + 4, a), kma_queue_pack(b & KMA_QUEUE_END, 7), KMA_RELAXED);
 }
 )";
 
-// Where flip() and damage() find a number.
-const std::map<std::string, cl_uint> places = {
-    {"credit", 0},          // of superblock a
-    {"content", 1},         // of superblock a
-    {"bitmap", 2},          // of superblock a
-    {"set", 3},             // of class a
-    {"set count", 4},       // of class a
-    {"slots", 5},           // of class a
-    {"offer word", 6},      // of class a
-    {"next word", 7},       // of node a
-    {"item", 8},            // of node a
-    {"carrier", 9},         // of superblock a
-    {"head word", 10},      // a is 0
-    {"tail word", 11},      // a is 0
-    {"queue capacity", 12}, // a is 0
-    {"moves", 13},          // a is 0
-    {"plan", 14},           // its word a
-    {"helpers", 15},        // of class a
-    {"header", 16},         // its word a
-};
+// What flip() changes, and damage() sets to b, in the order of place(). Of superblock a: credit, content, bitmap. Of
+// class a: set, set count, slots, offer word, helpers. Of node a: next word, item, carrier. Word a: plan, header.
+const std::vector<std::string> places = {
+    "credit",    "content",   "bitmap",         "set",   "set count", "slots",   "offer word", "next word", "item", "carrier",
+    "head word", "tail word", "queue capacity", "moves", "plan",      "helpers", "header"};
 
-// What damage() does otherwise than by writing b there.
-const std::map<std::string, cl_uint> damages = {
-    {"set bit", 0},         // b of superblock a's bitmap
-    {"clear bit", 1},       // b of superblock a's bitmap
-    {"put in set", 2},      // of class a: superblock b, not counted
-    {"take out of set", 3}, // of class a: superblock b, not counted
-    {"offer", 4},           // of class a: superblock b, c drawn
-    {"next", 5},            // of node a: b
-    {"head", 6},            // b
-    {"tail", 7},            // b
-};
+// What else damage() does: bit b of superblock a's bitmap; superblock b of class a's set, not counted; class a's offer,
+// of which c are drawn, of superblock b; node a, the head and the tail lead to node b.
+const std::vector<std::string> damages = {"set bit", "clear bit", "put in set", "take out of set",
+                                          "offer",   "next",      "head",       "tail"};
 
-kma::Program build(const kma::HeapOptions &heap)
+// Its number; the list's length if it is not there.
+cl_uint number_of(const std::string &what, const std::vector<std::string> &all)
 {
-    kma::ProgramOptions options;
-    options.heap = heap.kind;
-    options.debug = heap.debug;
-    options.options = heap.build_options;
-    return kma::Program(device(), {{"heap_support.cl", text}}, options);
-}
-
-template <class T> cl::Buffer copy_of(const std::vector<T> &values)
-{
-    cl::Buffer buffer(device().context(), CL_MEM_READ_WRITE, values.size() * sizeof(T));
-    device().queue().enqueueWriteBuffer(buffer, CL_TRUE, 0, values.size() * sizeof(T), values.data());
-    return buffer;
-}
-
-template <class T> std::vector<T> read(const cl::Buffer &buffer)
-{
-    std::vector<T> values(buffer.getInfo<CL_MEM_SIZE>() / sizeof(T));
-    device().queue().enqueueReadBuffer(buffer, CL_TRUE, 0, values.size() * sizeof(T), values.data());
-    return values;
+    return static_cast<cl_uint>(std::ranges::find(all, what) - all.begin());
 }
 
 } // namespace
 
-const std::vector<std::string> widths = {"", "-DKMA_HAS_ATOMIC64=0"};
+const std::vector<std::string> atomic_widths = {"", "-DKMA_HAS_ATOMIC64=0"};
 
 const kma::Device &device()
 {
@@ -189,42 +147,59 @@ std::vector<kma::Storage> storages()
 
 kma::HeapOptions superblocks(std::uint64_t superblock_bytes, const std::string &build_options)
 {
-    kma::HeapOptions options;
-    options.kind = kma::HeapKind::superblock;
-    options.superblock_bytes = superblock_bytes;
-    options.build_options = build_options;
+    kma::HeapOptions options{.kind = kma::HeapKind::superblock, .build_options = build_options};
+    options.superblock.bytes = superblock_bytes;
     return options;
 }
 
-Kernels::Kernels(const kma::Heap &heap) : heap_(heap), program_(build(heap.options())) {}
-
-cl::Kernel Kernels::kernel(const std::string &name) const
+kma::HeapOptions slabs(kma::Storage storage, int debug, std::uint64_t max_bytes)
 {
-    cl::Kernel made = program_.kernel(name);
-    heap_.set_arg(made, 0);
-    return made;
+    return {.kind = kma::HeapKind::slab, .storage = storage, .debug = debug, .max_bytes = max_bytes};
 }
 
-// In groups of one size: PoCL compiles a kernel once more for each.
-void Kernels::run(const cl::Kernel &kernel, std::size_t work_items) const
+std::uint64_t bytes_for_superblocks(std::uint64_t count, std::uint64_t max_bytes)
 {
-    constexpr std::size_t group = 64;
-    const std::size_t all = work_items == 1 ? 1 : (work_items + group - 1) / group * group;
-    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(all), cl::NDRange(std::min(all, group)));
-    device().queue().finish();
+    kma::HeapOptions options = superblocks(4096);
+    options.max_bytes = max_bytes;
+    return kma::Heap::bytes_for(options, count * 4096);
+}
+
+std::string findings(const kma::Heap &heap)
+{
+    std::string text;
+    for (const std::string &sentence : heap.check())
+        text += sentence + "\n";
+    return text;
+}
+
+std::vector<cl_uint> image_of(const kma::Heap &heap)
+{
+    std::vector<cl_uint> words(heap.bytes() / sizeof(cl_uint));
+    device().queue().enqueueReadBuffer(heap.buffer(), CL_TRUE, 0, words.size() * sizeof(cl_uint), words.data());
+    return words;
+}
+
+void write_words(const kma::Heap &heap, const std::vector<cl_uint> &words, std::size_t first)
+{
+    device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, first * sizeof(cl_uint), words.size() * sizeof(cl_uint),
+                                        words.data());
+}
+
+Kernels::Kernels(const kma::Heap &heap) : heap_(heap), program_(heap.program({{"heap_support.cl", text}})) {}
+
+// In groups of one size: PoCL compiles a kernel again for each size.
+template <class... Args> void Kernels::run(const char *name, std::size_t work_items, const Args &...args) const
+{
+    const std::size_t group = work_items == 1 ? 1 : 64;
+    launch(program_, name, {(work_items + group - 1) / group * group, group}, heap_, args...);
 }
 
 std::vector<kma::Ref> Kernels::allocate(const std::vector<cl_ulong> &sizes, bool in_order) const
 {
-    cl::Kernel made = kernel("allocate");
-    const cl::Buffer in = copy_of(sizes);
-    const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizes.size() * sizeof(cl_uint));
-    made.setArg(1, in);
-    made.setArg(2, out);
-    made.setArg(3, static_cast<cl_uint>(in_order ? sizes.size() : 1));
-    made.setArg(4, static_cast<cl_uint>(sizes.size()));
-    run(made, in_order ? 1 : sizes.size());
-    return read<kma::Ref>(out);
+    const Array<kma::Ref> refs(sizes.size(), 0);
+    const auto count = static_cast<cl_uint>(sizes.size());
+    run("allocate", in_order ? 1 : count, Array(sizes), refs, in_order ? count : 1, count);
+    return refs.read();
 }
 
 std::vector<kma::Ref> Kernels::allocate(std::size_t count, cl_ulong size, bool in_order) const
@@ -234,75 +209,50 @@ std::vector<kma::Ref> Kernels::allocate(std::size_t count, cl_ulong size, bool i
 
 void Kernels::free(const std::vector<kma::Ref> &refs) const
 {
-    cl::Kernel made = kernel("give");
-    const cl::Buffer in = copy_of(refs);
-    made.setArg(1, in);
-    made.setArg(2, static_cast<cl_uint>(refs.size()));
-    run(made, refs.size());
+    run("give", refs.size(), Array(refs), static_cast<cl_uint>(refs.size()));
 }
 
 Kernels::Kept Kernels::churn(std::size_t work_items, cl_uint seed, cl_uint largest) const
 {
     constexpr std::size_t kept = 3;
-    cl::Kernel made = kernel("churn");
-    const cl::Buffer refs = copy_of(std::vector<kma::Ref>(work_items * kept));
-    const cl::Buffer sizes = copy_of(std::vector<cl_ulong>(work_items * kept));
-    made.setArg(1, seed);
-    made.setArg(2, largest);
-    made.setArg(3, refs);
-    made.setArg(4, sizes);
-    made.setArg(5, static_cast<cl_uint>(work_items));
-    run(made, work_items);
-    return {read<kma::Ref>(refs), read<cl_ulong>(sizes)};
+    const Array<kma::Ref> refs(work_items * kept, 0);
+    const Array<cl_ulong> sizes(work_items * kept, 0);
+    run("churn", work_items, seed, largest, refs, sizes, static_cast<cl_uint>(work_items));
+    return {refs.read(), sizes.read()};
 }
 
 kma::Ref Kernels::push(kma::Ref first, cl_uint count) const
 {
-    cl::Kernel made = kernel("push");
-    const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
-    made.setArg(1, first);
-    made.setArg(2, count);
-    made.setArg(3, out);
-    run(made, 1);
-    return read<kma::Ref>(out)[0];
+    const Array<kma::Ref> result(1, 0);
+    run("push", 1, first, count, result);
+    return result.read()[0];
 }
 
 cl_uint Kernels::sum(kma::Ref first) const
 {
-    cl::Kernel made = kernel("sum");
-    const cl::Buffer out(device().context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
-    made.setArg(1, first);
-    made.setArg(2, out);
-    run(made, 1);
-    return read<cl_uint>(out)[0];
+    const Array<cl_uint> result(1, 0);
+    run("sum", 1, first, result);
+    return result.read()[0];
+}
+
+cl_ulong Kernels::address(kma::Ref ref) const
+{
+    const Array<cl_ulong> result(1, 0);
+    run("address", 1, ref, result);
+    return result.read()[0];
 }
 
 void Kernels::damage(const std::string &what, cl_uint a, cl_uint b, cl_uint c) const
 {
-    const auto place = places.find(what);
-    cl::Kernel made = kernel(place != places.end() ? "store" : "damage");
-    made.setArg(1, place != places.end() ? place->second : damages.at(what));
-    made.setArg(2, a);
-    made.setArg(3, b);
-    if (place == places.end())
-        made.setArg(4, c);
-    run(made, 1);
+    if (const cl_uint number = number_of(what, places); number != places.size())
+        run("store", 1, number, a, b);
+    else
+        run("damage", 1, number_of(what, damages), a, b, c);
 }
 
 void Kernels::flip(const std::string &what, cl_uint a, cl_uint bit) const
 {
-    cl::Kernel made = kernel("flip");
-    made.setArg(1, places.at(what));
-    made.setArg(2, a);
-    made.setArg(3, bit);
-    run(made, 1);
-}
-
-std::uint64_t bytes_for_superblocks(std::uint64_t count, std::uint64_t max_bytes)
-{
-    kma::HeapOptions options = superblocks(4096);
-    options.max_bytes = max_bytes;
-    return kma::Heap::bytes_for(options, count * 4096);
+    run("flip", 1, number_of(what, places), a, bit);
 }
 
 Town::Town(const kma::HeapOptions &options, std::uint64_t built)
@@ -314,6 +264,17 @@ Town::Town(const kma::HeapOptions &options, std::uint64_t built)
     std::erase_if(refs, [&](kma::Ref ref) { return std::ranges::find(freed, ref) != freed.end(); });
     const std::vector<kma::Ref> more = kernels.allocate(33, 113, true);
     refs.insert(refs.end(), more.begin(), more.end());
+}
+
+Street::Street(const kma::HeapOptions &options)
+    : heap(device(), kma::Heap::bytes_for(options, 16 * frame_bytes), options), kernels(heap)
+{
+    std::vector<cl_ulong> sizes(20, 60);
+    sizes.insert(sizes.end(), {4096, 4000, 3900, 20000});
+    refs = kernels.allocate(sizes, true);
+    const std::vector<kma::Ref> freed = {refs[2], refs[9], refs[10], refs[17]};
+    kernels.free(freed);
+    std::erase_if(refs, [&](kma::Ref ref) { return std::ranges::find(freed, ref) != freed.end(); });
 }
 
 } // namespace test

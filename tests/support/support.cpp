@@ -12,10 +12,12 @@ const std::vector<kma::Source> &kernels();
 
 const kma::Device &device()
 {
-    // Never destroyed: at exit, oclgrind is gone before the program's static objects.
+    // Never destroyed: at exit, Oclgrind is unloaded before the program's static objects are
+    // destroyed.
     static const kma::Device &selected = []() -> const kma::Device & {
         const auto *device = new kma::Device(kma::Device::select());
-        std::fprintf(stderr, "device: %s, %s\n", device->name().c_str(), device->language_option().c_str());
+        std::fprintf(stderr, "device: %s, %s\n", device->name().c_str(),
+                     device->language_option().c_str());
         return *device;
     }();
     return selected;
@@ -71,8 +73,9 @@ Flavours flavours()
     Flavours all = widths();
     if (device().language_option() != "-cl-std=CL1.2")
         for (const Flavour &width : widths())
-            all.push_back({"OpenCL C 1.2, " + width.name, "-cl-std=CL1.2 " + width.options, width.atomic64});
-    // NVIDIA: the path of GPUs without orders runs on those with them too.
+            all.push_back(
+                {"OpenCL C 1.2, " + width.name, "-cl-std=CL1.2 " + width.options, width.atomic64});
+    // NVIDIA: the path for GPUs without memory orders also runs on GPUs with them.
     if (device().target_options().find("KMA_NV_ARCH") != std::string::npos)
         all.push_back({"before Volta", "-DKMA_NV_ARCH=60", path().atomic64});
     if (path().lanes != kma::LanesPath::single)
@@ -109,9 +112,12 @@ bool heap_is_asked(kma::HeapKind kind)
     const char *asked = std::getenv("KMA_TEST_HEAP");
     if (!asked)
         return true;
-    const auto has_that_name = [&](kma::HeapKind one) { return kma::name_of(one) == std::string(asked); };
+    const auto has_that_name = [&](kma::HeapKind one) {
+        return kma::name_of(one) == std::string(asked);
+    };
     if (std::none_of(std::begin(kma::heap_kinds), std::end(kma::heap_kinds), has_that_name))
-        throw std::invalid_argument("KMA_TEST_HEAP must be a kind of heap, such as slab, or not be set");
+        throw std::invalid_argument(
+            "KMA_TEST_HEAP must be a kind of heap, such as slab, or not be set");
     return has_that_name(kind);
 }
 
@@ -140,20 +146,6 @@ const std::vector<std::size_t> &group_sizes()
         : path().lanes_met == 1 ? std::vector<std::size_t>{1, 37, 256}
                                 : std::vector<std::size_t>{1, 7, 37, 64, 256};
     return sizes;
-}
-
-namespace {
-std::set<std::size_t> launched;
-} // namespace
-
-const std::set<std::size_t> &groups_launched()
-{
-    return launched;
-}
-
-void note_group(std::size_t size)
-{
-    launched.insert(size);
 }
 
 std::uint32_t mix32(std::uint32_t x)

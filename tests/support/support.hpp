@@ -1,4 +1,5 @@
-// What the tests on a device share: the device, the scale, programs in several flavours, launches and arrays.
+// Shared code of tests on a device: the device, the scale, programs in several flavours, launches
+// and arrays.
 #pragma once
 
 #include <cstdint>
@@ -11,59 +12,69 @@
 
 namespace test {
 
-/// The device that KMA_DEVICE names, selected once. Throws where there is none.
+/// The device that KMA_DEVICE names, selected once. Throws if there is none.
 const kma::Device &device();
 
-/// `count` times the environment variable KMA_TEST_SCALE (default 1), at least `least`. Slow devices get less than 1.
+/// `count` times the environment variable KMA_TEST_SCALE (default 1), at least `least`. Slow
+/// devices get less than 1.
 std::size_t scaled(std::size_t count, std::size_t least = 1);
 
-/// Which implementation the platform layer chooses with these options.
+/// The implementations of the platform layer that these options select.
 kma::CodePath path(const std::string &options = {});
 
-/// A way to build device code on this device that takes a path of its own.
+/// A way to build device code for this device, with its own path through the platform layer.
 struct Flavour {
     std::string name;
     std::string options;
     bool atomic64;
 };
 
-/// To be computed before a GENERATE: Catch2 does not survive an exception in one.
+/// Must be computed before a GENERATE: Catch2 does not survive an exception in one.
 using Flavours = std::vector<Flavour>;
 
-constexpr const char *single_lanes_name = "single lanes"; // where the device has more
+constexpr const char *single_lanes_name = "single lanes"; // for devices with several lanes
 
-/// All of them: the default; 32-bit atomics only; OpenCL C 1.2, with both widths; each work-item its own lane.
+/// All flavours: the default; 32-bit atomics only; OpenCL C 1.2, with both widths; each work-item
+/// its own lane.
 Flavours flavours();
 
-/// The flavours that differ in the atomics' width only, as far as the device has both.
+/// The flavours that differ only in the atomics' width, as far as the device supports both.
 Flavours widths();
 
-/// The flavours that a heap's tests run in: both widths, and single lanes where the default is not.
+/// The flavours for tests of heaps: both widths, and single lanes if the default has several.
 Flavours heap_flavours();
 
-/// Whether this run is for something else than the flavours (KMA_TEST_FLAVOURS=first): then the first is enough.
+/// Whether this run tests the first flavour only (KMA_TEST_FLAVOURS=first).
 bool first_flavour_only();
 
-/// Whether this run is for heaps of that kind: for all, or for that of KMA_TEST_HEAP.
+/// Whether this run tests heaps of this kind: KMA_TEST_HEAP is unset or names it.
 bool heap_is_asked(kma::HeapKind kind);
 
 /// A kernel file that the test executable embeds.
 kma::Source program_source(const std::string &file);
 
-/// The same, built; it may include the others.
+/// Builds such a file, which may include the others.
 kma::Program program(const std::string &file, const std::string &options = {}, int debug = 0);
 kma::Program program(const std::string &file, kma::ProgramOptions build);
 
-/// The work-group size for a launch that usually has `usual`: the environment variable KMA_TEST_GROUP, if it is set.
+/// The work-group size of a launch: the environment variable KMA_TEST_GROUP if set, else `usual`.
 std::size_t group(std::size_t usual);
 
-/// 1, 7, 37, 64, 256: less and more than any device's lanes, and numbers that fill none; 1, 37 and 256 where no lanes meet, as
-/// PoCL compiles a kernel for each. Only the one of KMA_TEST_GROUP if that is set.
+/// Work-group sizes to test: 1, 7, 37, 64, 256, which are below and above any device's number of
+/// lanes and no multiples of it. 1, 37 and 256 on devices with single lanes, since PoCL compiles a
+/// kernel for each size. Only that of KMA_TEST_GROUP if set.
 const std::vector<std::size_t> &group_sizes();
 
-/// The sizes of the work-groups that were launched so far.
-const std::set<std::size_t> &groups_launched();
-void note_group(std::size_t size);
+/// The work-group sizes launched so far.
+inline std::set<std::size_t> launched;
+inline const std::set<std::size_t> &groups_launched()
+{
+    return launched;
+}
+inline void note_group(std::size_t size)
+{
+    launched.insert(size);
+}
 
 /// An array in device memory.
 template <class T> class Array {
@@ -71,8 +82,9 @@ public:
     static_assert(std::is_trivially_copyable_v<T>);
 
     explicit Array(const std::vector<T> &values)
-        : size_(values.size()), buffer_(device().context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                                        values.size() * sizeof(T), const_cast<T *>(values.data()))
+        : size_(values.size()),
+          buffer_(device().context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                  values.size() * sizeof(T), const_cast<T *>(values.data()))
     {
     }
     Array(std::size_t size, T value) : Array(std::vector<T>(size, value)) {}
@@ -96,17 +108,10 @@ inline void set_arg(cl::Kernel &kernel, cl_uint index, const kma::Heap &heap)
 {
     heap.set_arg(kernel, index);
 }
-/// A heap as its bare buffer, which a kernel for another heap takes too: Heap::set_arg would refuse.
-struct AnyHeap {
-    const kma::Heap &heap;
-};
-inline void set_arg(cl::Kernel &kernel, cl_uint index, const AnyHeap &any)
+/// Without the checks of Heap::set_arg.
+inline void set_arg(cl::Kernel &kernel, cl_uint index, const cl::Buffer &buffer)
 {
-    kernel.setArg(index, any.heap.buffer());
-}
-inline void set_arg(cl::Kernel &kernel, cl_uint index, const kma::IndexedQueue &queue)
-{
-    kernel.setArg(index, queue.buffer());
+    kernel.setArg(index, buffer);
 }
 template <class T> void set_arg(cl::Kernel &kernel, cl_uint index, const Array<T> &array)
 {
@@ -124,20 +129,45 @@ struct Shape {
     std::size_t work_group; ///< divides work_items
 };
 
-/// At least so many work-items in groups of group(usual).
+/// At least `work_items` work-items in groups of group(usual).
 Shape in_groups(std::size_t work_items, std::size_t usual);
 
-/// Runs a kernel with these arguments and waits for its end.
-template <class... Args>
-void launch(const kma::Program &program, const std::string &name, Shape shape, const Args &...args)
+/// A kernel with these arguments, of a program of kma's or of OpenCL's.
+inline cl::Kernel kernel_of(const kma::Program &program, const std::string &name)
 {
-    cl::Kernel kernel = program.kernel(name);
+    return program.kernel(name);
+}
+inline cl::Kernel kernel_of(const cl::Program &program, const std::string &name)
+{
+    return {program, name.c_str()};
+}
+template <class AnyProgram, class... Args>
+cl::Kernel kernel_with(const AnyProgram &program, const std::string &name, const Args &...args)
+{
+    cl::Kernel kernel = kernel_of(program, name);
     cl_uint index = 0;
     (set_arg(kernel, index++, args), ...);
+    return kernel;
+}
+
+/// Runs a kernel with these arguments, and waits for it. The event has the times.
+template <class AnyProgram, class... Args>
+cl::Event launch(const AnyProgram &program, const std::string &name, Shape shape, const Args &...args)
+{
+    cl::Event event;
     note_group(shape.work_group);
-    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
-                                          cl::NDRange(shape.work_group));
+    device().queue().enqueueNDRangeKernel(kernel_with(program, name, args...), cl::NullRange,
+                                          cl::NDRange(shape.work_items),
+                                          cl::NDRange(shape.work_group), nullptr, &event);
     device().queue().finish();
+    return event;
+}
+
+/// Nanoseconds that a kernel ran.
+inline cl_ulong nanoseconds(const cl::Event &event)
+{
+    return event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
+           event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
 }
 
 /// The device's kma_mix32.

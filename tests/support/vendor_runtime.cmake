@@ -1,5 +1,6 @@
-# Makes DIR a virtual environment with Intel's OpenCL runtime for CPUs, and DIR/icd a folder that names it for
-# OCL_ICD_VENDORS. What is there already stays; what cannot be had is an error, so that the tests that need it fail.
+# Makes DIR a virtual environment with Intel's OpenCL runtime for CPUs, and DIR/icd a folder for
+# OCL_ICD_VENDORS. Keeps what exists already. A failed installation is an error: the tests that need
+# it then fail.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
   if(NOT result EQUAL 0)
@@ -9,9 +10,10 @@ endfunction()
 
 file(GLOB library ${DIR}/lib/libintelocl.so)
 if(NOT library)
-  file(REMOVE_RECURSE ${DIR}) # of an attempt that broke off
+  file(REMOVE_RECURSE ${DIR}) # left by an aborted attempt
   run(${PYTHON} -m venv ${DIR})
-  # The second has the mathematical libraries that the first is linked to; without them the loader just says -1001.
+  # The second package has the mathematical libraries that the first is linked to; without them the
+  # loader only returns -1001.
   run(${DIR}/bin/pip install --quiet --disable-pip-version-check intel-opencl-rt intel-cmplr-lib-rt)
   file(GLOB library ${DIR}/lib/libintelocl.so)
   if(NOT library)

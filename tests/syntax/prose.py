@@ -13,7 +13,7 @@ SOURCES = (".cl", ".cpp", ".hpp", ".c", ".py", ".cmake", ".txt", ".md")
 COLUMNS = 100
 
 # A work-item is no person: name the actor (the caller, the claiming lane, another lane).
-PERSON = re.compile(r"\b(who|whom|whose|whoever|he|him|his)\b", re.IGNORECASE)
+PERSON = re.compile(r"\b(who|whom|whoever|he|him|his)\b", re.IGNORECASE)
 QUOTED = re.compile(r"`[^`]*`")
 
 
@@ -24,7 +24,7 @@ def persons(path, lines):
 
 
 # Lines that cannot be broken: a row of a table, the preprocessor's messages, a link or a path alone.
-WHOLE = re.compile(r"\s*(\||#\s*error\b|\S+$)")
+WHOLE = re.compile(r"\s*(\||!\[|#\s*error\b|\S+$)")
 
 
 def columns(path, lines):

@@ -3,6 +3,7 @@ and a driver that answers with errors (KMA_BROKEN_DRIVER)."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -94,17 +95,29 @@ class Selftest(unittest.TestCase):
 
 
 class Check(unittest.TestCase):
-    def test_the_table(self):
-        status, text, progress = kma("check", "--scale", "0.05", *CASES)
+    def test_a_line_for_each_case_and_the_table(self):
+        status, text, _ = kma("check", "--scale", "0.05", *CASES)
         self.assertEqual(status, 0, text)
+        head, _, table = text.partition("\ncase ")
         for case in CASES:
-            self.assertRegex(text, f"\n{case} +(ok|exempt) +ok +ok +ok +[0-9]+ +[0-9.]+\n")
-            self.assertIn(f"{case} ... ok", progress)
-        self.assertRegex(text, "\n2 cases, 0 failed: passed\n$")
+            self.assertRegex(head, f"\n{case} +ok +[0-9.]+ s\n")
+            self.assertRegex(table, f"\n{case} +(ok|exempt) +ok +ok +ok +[0-9]+ +[0-9.]+\n")
+        self.assertLess(head.index("(selected)"), head.index(CASES[0]))
+        self.assertRegex(table, "\n2 cases, 0 failed: passed\n$")
+
+    def test_the_line_comes_when_the_case_ends(self):
+        with subprocess.Popen([os.environ["KMA_TOOL"], "check", "--scale", "0.05", *CASES],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
+            for line in run.stdout:
+                if re.search(r" ok +[0-9.]+ s\n$", line):
+                    break
+            run.kill()  # the second case runs now
+            self.assertNotIn("2 cases", run.stdout.read())
 
     def test_json(self):
-        status, text, _ = kma("check", "--json", "--scale", "0.05", CASES[1])
+        status, text, lines = kma("check", "--json", "--scale", "0.05", CASES[1])
         self.assertEqual(status, 0)
+        self.assertRegex(lines, f"\n{CASES[1]} +ok +[0-9.]+ s\n")
         results = json.loads(text)
         self.assertTrue(results["passed"])
         self.assertEqual([one["name"] for one in results["cases"]], [CASES[1]])
@@ -115,6 +128,7 @@ class Check(unittest.TestCase):
     def test_failures_are_told(self):
         status, text, _ = kma("check", CASES[0], KMA_CL_STD="CL9.9")  # nothing compiles
         self.assertEqual(status, 1)
+        self.assertRegex(text, f"\n{CASES[0]} +FAILED +[0-9.]+ s\n")
         self.assertRegex(text, f"\n{CASES[0]} +FAILED +FAILED ")
         self.assertIn(f"\nFAILED: {CASES[0]}: ", text)
         self.assertRegex(text, "\n1 cases, 1 failed: FAILED\n$")

@@ -17,7 +17,7 @@
 //    blocks.
 //
 // A slab belongs to the region of its first line, also where it ends in the next one. Objects
-// therefore also move from regions that are no sources; only `moved_from` says from which.
+// therefore also move from regions that are no sources; only `moved_from` names these.
 //
 // The free of the last block of lines makes them free lines, listed in the trees: nothing is left
 // to merge.
@@ -35,7 +35,7 @@
 typedef struct kma_compact_line {
     uint slots; // a bit each
     uint taken; // of these
-    uint first; // unit of slot 0, counted from frame 0's begin
+    uint first; // unit of slot 0, counted from frame 0's start
     uint units; // of each slot; 0: a mixed slab
     uint step;  // units from one slot to the next
     kma_slab_planes planes;
@@ -72,7 +72,7 @@ static inline uint kma_compact_slot_units(const kma_compact_line *line, uint slo
     return line->units != 0 ? line->units : kma_slab_mixed_units(&line->planes, slot);
 }
 
-// The slot's first unit, counted from frame 0's begin.
+// The slot's first unit, counted from frame 0's start.
 static inline uint kma_compact_slot_at(const kma_compact_line *line, uint slot)
 {
     return line->first +
@@ -102,7 +102,7 @@ static inline uint kma_compact_units_of(const kma_compact_line *line, uint slots
 }
 
 // Returns the first unit of the living object in the block of `units` units at `ref`; KMA_NULL if
-// there is none. An array's elements begin one unit behind the block.
+// there is none. An array's elements start one unit after the block's start.
 static inline kma_ref kma_compact_object(const kma_marking *m, kma_ref ref, uint units)
 {
     const uint type = m->table[ref];

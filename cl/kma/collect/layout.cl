@@ -9,12 +9,12 @@
 //
 //   0            no typed object
 //   1 … 127      an object of the type with this number
-//   128 + n      the elements of an array of type n. Their number is in the last word in front of
-//                them; the block begins one unit in front of them.
+//   128 + n      the elements of an array of type n. Their number is in the last word before
+//                them; the block starts one unit before them.
 //
 // A mark bit is set only during a collection: the object that begins at the unit was reached.
 //
-// Beside the heap, in buffers of their own: a kma_type for each type, a kma_reference for each
+// Outside the heap, in buffers of their own: a kma_type for each type, a kma_reference for each
 // reference in one, the queues of kma_mark_item, and a kma_collection.
 #ifndef KMA_COLLECT_LAYOUT_CL
 #define KMA_COLLECT_LAYOUT_CL
@@ -22,7 +22,7 @@
 #include "kma/heap/common/header.cl"
 
 #define KMA_TYPES_MOST 127u
-#define KMA_TYPE_ARRAY 128u // beside a type's number in the type table
+#define KMA_TYPE_ARRAY 128u // added to a type's number in the type table
 
 typedef struct kma_collector {
     uint types; // hash of the types that the collector was made for
@@ -38,7 +38,7 @@ typedef struct kma_type {
 } kma_type;
 
 typedef struct kma_reference {
-    uint offset; // from the object's begin
+    uint offset; // from the object's start
     uint target; // number of the type that it may lead to; 0: any
 } kma_reference;
 
@@ -80,7 +80,7 @@ static inline uint kma_mark_whole(uint length)
 
 typedef struct kma_damaged_reference {
     uint object;    // ref of the object that it is in; 0: a root
-    uint offset;    // bytes from the object's begin, modulo 2^32; of a root its index
+    uint offset;    // bytes from the object's start, modulo 2^32; of a root its index
     uint reference; // what it is
     uint written;   // 0 until the record is complete; then 1, of a root 1 + its buffer's number
 } kma_damaged_reference;

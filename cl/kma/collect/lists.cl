@@ -57,7 +57,7 @@ static inline uint kma_list_choose(const kma_marking *m, uint tile, uint field)
     return chosen;
 }
 
-// Returns the tile of the first splitter behind an object along `field`; KMA_LIST_NONE if there is
+// Returns the tile of the first splitter after an object along `field`; KMA_LIST_NONE if there is
 // none within KMA_LIST_STEPS.
 static inline uint kma_list_walk(const kma_marking *m, global const uint *splitters, uint ref,
                                  uint field)

@@ -17,7 +17,7 @@ static inline uint kma_units_with_types(global const uchar *table)
     return units;
 }
 
-// Returns the units of a typed object, an array's with the one in front; no more than its block
+// Returns the units of a typed object, of an array with the unit before it; no more than its block
 // has.
 static inline uint kma_typed_units(const kma_marking *m, uint ref, uint type)
 {

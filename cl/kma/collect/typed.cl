@@ -1,4 +1,4 @@
-// Typed objects: memory that a collector frees when nothing leads to it any more (kma::Collector).
+// Typed objects: memory that a collector frees when it is unreachable (kma::Collector).
 //
 // kma::Types generates for each type T
 //
@@ -8,16 +8,16 @@
 //
 // These take a pointer to an object, or to the first element of an array:
 //
-//   kma_type_of(heap, ptr) the type's number, KMA_TYPE_ARRAY beside it for an array; 0: untyped
-//   kma_length (heap, ptr) the number of elements; 1 for an object, 0 if untyped
-//   kma_delete (heap, ptr) frees it at once; untyped memory as kma_free does
+//   kma_type_of(heap, ptr) the type's number, plus KMA_TYPE_ARRAY for an array; 0: untyped
+//   kma_length (heap, ptr) the number of elements; 1 for an object, 0 if untyped kma_delete (heap,
+//   ptr) frees it at once; untyped memory as kma_free does
 //
-// Never give a typed object to kma_free or kma_realloc: the type table keeps its entry, and a
-// collection would free what begins there later.
+// Never give a typed object to kma_free or kma_realloc: the type table keeps its entry, and a later
+// collection would free the next block that starts there.
 //
 // An object's reference fields are kma_refs: of an object, or of an array's first element. A
-// collection reads them all. It never overlaps with kernels that use the heap. A field that leads
-// nowhere yet must be KMA_NULL when the kernel ends: new objects are all zero.
+// collection reads them all. It never overlaps with kernels that use the heap. A field that refers
+// to no object must be KMA_NULL when the kernel ends: new objects are all zero.
 #ifndef KMA_COLLECT_TYPED_CL
 #define KMA_COLLECT_TYPED_CL
 
@@ -74,7 +74,7 @@ static inline void kma_delete(global kma_heap *heap, global void *ptr)
     kma_free(heap, kma_typed_block(ptr, type));
 }
 
-// Allocates memory for T_new and T_new_array: `bytes`, all zero, behind `front` bytes. NULL, with a
+// Allocates memory for T_new and T_new_array: `bytes`, all zero, after `front` bytes. NULL, with a
 // record, if there is none, or the heap has no collector.
 static inline global uchar *kma_typed_alloc(global kma_heap *heap, uint type, uint front,
                                             ulong bytes)

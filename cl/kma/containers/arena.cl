@@ -28,7 +28,7 @@
 //
 // Allocation. Blocks are cut from the newest of `chunks` by one add of n units to `taken`. `taken`
 // starts at KMA_ARENA_FULL minus the units for blocks, and the header is at the chunk's end: the
-// sum alone tells where the block is, without a load of the chunk's length.
+// sum alone locates the block, without a load of the chunk's length.
 //  1. Sum at most KMA_ARENA_FULL: the caller owns the n units.
 //  2. Sum above: the chunk is full for ever, and the caller sets `taken` to KMA_ARENA_FULL, which
 //     keeps it from wrapping. The add is not undone: after another lane's store of KMA_ARENA_FULL a
@@ -445,7 +445,7 @@ static inline void kma_arena_free_list(global kma_heap *heap, global kma_list *l
 }
 
 // Frees all chunks and leaves the arena empty. One work-item, while no other uses the arena:
-// between two kernels, or behind a barrier if one work-group owns it.
+// between two kernels, or after a barrier if one work-group owns it.
 static inline void kma_arena_clear(global kma_heap *heap, global kma_arena *arena)
 {
     kma_arena_free_list(heap, &arena->chunks);

@@ -26,7 +26,7 @@
 //
 // In memory (array_list_layout.cl):
 //
-//   list: own[256]   ->                       block: objects, one behind the other
+//   list: own[256]   ->                       block: objects, one after the other
 //         pages[256] -> page: entries[256] -> block
 //
 // Each block has twice as many objects as the one before, up to `most`. Blocks are appended in

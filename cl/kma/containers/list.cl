@@ -1,7 +1,7 @@
 // Lock-free singly linked list in a heap of any kind: any number of work-items push and traverse at
 // the same time. Intrusive: a node is the user's struct with a kma_list_node as its first member.
-// Made for what is collected and then taken all together, and for what belongs to another object: a
-// vertex's edges, a cell's particles.
+// Made for objects that are gathered and then taken all at once, and for objects that belong to
+// another one: a vertex's edges, a cell's particles.
 //
 //   #include "kma/containers/list.cl"
 //
@@ -17,7 +17,7 @@
 //   }
 //
 //   void kma_list_init    (list)                       an empty list; zeroes are one, too
-//   void kma_list_push    (heap, list, node)           puts a node in front
+//   void kma_list_push    (heap, list, node)           prepends a node
 //   bool kma_list_push_on (heap, list, first, node)    the same if `first` is the newest node
 //   node kma_list_first   (heap, list)                 the newest node, or NULL
 //   node kma_list_next    (heap, node)                 the next older node, or NULL
@@ -74,9 +74,9 @@ static inline void kma_list_init(global kma_list *list)
     kma_ref_init(&list->first, KMA_NULL);
 }
 
-// Puts `node`, which no other lane knows and which needs no initialisation, in front of all others.
-// Release: earlier writes are visible to lanes that find the node. Any lane. A load and a
-// compare-and-swap, one more for each concurrent change: slow if all work-items push on one list.
+// Prepends `node`, which no other lane knows and which needs no initialisation. Release: earlier
+// writes are visible to lanes that find the node. Any lane. A load and a compare-and-swap, one more
+// for each concurrent change: slow if all work-items push on one list.
 static inline void kma_list_push(global kma_heap *heap, global kma_list *list,
                                  global kma_list_node *node)
 {
@@ -109,8 +109,8 @@ static inline global kma_list_node *kma_list_first(global kma_heap *heap, global
     return (global kma_list_node *)kma_deref(heap, kma_ref_load_acquire(&list->first));
 }
 
-// Returns the next older node, or NULL. `node` comes from these functions. Any lane. Relaxed, see
-// the head. One load.
+// Returns the next older node, or NULL. `node` was returned by these functions. Any lane. Relaxed,
+// see the head. One load.
 static inline global kma_list_node *kma_list_next(global kma_heap *heap, global kma_list_node *node)
 {
     return (global kma_list_node *)kma_deref(heap, kma_load_u32(&node->next, KMA_RELAXED));
@@ -125,9 +125,10 @@ static inline global kma_list_node *kma_list_take_all(global kma_heap *heap, glo
                                              kma_exchange_u32(&list->first, KMA_NULL, KMA_ACQUIRE));
 }
 
-// Takes out `node`. `before`: a node in front of it, best the adjacent one; NULL if `node` was the
-// first when the caller saw it. Returns the node in front of the gap, or NULL if there is none: the
-// `before` of the next call, as below. Returns NULL, without effect, if `node` is not in the list.
+// Removes `node`. `before`: a node that precedes it, preferably the adjacent one; NULL if `node`
+// was the first when the caller saw it. Returns the node before the gap, or NULL if there is none:
+// the `before` of the next call, as below. Returns NULL, without effect, if `node` is not in the
+// list.
 //
 //   before = NULL;
 //   for (n = kma_list_first(heap, list); n; n = next) { // until the list's end
@@ -136,7 +137,7 @@ static inline global kma_list_node *kma_list_take_all(global kma_heap *heap, glo
 //   }
 //
 // One work-item at a time, not concurrent with take_all. One store if `before` is adjacent. Without
-// `before` a compare-and-swap, and a load for each node pushed in front meanwhile.
+// `before` a compare-and-swap, and a load for each node pushed meanwhile.
 static inline global kma_list_node *kma_list_remove(global kma_heap *heap, global kma_list *list,
                                                     global kma_list_node *before,
                                                     global kma_list_node *node)

@@ -1,6 +1,6 @@
 // The bump heap: a pointer, the head, moves forward past each block it hands out (Spliet, thesis
-// 5.2, the "poor man's heap"). No malloc can be faster; it is the yardstick for the others. Memory
-// comes back only when the host resets the whole heap.
+// 5.2, the "poor man's heap"). No malloc can be faster; it is the baseline for the others. Memory
+// is reclaimed only when the host resets the whole heap.
 //
 //   bump/take.cl     the algorithm
 //   bump/layout.cl   the layout in memory
@@ -174,7 +174,7 @@ static inline global void *kma_bump_realloc_sized(global kma_bump *heap, global 
 }
 
 #if !KMA_DEBUG
-// names that tell in the compiler's message what to use instead
+// names that show in the compiler's message what to use instead
 #define kma_bump_usable_size the_bump_heap_has_kma_usable_size_only_with_KMA_DEBUG
 #define kma_bump_realloc the_bump_heap_has_kma_realloc_only_with_KMA_DEBUG_use_kma_realloc_sized
 #else

@@ -1,10 +1,10 @@
 // The scatter heap: ScatterAlloc (Steinberger, Kenzel, Kainz, Schmalstieg: ScatterAlloc: Massively
 // Parallel Dynamic Memory Allocation for the GPU, InPar 2012, chapters 5 and 6), without its locks.
 //
-// Memory is pages. A page is split into blocks of one size, by the first request that takes it. A
-// request hashes its size and its shard to a page, reserves blocks there, and claims their bits. If
-// the page is full or has another size, the request goes on to other pages. A page without blocks
-// is free, and may be split for another size.
+// Memory consists of pages. A page is split into blocks of one size, by the first request that
+// takes it. A request hashes its size and its shard to a page, reserves blocks there, and claims
+// their bits. If the page is full or has another size, the request goes on to other pages. A page
+// without blocks is free, and may be split for another size.
 //
 //   scatter/layout.cl    the picture in memory, and the sizes of blocks
 //   scatter/pages.cl     a page: reservations, bits, and how it becomes free
@@ -18,12 +18,12 @@
 // Names in the code: a block of a page is a chunk, its number in the page a spot, a region (the
 // paper's super block) a super, a shard a place.
 //
-// Other than in the paper: sizes are rounded up to classes. Bits of pages with more than 32 blocks
-// lie outside the pages: nothing initializes them when a page is split, and no stray write meets
-// them. Bit trees say which pages have free blocks, and of which size; the paper counts full pages.
-// Requests above a page may be served anywhere.
+// Differences from the paper: sizes are rounded up to classes. Bits of pages with more than 32
+// blocks lie outside the pages: nothing initializes them when a page is split, and no stray write
+// meets them. Bit trees say which pages have free blocks, and of which size; the paper counts full
+// pages. Requests above a page may be served anywhere.
 //
-// Not possible: requests above one region (NULL and a record); alignments above 4,096.
+// Limits: requests above one region give NULL and a record; alignments are at most 4,096.
 #ifndef KMA_HEAP_SCATTER_CL
 #define KMA_HEAP_SCATTER_CL
 

@@ -10,9 +10,13 @@
 //                    lane searches nearby, makes a new page, or searches the heap
 //                    (slab/stray_alloc.cl).
 //
+// Lanes of a whole warp take the second path if the warp's draw and its search for lines gave them
+// no slot, or if the first path does not serve the warp's requests.
+//
 // Each read-modify-write changes the very word that says what the lane relies on. If another lane
 // freed and reused the memory between two steps, the read-modify-write fails, or its result is
-// valid for the new use. slab/layout.cl has the words; docs/slab-heap.md has counts, proofs and
+// valid for the new use. Only a claimed slot of a mixed slab is checked once more, and freed if it
+// has another size now. slab/layout.cl has the words; docs/slab-heap.md has counts, proofs and
 // bounds.
 //
 // A request up to 8 KiB fits if a slot of its class or a larger one is free, or enough lines are
@@ -20,8 +24,8 @@
 // up to 256 KiB in one group of 32. A lone work-item gets NULL only if nothing fits.
 //
 // Two exceptions for alignments. Above 16 bytes: a slot that is aligned only by its position is
-// searched in the first 1,024 frames of a class's tree. Above 256 bytes: lines are found where a
-// free run is long enough for any alignment.
+// searched in 1,024 frames of a class's tree, from the shard's home on. Above 256 bytes: lines are
+// found where a free run is long enough for any alignment.
 //
 // The design follows the thesis's list for a KMA-2 (7.2). Lanes are hashed over the words of a page
 // as in ScatterAlloc.
@@ -105,15 +109,15 @@ static inline kma_slab_need kma_slab_need_of(global kma_slab *heap, size_t align
     return need;
 }
 
-// Takes a block by every way but the whole warp's. `is_last`: also a slot of a larger class.
-// KMA_NULL if none is found. Acquires.
+// Takes a block by every way but the whole warp's. `has_looked`: kma_slab_take_near found no slot.
+// `is_last`: also a slot of a larger class. KMA_NULL if none is found. Acquires.
 static inline KMA_COLD kma_ref kma_slab_take_anyhow(global kma_slab *heap, kma_slab_need need,
-                                                    bool is_last)
+                                                    bool has_looked, bool is_last)
 {
     if (need.units == 0)
         return KMA_NULL;
     if (need.size_class < KMA_SLAB_CLASSES)
-        return kma_slab_take_elsewhere(heap, need.size_class, need.align, is_last);
+        return kma_slab_take_elsewhere(heap, need.size_class, need.align, has_looked, is_last);
     const uint lines = kma_slab_whole_lines(need.units);
     kma_ref block = kma_slab_take_run(heap, lines);
     while (block == KMA_NULL && kma_slab_end_empty(heap)) // each round ends a page
@@ -126,19 +130,22 @@ static inline KMA_COLD kma_ref kma_slab_take_anyhow(global kma_slab *heap, kma_s
 static inline KMA_COLD global void *kma_slab_alloc_alone(global kma_slab *heap, size_t align,
                                                          size_t bytes)
 {
+    bool has_looked = KMA_DEBUG < 2 && align <= KMA_UNIT;
 #if KMA_SHORT_PATHS && KMA_DEBUG < 2
     if (kma_slab_is_together(heap, 2)) {
+        has_looked = false;
         const kma_ref found = kma_slab_take_together(heap, align, bytes, true);
         if (found != KMA_NULL)
             return kma_deref_in(heap, found);
     }
 #endif
     const kma_slab_need need = kma_slab_need_of(heap, align, bytes);
-    kma_ref block = kma_slab_take_anyhow(heap, need, KMA_DEBUG < 2); // else quarantine first
+    // else quarantine first
+    kma_ref block = kma_slab_take_anyhow(heap, need, has_looked, KMA_DEBUG < 2);
 #if KMA_DEBUG >= 2
     for (uint tries = 3; block == KMA_NULL && need.units != 0 && tries != 0; tries--) {
         kma_slab_empty_quarantine(heap); // again: other lanes may be about to free
-        block = kma_slab_take_anyhow(heap, need, tries == 1);
+        block = kma_slab_take_anyhow(heap, need, false, tries == 1);
     }
     if (block != KMA_NULL)
         block = kma_guard_open(&heap->header, block, align <= KMA_UNIT ? 1 : (uint)align / KMA_UNIT,

@@ -20,7 +20,7 @@
 //
 // A put into a word with other bits does not set the bits above, but looks at one level, each time
 // another one. If a work-item stops for ever between clearing a bit and its second load, the items
-// that this hides are found again after a few puts beside them.
+// that this hides are found again after a few puts near them.
 //
 // Orders: removal acquires, put releases.
 #ifndef KMA_LOCKFREE_BIT_TREE_CL
@@ -198,13 +198,13 @@ static inline KMA_OUTLINE uint kma_bit_tree_find(global kma_atomic_u32 *tree, ui
     }
 }
 
-// Returns the first item at or behind `from`, or KMA_BIT_TREE_NONE. Relaxed, as kma_bit_tree_find.
+// Returns the first item at or after `from`, or KMA_BIT_TREE_NONE. Relaxed, as kma_bit_tree_find.
 static inline KMA_OUTLINE uint kma_bit_tree_next(global kma_atomic_u32 *tree, uint items, uint from)
 {
     uint level = 0;
     uint base = 0;
     uint bits = items; // in this level
-    while (from < bits) { // moves on behind `from`, or down to what a bit stands for
+    while (from < bits) { // moves past `from`, or down to the word below a bit
         const uint word = kma_load_u32(&tree[base + (from >> KMA_BIT_TREE_SHIFT)], KMA_RELAXED) &
                           ~(uint)kma_bits_below(from & (KMA_BIT_TREE_FANOUT - 1));
         const uint nodes = kma_bit_tree_nodes(items, level);

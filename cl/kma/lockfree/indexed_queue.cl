@@ -13,7 +13,7 @@
 //             +------+       +------+       +---------+
 //
 // There is one node more than items, and the first node is a dummy: the queue can run empty and
-// give out every item. (The thesis keeps one superblock back for ever.) Dequeueing item 7 makes its
+// give out every item. (The thesis always keeps one superblock back.) Dequeueing item 7 makes its
 // node the new dummy. The old dummy leaves with the item, and carries it when it comes back:
 // carrier[item] is the node that the item's owner owns.
 //
@@ -72,7 +72,7 @@ KMA_STATIC_ASSERT(KMA_QUEUE_INDEX_BITS + KMA_QUEUE_TAG_BITS <= 8 * sizeof(kma_qu
 
 typedef struct kma_queue_node {
     kma_queue_atomic next;   // {next node or KMA_QUEUE_END, tag}
-    kma_atomic_u32 item;     // the item, while the node is in the list behind the dummy
+    kma_atomic_u32 item;     // the item, while the node is in the list after the dummy
     // of the item with this node's number: the node that its owner owns. Only the owner accesses
     // it.
     KMA_PLAIN(uint) carrier;
@@ -155,7 +155,7 @@ static inline KMA_OUTLINE void kma_queue_enqueue(global kma_queue *queue, uint i
         global kma_queue_atomic *const last_next = kma_queue_next(queue, kma_queue_index(tail));
         const kma_queue_word next = kma_queue_load(last_next, KMA_ACQUIRE);
         // Still the tail after `next` was loaded: `next` belongs to this stay of the node in the
-        // list. The acquire keeps this load behind that one. Without it, a node that left could be
+        // list. The acquire keeps this load after that one. Without it, a node that left could be
         // linked to.
         if (kma_queue_load(&queue->tail, KMA_RELAXED) != tail)
             continue;
@@ -177,7 +177,7 @@ static inline KMA_OUTLINE void kma_queue_enqueue(global kma_queue *queue, uint i
 
 // Puts items `items` … more-1 at the end. None of them has been in the queue since kma_queue_init,
 // and all before them have: their nodes are linked already. Called by one work-item at rest: no
-// work-item holds an old word, and tags may begin anew.
+// work-item holds an old word, and tags may restart.
 static inline void kma_queue_extend(global kma_queue *queue, uint items, uint more)
 {
     if (more <= items)

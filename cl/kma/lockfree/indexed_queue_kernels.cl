@@ -12,7 +12,7 @@ kernel void kma_queue_init_kernel(global kma_queue *queue, uint capacity, uint i
     kma_queue_init(queue, capacity, items, first_tag, get_global_id(0), get_global_size(0));
 }
 
-// Tells a host how to size the buffer, as this device's compiler lays it out.
+// Reports the sizes from which a host computes the buffer's, by this device's struct layout.
 kernel void kma_queue_shape_kernel(global ulong *shape)
 {
     if (get_global_id(0) != 0)

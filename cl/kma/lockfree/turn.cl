@@ -1,7 +1,7 @@
-// A turn: of many work-items that lack something, one brings it. The others look for a while
-// whether it has come, and then bring their own: no work-item depends on another. The while begins
-// anew (looks = 0, not shown) when something has come that was too little or already gone: another
-// work-item made progress, and the next one is about to bring more.
+// A turn: of many work-items that need a resource, such as an extent, one supplies it. The others
+// poll a bounded number of times, then supply their own: no work-item depends on another. The
+// polling starts over (looks = 0, not shown) when a resource arrived that was too small or already
+// used up: another work-item made progress, and the next one is about to supply more.
 //
 //   bool mine = false;
 //   for (uint looks = 0; looks != KMA_TURN_PATIENCE && !mine; looks++) {
@@ -19,20 +19,20 @@
 //   kma_turn_end(&turns);
 //
 // The word, 0 at first, is the number of work-items with a turn, mostly one. If one stops for ever
-// in its turn, the word stays above 0: all later ones look for the whole while first. Where lanes
-// run in lockstep, a lane with the turn cannot go on while its neighbours look: lanes should do all
-// this one after the other.
+// in its turn, the word stays above 0: all later ones first poll to the limit. Where lanes run in
+// lockstep, a lane with the turn cannot go on while its neighbours poll: lanes should do all this
+// one after the other.
 //
-// Orders: taking the turn acquires, ending it releases. The taker sees what the last turn brought,
-// and first looks whether that suffices. Joining is relaxed.
+// Orders: taking the turn acquires, ending it releases. The taker sees what the last turn supplied,
+// and first checks whether that suffices. Joining is relaxed.
 #ifndef KMA_LOCKFREE_TURN_CL
 #define KMA_LOCKFREE_TURN_CL
 
 #include "kma/platform/memory.cl"
 #include "kma/platform/pause.cl"
 
-// Looks for what another work-item brings, before a work-item brings its own. On GPUs they take
-// longer together than a heap takes for the largest blocks.
+// Polls for a resource from another work-item, before a work-item supplies its own. On GPUs their
+// total time exceeds a heap's time for the largest blocks.
 #ifndef KMA_TURN_PATIENCE
 #define KMA_TURN_PATIENCE 128u
 #endif

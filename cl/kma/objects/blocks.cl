@@ -46,7 +46,7 @@
 #endif
 
 // Whether lanes that are together are served together. Not on CPUs: only Intel's runtime (2026.2)
-// has lanes that meet, and its vectorizer miscompiles a kernel's own counters beside objects
+// has lanes that meet, and its vectorizer miscompiles a kernel's own counters next to objects
 // (docs/porting.md).
 #ifndef KMA_OBJECTS_COALESCE
 #define KMA_OBJECTS_COALESCE (!(KMA_IS_CPU && KMA_LANES == KMA_LANES_SUBGROUP))

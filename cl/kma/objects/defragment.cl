@@ -9,18 +9,18 @@
 //
 //   1. fills    Count the blocks of each tile by their objects. A tile is a range of blocks for a
 //               work-group, KMA_DEFRAGMENT_RUN of them for each of its work-items.
-//   2. plan     Decide which blocks are sources, which are targets (reference_layout.cl), and sum
-//               up what all tiles in front of each tile have of both. One work-group.
-//   3. sort     List targets from the list's begin on, sources from the end on. Beside a target
-//               stands the number of its first free slot, beside a source that of its first
-//               object, counted over all targets or sources.
-//   4. aim      Replace a source's number by the free slot of that number: a target and how many
-//               of its free slots are in front.
-//   5. move     Copy object number i to free slot number i. Behind a barrier write where each
-//               object went into the source's own memory.
+//   2. plan     Decide which blocks are sources, which are targets (reference_layout.cl), and
+//               compute for each tile the sums of both over all tiles before it. One work-group.
+//   3. sort     List targets from the list's start on, sources from the end on. With a target goes
+//               the number of its first free slot, with a source that of its first object, counted
+//               over all targets or sources.
+//   4. aim      Replace a source's number by the free slot of that number: a target, and how many
+//               of its free slots come before.
+//   5. move     Copy object number i to free slot number i. After a barrier write into the source's
+//               own memory where each object went.
 //   6. settle   Update states, types and trees. Sources are free now; nothing takes them yet.
 //   7. forward  Replace each reference to an object of a source by what stands there. A bit for
-//               each block tells whether it was a source.
+//               each block shows whether it was a source.
 //
 // Targets have at least as many free slots as sources have objects.
 #ifndef KMA_OBJECTS_DEFRAGMENT_CL
@@ -28,7 +28,7 @@
 
 #include "kma/objects/visit.cl"
 
-// Sums over the sources and targets in front of some block.
+// Sums over the sources and targets before some block.
 typedef struct kma_block_lists {
     uint equal; // blocks with `limit` objects
     uint sources, objects;
@@ -62,7 +62,7 @@ static inline void kma_block_sums_add(kma_block_sums *sums, uint slots, uint lim
     }
 }
 
-// Returns the sum of `own` over all work-items of the group in front of the caller. Collective.
+// Returns the sum of `own` over all work-items of the group before the caller. Collective.
 static inline kma_block_sums kma_block_sums_before(local uint *words, kma_block_sums own)
 {
     const uint me = (uint)get_local_id(0), items = (uint)get_local_size(0);
@@ -115,7 +115,7 @@ typedef struct kma_world_lists {
 } kma_world_lists;
 
 // Lists the blocks [begin, end), KMA_DEFRAGMENT_RUN at most. `fills` has each block's number of
-// objects, `at` the sums in front of them.
+// objects, `at` the sums before them.
 static inline void kma_world_sort_run(global kma_world *w, uint slots, kma_defragment_plan plan,
                                       kma_world_lists to, kma_block_lists at,
                                       const local uchar *fills, uint begin, uint end)

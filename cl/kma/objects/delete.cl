@@ -1,5 +1,5 @@
-// Deletion of objects, by each lane alone. To combine the lanes' slots of one word takes more time
-// than the atomics that it saves (docs/object-store-design.md).
+// Deletion of objects, by each lane alone. Combining the lanes' slots of one word takes longer than
+// the atomics that it saves (docs/object-store-design.md).
 //
 // Word and type are loaded first: a reference to no object is recorded, and nothing is written. Two
 // concurrent deletions of one object may both pass this check; then the behavior is undefined,

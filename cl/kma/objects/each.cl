@@ -25,7 +25,7 @@ static inline global uint *kma_world_list(global kma_world *w, uint cls)
 // together, neighbours have neighbouring numbers: they load together. Where each work-item runs
 // alone to its end, each has a range: memory is traversed once.
 typedef struct kma_world_share {
-    // prefixed: a schema's kernels come behind the macros of the user's text
+    // prefixed: a schema's kernels follow the macros of the user's text
     uint kma_at, kma_end, kma_step;
 } kma_world_share;
 
@@ -56,10 +56,10 @@ static inline uint kma_world_listed_object(global kma_world *w, uint cls, uint s
 // field's array from the first object's on belongs to object first + k. Also the state of the
 // iteration over all runs of the classes cls to a last one.
 typedef struct kma_world_run {
-    uint first, count;          // count 0: behind the last run
+    uint first, count;          // count 0: after the last run
     uint kma_block;             // the block's slot 0, as a reference
-    uint kma_begin, kma_behind; // slots of the run; kma_behind 0: behind the last run
-    kma_slots objects;          // the block's objects behind the run
+    uint kma_begin, kma_behind; // slots of the run; kma_behind 0: after the last run
+    kma_slots objects;          // the block's objects after the run
     uint cls;
     uint at, end;               // in the list: the next block's position; the end
     uint kma_is_left;           // whether a loop over the run was left by `break`

@@ -9,7 +9,7 @@
 // 4. In active[cls] again, until it has no block: stale hints are taken out.
 //
 // Without memory the result is 0 after few steps: no hint, an empty root of active[cls] and of
-// free, and step 4. A work-item that stopped for ever in a tree may hide blocks behind an empty
+// free, and step 4. A work-item that stopped for ever in a tree may hide blocks below an empty
 // root. A few work-items therefore search the lowest levels, too: until KMA_WORLD_SEARCHERS have
 // failed since the last enumeration. (One that stops between a block's word and its bit in the tree
 // hides that block.)

@@ -1,5 +1,5 @@
-// Kernels of World::collect, which deletes objects that no root reaches. Behind a schema's
-// visitors, as reference_kernels.cl. No other kernel runs meanwhile; one dimension.
+// Kernels of World::collect, which deletes objects that no root reaches. Compiled after a schema's
+// visitors, like reference_kernels.cl. No other kernel runs meanwhile; one dimension.
 //
 // Marking goes in rounds over a queue of marked objects, like that of a heap's collector
 // (collect/mark.cl). A work-item visits an object, then one of those that it marked itself, and so

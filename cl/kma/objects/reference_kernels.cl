@@ -1,5 +1,5 @@
 // Kernels that follow references: the steps of a defragmentation (objects/defragment.cl), and the
-// check of all references. They are a program of their own, behind a schema's visitors
+// check of all references. They are a separate program, compiled after a schema's visitors
 // (kma::Schema::visitors).
 //
 // No other kernel runs meanwhile. One dimension. Unless said otherwise, work-groups of 64 to
@@ -69,7 +69,8 @@ static inline kma_block_sums kma_world_tile_sums(const global uint *fills, uint 
     return sums;
 }
 
-// Stores the plan for class cls, and for each tile the sums of all tiles in front. One work-group.
+// Stores the plan for class cls, and for each tile the sums over all tiles before it. One
+// work-group.
 kernel void kma_world_plan_kernel(global kma_world *w, uint cls, const global uint *fills,
                                   global kma_block_sums *sums, global kma_defragmentation *d,
                                   uint worse, uint share, uint objects)
@@ -107,7 +108,7 @@ kernel void kma_world_plan_kernel(global kma_world *w, uint cls, const global ui
     for (uint tile = begin; tile < end; tile++) {
         const kma_block_sums its =
             kma_world_tile_sums(&fills[tile * KMA_DEFRAGMENT_FILLS], slots, plan.limit);
-        sums[tile] = at; // of the caller's own tiles in front
+        sums[tile] = at; // of the caller's own tiles before
         at = kma_block_sums_plus(at, its);
     }
     const kma_block_sums before = kma_block_sums_before(words, at);

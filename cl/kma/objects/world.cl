@@ -1,7 +1,7 @@
 // An object store: objects of declared classes in blocks, structure of arrays within a block,
 // created and deleted in kernels, and enumerated by parallel do-alls (DynaSOAr: Springer and
-// Masuhara, ECOOP 2019, "the paper" in these files). Layout and idea are the paper's. Its
-// algorithms wait for one another (1, 3 and 7); these do not.
+// Masuhara, ECOOP 2019, "the paper" in these files). Layout and idea are the paper's. In its
+// algorithms 1, 3 and 7 work-items wait for one another; here none waits.
 //
 // docs/object-store.md is for users. They call what the host library generates from a schema
 // (host/include/kma/schema.hpp), which calls these functions with literals:

@@ -89,7 +89,7 @@ static inline ulong kma_world_list_bytes(uint blocks)
     return kma_world_up(4ul * blocks);
 }
 
-// Where the parts behind the blocks begin, and where the world ends.
+// Where the parts after the blocks begin, and where the world ends.
 typedef struct kma_world_plan {
     ulong states, trees, lists, end;
     uint tree_words;

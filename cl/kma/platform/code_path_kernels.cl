@@ -1,4 +1,5 @@
-// Tells the host which implementation of the platform layer a program uses (platform/target.cl).
+// Reports to the host which implementation of the platform layer a program uses
+// (platform/target.cl).
 #ifndef KMA_PLATFORM_CODE_PATH_KERNELS_CL
 #define KMA_PLATFORM_CODE_PATH_KERNELS_CL
 

@@ -11,7 +11,7 @@
 //   kma_group_place kma_group_put   (words, value)  puts the caller's number
 //   uint            kma_group_sum   (words)         the sum of all; first work-item only
 //   uint            kma_group_tell  (words, value)  the first work-item's `value`, for all
-//   uint            kma_group_before(words, place)  the sum of the numbers in front of the caller's
+//   uint            kma_group_before(words, place)  the sum of the numbers before the caller's
 //
 //   kma_scan        kma_group_scan  (words, value)  all of that at once
 //   uint            kma_group_max   (words, value)  the largest number, by kma_group_put_max and
@@ -48,7 +48,7 @@
 typedef struct kma_group_words {
     // sums or maxima of the parts; four at a time, since steps cost more than words
     uint4 part[KMA_GROUP_PARTS / 4];
-    uint4 before[KMA_GROUP_PARTS / 4]; // sums of the parts in front
+    uint4 before[KMA_GROUP_PARTS / 4]; // sums of the parts before
     uint beyond; // 1 if the atomic sum of a part passed 2^32 - 1
     uint told;   // by the first work-item
 } kma_group_words;

@@ -8,8 +8,8 @@
 //    set.
 // 2. The group has not diverged since: `if (kma_lane_leads(group)) { no call with group here }`.
 // 3. Between the start of an `if` arm and kma_lanes_active is a branch that the compiler cannot
-//    remove. Otherwise compilers merge two equal calls that begin both arms into one in front of
-//    the `if`, with the lanes of both. A path's kma_lanes_active contains such a branch if its
+//    remove. Otherwise compilers merge two equal calls that begin both arms into one before the
+//    `if`, with the lanes of both. A path's kma_lanes_active contains such a branch if its
 //    primitive could be moved this way.
 // 4. On NVIDIA, lanes that meet in a function may be in different rounds of a loop. What a group
 //    agrees on is derived from its lanes' values, or is the leader's; never a count that each lane
@@ -33,8 +33,8 @@
 //                                                    what each lane does after it
 //
 // Lanes that arrive together may want different things, even of different heaps. kma_lanes_alike
-// returns those that want the same as the leader. They go on as a group inside
-// `if (kma_lane_in(alike))`; each other lane goes on alone.
+// returns those that agree with the leader. They go on as a group inside `if (kma_lane_in(alike))`;
+// each other lane goes on alone.
 //
 // With KMA_SHORT_PATHS (target.cl) a path also has KMA_LANES_ALL, the set of all lanes of a warp.
 // It is a constant that the compiler knows in the functions it is passed to. kma_lane_of_all() is

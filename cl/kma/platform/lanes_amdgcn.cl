@@ -31,8 +31,8 @@ static inline uint kma_lanes_first(kma_lanes group, uint value)
 }
 
 // ds_bpermute reads any lane on GFX8, GFX9 and GFX12, and in wavefronts of 32. Elsewhere (GFX10 and
-// GFX11 with 64 lanes, and a compiler that does not tell) it reads lanes of the caller's half only.
-// There each lane of the group is read in turn.
+// GFX11 with 64 lanes, and a compiler that does not name the family) it reads lanes of the caller's
+// half only. There each lane of the group is read in turn.
 static inline uint kma_lanes_shuffle(kma_lanes group, uint value, uint lane)
 {
 #if defined(__GFX8__) || defined(__GFX9__) || defined(__GFX12__) || \

@@ -1,6 +1,6 @@
 // A pause for back-off: leaves the memory system to other lanes for a while, where the device has
-// an instruction for that; elsewhere does nothing. Correctness must not depend on it, and no lane
-// may use it to wait for another.
+// an instruction for that; elsewhere does nothing. Correctness must not depend on it. A lane may
+// look for another lane's work between pauses, but only a bounded number of times.
 //
 //   void kma_pause(uint nanoseconds)     about that long, up to a million
 #ifndef KMA_PLATFORM_PAUSE_CL

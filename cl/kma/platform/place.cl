@@ -44,7 +44,7 @@ static inline uint kma_place(void)
     return ((uint)((size_t)&here >> 16) * 2654435761u) >> 16;
 }
 #else
-// Returns the work-group: OpenCL does not tell where a work-item runs.
+// Returns the work-group: OpenCL does not expose where a work-item runs.
 static inline uint kma_place(void)
 {
     return (uint)get_group_id(0) + (uint)get_group_id(1) * 31u + (uint)get_group_id(2) * 1009u;

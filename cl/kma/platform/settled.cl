@@ -7,8 +7,8 @@
 //                                    stores to, the memory that the ref names
 //
 // "Before" is happens-before by memory.cl's orders. The first load has no store to race with. The
-// second may miss concurrent stores. It is for refs to memory that tells by itself that it is not
-// the newest, such as a full extent of an arena.
+// second may miss concurrent stores. It is for refs to memory that shows itself that it is not the
+// newest, such as a full extent of an arena.
 //
 // On NVIDIA the second is a load of work-group scope, which orders nothing by PTX's model. The
 // order of atomics and stores through the ref after the owner's writes rests on the hardware: they

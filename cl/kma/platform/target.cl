@@ -42,8 +42,7 @@
     defined(state) || defined(sum) || defined(table) || defined(tail) || defined(top) ||           \
     defined(total) || defined(tree) || defined(type) || defined(unit) || defined(units) ||         \
     defined(used) || defined(value) || defined(word) || defined(words) || defined(work)
-#error                                                                                             \
-    "a macro in front of kma, by -D or above the #include, is named as kma's variables are (n, size, key ...): give its name a capital letter"
+#error "a macro in front of kma, by -D or above the #include, is named as kma's variables are (n, size, key ...): give its name a capital letter"
 #endif
 
 // the including program supplies memory.cl's list itself (the tests' host shim)
@@ -62,7 +61,7 @@
 // NVIDIA's compiler announces itself with __NV_CL_C_VERSION, clang's nvptx64 target with __NVPTX__.
 #if defined(__NV_CL_C_VERSION) || defined(__NVPTX__)
 #define KMA_IS_NV 1
-// Compute capability times ten, defined by the host library, since the compiler does not tell.
+// Compute capability times ten, defined by the host library, since the compiler does not expose it.
 // Orders need 7.0 (Volta).
 #ifndef KMA_NV_ARCH
 #define KMA_NV_ARCH 70
@@ -71,8 +70,8 @@
 #define KMA_IS_NV 0
 #endif
 
-// On a CPU private memory is a thread's stack. Intel's compiler does not tell: the host library
-// defines KMA_IS_CPU for it.
+// On a CPU private memory is a thread's stack. Intel's compiler does not show this: the host
+// library defines KMA_IS_CPU for it.
 #if !defined(KMA_IS_CPU)
 #if defined(__x86_64__) || defined(__aarch64__)
 #define KMA_IS_CPU 1
@@ -161,7 +160,8 @@
 // lines. Intel's CPUs inline them, as above.
 //
 // A cold function that exchanges with other lanes calls kma_lanes_active itself: NVIDIA's assembler
-// takes a set that is passed to it for the same in all lanes (lanes_nv.cl).
+// takes a set that is passed to it for the same in all lanes (lanes_nv.cl). Functions for whole
+// warps use KMA_LANES_ALL instead, which is a constant.
 #if !defined(KMA_COLD)
 #if KMA_IS_NV || defined(__AMDGCN__)
 #define KMA_COLD __attribute__((noinline))
@@ -184,9 +184,9 @@
 #endif
 #endif
 
-// Whether the usual case of a whole warp has a short inlined path in front of a cold function for
-// all cases. True on NVIDIA: every register and instruction of a rare case costs time there, and
-// lane operations on a constant set take a tenth of the instructions.
+// Whether the usual case of a whole warp has a short inlined path before a cold function for all
+// cases. True on NVIDIA: every register and instruction of a rare case costs time there, and lane
+// operations on a constant set take a tenth of the instructions.
 #if !defined(KMA_SHORT_PATHS)
 #if KMA_LANES == KMA_LANES_NV
 #define KMA_SHORT_PATHS 1

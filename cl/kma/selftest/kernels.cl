@@ -63,8 +63,8 @@ typedef struct kma_selftest_node {
 // One work-item.
 // 1. Follows the list of `count` nodes from head[0] on and adds up its values. Does not follow an
 //    address outside the nodes.
-// 2. Links the `count` nodes behind these into a second list, from the last to the first, and
-//    stores its start in head[1].
+// 2. Links the `count` nodes after these into a second list, from the last to the first, and stores
+//    its start in head[1].
 // 3. out[0]: the address of the nodes; out[1]: the sum; out[2]: the nodes followed.
 kernel void kma_selftest_svm_kernel(global kma_selftest_node *nodes, global ulong *head, uint count,
                                     global ulong *out)

@@ -9,7 +9,7 @@
 #define KMA_SELFTEST_SHARE  4  // work-items for each bit of the sets
 #define KMA_SELFTEST_NEVER  (~(ulong)0) // no compare-and-swap succeeded
 
-// Indices of the words that all work-items share. Behind them lie two bit sets, and one word for
+// Indices of the words that all work-items share. After them come two bit sets, and one word for
 // each work-item.
 #define KMA_SELFTEST_TICKETS 0  // incremented by every fetch_add
 #define KMA_SELFTEST_STORED  1  // stored to by every work-item

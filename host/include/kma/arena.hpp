@@ -3,9 +3,7 @@
 
 #include <cstdint>
 
-#include "kma/device.hpp"
-#include "kma/heap.hpp"
-#include "kma/program.hpp"
+#include "kma/heap_resident.hpp"
 
 namespace kma {
 
@@ -26,41 +24,25 @@ struct ArenaOptions {
     std::uint64_t room = 0;
 };
 
-/// An arena in a heap. A handle: it holds the arena's ref and does not know whether the arena still
-/// exists. Copies refer to the same arena. The destructor frees nothing; destroy(), the heap's
-/// reset and the heap's end do.
-///
-/// Every call takes the heap, waits for the device's queue, and throws Error if `heap` has another
-/// kind or KMA_DEBUG than the arena was made for. No kernel may use the arena during a call.
-class Arena {
+/// An arena in a heap (see HeapResident). A heap has as many as wanted.
+class Arena : public HeapResident {
 public:
     /// Makes an arena. Throws Error if the options are impossible, or if the heap has no memory for
     /// the arena and `room` bytes.
-    Arena(const Device &device, const Heap &heap, const ArenaOptions &options = {});
-
-    /// What kernels take as `kma_ref`, and hand to kma_arena_at.
-    Ref ref() const noexcept { return ref_; }
-
-    /// Makes the arena argument number `index` of `kernel`, a kma_ref.
-    void set_arg(cl::Kernel &kernel, cl_uint index) const { kernel.setArg(index, ref_); }
+    explicit Arena(const Heap &heap, const ArenaOptions &options = {});
 
     /// Bytes of the heap in the arena's chunks: more than kernels requested.
-    std::uint64_t bytes(const Heap &heap) const;
+    std::uint64_t bytes() const;
 
     /// Frees all blocks of the arena, which is empty then. In a bump heap only reset() recovers the
     /// memory.
-    void clear(const Heap &heap) const { end(heap, true); }
+    void clear() const { end(true); }
 
     /// Frees all blocks of the arena, and the arena. No copy of this handle may be used afterwards.
-    void destroy(const Heap &heap) const { end(heap, false); }
+    void destroy() const { end(false); }
 
 private:
-    cl::Kernel kernel(const char *name, const Heap &heap) const;
-    void end(const Heap &heap, bool keep) const;
-
-    Device device_;
-    Program program_;
-    Ref ref_ = 0;
+    void end(bool keep) const;
 };
 
 } // namespace kma

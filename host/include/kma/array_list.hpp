@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kma/device.hpp"
-#include "kma/heap.hpp"
-#include "kma/program.hpp"
+#include "kma/heap_resident.hpp"
 #include "kma/snapshot.hpp"
 
 namespace kma {
@@ -32,24 +30,18 @@ struct ArrayListOptions {
     std::uint32_t room = 1;
 };
 
-/// An array list in a heap. A handle: it holds the list's ref and does not know whether the list
-/// still exists. Copies refer to the same list. The destructor frees nothing; destroy(), the heap's
-/// reset and the heap's end do. The list persists in a heap that grew, or was saved and loaded (see
-/// at()).
-///
-/// Every call takes the heap, waits for the device's queue, and throws Error if `heap` has another
-/// kind or KMA_DEBUG than the list was made for.
-class ArrayList {
+/// An array list in a heap (see HeapResident). It persists in a heap that was saved and loaded:
+/// at() makes a handle to it.
+class ArrayList : public HeapResident {
 public:
     /// Makes an empty list for objects of `object_bytes` bytes. Throws Error if `object_bytes` or
     /// the options are impossible, or if the heap has no memory for the list and `room` objects;
     /// the message names the bytes.
-    ArrayList(const Device &device, const Heap &heap, std::uint32_t object_bytes,
-              const ArrayListOptions &options = {});
+    ArrayList(const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options = {});
 
     /// A handle to an existing list: the ref that kma_array_list_new returned in a kernel, or
     /// another ArrayList's ref(). Throws Error for ref 0.
-    static ArrayList at(const Device &device, const Heap &heap, Ref list);
+    static ArrayList at(const Heap &heap, Ref list);
 
     /// The blocks of the heap that one list of up to `objects` objects needs, for Heap::bytes_for:
     /// the list itself, its blocks, and blocks that work-items may allocate ahead. Throws Error if
@@ -63,55 +55,39 @@ public:
     static std::vector<BlockDemand> blocks_for(std::uint64_t objects, std::uint32_t object_bytes,
                                                const ArrayListOptions &options = {});
 
-    /// What kernels take as `kma_ref`, and hand to kma_array_list_at.
-    Ref ref() const noexcept { return ref_; }
-
-    /// Makes the list argument number `index` of `kernel`, a kma_ref.
-    void set_arg(cl::Kernel &kernel, cl_uint index) const { kernel.setArg(index, ref_); }
-
     /// How many objects there are.
-    std::uint32_t size(const Heap &heap) const { return counts(heap)[0]; }
+    std::uint32_t size() const { return counts()[0]; }
 
     /// How many objects the list has memory for, including those that exist.
-    std::uint32_t room(const Heap &heap) const { return counts(heap)[1]; }
+    std::uint32_t room() const { return counts()[1]; }
 
     /// Frees all objects; the list is empty then. In a bump heap only reset() recovers their
     /// memory.
-    void clear(const Heap &heap) const { end(heap, true); }
+    void clear() const { end(true); }
 
     /// Frees all objects and the list. No copy of this handle may be used afterwards.
-    void destroy(const Heap &heap) const { end(heap, false); }
+    void destroy() const { end(false); }
 
     /// Copies `count` objects from index `first` on, in the order of their indices. Throws Error if
     /// the list has fewer, or if sizeof(T) is not the objects' size.
-    template <class T>
-    std::vector<T> read(const Heap &heap, std::uint32_t first, std::uint32_t count) const
+    template <class T> std::vector<T> read(std::uint32_t first, std::uint32_t count) const
     {
         static_assert(std::is_trivially_copyable_v<T>);
         std::vector<T> objects(count);
-        copy(heap, first, count, objects.data(), sizeof(T));
+        copy(first, count, objects.data(), sizeof(T));
         return objects;
     }
     /// Copies all objects.
-    template <class T> std::vector<T> read(const Heap &heap) const
-    {
-        return read<T>(heap, 0, size(heap));
-    }
+    template <class T> std::vector<T> read() const { return read<T>(0, size()); }
 
 private:
-    ArrayList(const Device &device, Program program, Ref list)
-        : device_(device), program_(std::move(program)), ref_(list)
-    {
-    }
-    std::vector<std::uint32_t> counts(const Heap &heap) const;
-    void end(const Heap &heap, bool keep) const;
-    void copy(const Heap &heap, std::uint32_t first, std::uint32_t count, void *to,
-              std::size_t object_bytes) const;
-    cl::Kernel kernel(const char *name, const Heap &heap) const;
-
-    Device device_;
-    Program program_;
-    Ref ref_ = 0;
+    struct Known {
+        Ref ref; ///< 0: not yet
+    };
+    ArrayList(const Heap &heap, Known list);
+    std::vector<std::uint32_t> counts() const;
+    void end(bool keep) const;
+    void copy(std::uint32_t first, std::uint32_t count, void *to, std::size_t object_bytes) const;
 };
 
 /// An array list in a Snapshot of its heap, read without another copy. Refers to the snapshot,

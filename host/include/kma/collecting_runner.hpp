@@ -13,7 +13,7 @@ class Refusals;
 
 /// What CollectingRunner found after a launch.
 enum class Room {
-    enough, ///< no request was refused for want of memory
+    enough, ///< no request was refused for lack of memory
     made,   ///< some were, and more memory is free now: launch again
     none,   ///< some were, and hardly any memory could be freed; the error log has them
 };
@@ -32,8 +32,7 @@ public:
     /// `may_move`: also compacts if a block of more than 8 KiB, which needs contiguous memory, was
     /// refused and is among the error log's first eight records. Refs may then exist only in
     /// objects and registered roots (Collector::compact).
-    CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit = 0,
-                     bool may_move = false);
+    explicit CollectingRunner(Collector &collector, std::uint64_t limit = 0, bool may_move = false);
     /// The moved-from runner may only be destroyed.
     CollectingRunner(CollectingRunner &&) noexcept;
     ~CollectingRunner();
@@ -45,7 +44,7 @@ public:
 
     /// What run() does after each launch, for programs with their own launch loop. Waits for the
     /// device's queue, and reads four bytes of the error log. Collects if requests were refused for
-    /// want of memory since the last look(). Throws Error as Collector::compact() and Heap::grow().
+    /// lack of memory since the last look(). Throws Error as Collector::compact() and Heap::grow().
     ///
     /// 1. A heap that may grow doubles if less than 1/16 of it was freed, if more than half of it
     ///    is still in use, or at every eighth such look() in a row.

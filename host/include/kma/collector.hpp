@@ -91,6 +91,9 @@ public:
     Collector &operator=(Collector &&) noexcept;
     ~Collector();
 
+    /// The heap that it collects.
+    Heap &heap() const;
+
     /// Registered roots; the destructor removes the registration. Move-only.
     class Roots {
     public:

@@ -17,7 +17,7 @@ class SelftestGate;
 /// A device, its context, and the in-order queue for kma's own work. Copies share all three, the
 /// cache of built programs, and the selftest's result. Thread-safe as OpenCL is.
 ///
-/// The first Heap or IndexedQueue on a Device or its copies runs the selftest (kma/selftest.hpp),
+/// The first Heap or World on a Device or its copies runs the selftest (kma/selftest.hpp),
 /// once for all of them. If the device fails, that constructor and all later ones throw Error,
 /// which names the failed check. The environment variable KMA_SELFTEST=off skips the selftest.
 class Device {
@@ -57,10 +57,6 @@ public:
     const cl::Device &device() const noexcept { return device_; }
     /// The in-order queue for all of kma's work, and for the user's kernels on heaps.
     const cl::CommandQueue &queue() const noexcept { return queue_; }
-    /// The cache of built programs. Used by kma::Program.
-    ProgramCache &cache() const noexcept { return *cache_; }
-    /// Whether the selftest has run and passed. Used by Heap and IndexedQueue.
-    SelftestGate &selftest_gate() const noexcept { return *selftest_gate_; }
 
     /// "PLATFORM / DEVICE", the text that select() searches.
     std::string name() const;
@@ -84,6 +80,8 @@ public:
     bool has_svm() const;
 
 private:
+    friend struct DeviceInternals;
+
     cl::Context context_;
     cl::Device device_;
     cl::CommandQueue queue_;

@@ -13,7 +13,7 @@ class Refusals;
 
 /// What GrowingRunner found after a launch.
 enum class Growth {
-    enough,   ///< no request was refused for want of memory
+    enough,   ///< no request was refused for lack of memory
     grown,    ///< some were, and the heap has grown, to up to twice its bytes: launch again
     at_limit, ///< some were, and the heap has its maximal size; the error log has them
 };
@@ -49,7 +49,7 @@ public:
 
     /// For programs with their own launch loop. Waits for the device's queue, and reads four bytes
     /// of the error log. Grows the heap to twice its bytes, or to the limit, if requests were
-    /// refused for want of memory since the last look() or since the runner was made. Throws Error
+    /// refused for lack of memory since the last look() or since the runner was made. Throws Error
     /// as Heap::grow(), for instance if there is no memory for both sizes at once.
     Growth look();
 

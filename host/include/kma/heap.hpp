@@ -13,6 +13,7 @@
 #include "kma/heap_stats.hpp"
 #include "kma/leak_report.hpp"
 #include "kma/mapped_range.hpp"
+#include "kma/program.hpp"
 #include "kma/snapshot.hpp"
 
 namespace kma {
@@ -33,8 +34,8 @@ public:
     /// - `bytes` is less than the metadata and one block, superblock or page need (bump: 2,704;
     ///   with debug 1 2,720; with debug 2 and 3 8,016);
     /// - `bytes` is more than refs can address, or than the driver serves in one buffer;
-    /// - superblock_bytes or page_bytes is impossible, or yields more superblocks than 32-bit
-    ///   atomics can number;
+    /// - superblock.bytes, scatter.region_bytes or scatter.page_bytes is impossible, or yields more
+    ///   superblocks than 32-bit atomics can number;
     /// - options.max_bytes is less than `bytes` or more than refs can address;
     /// - the device's memory is full, or the device has no SVM and Storage::svm was requested;
     /// - the device fails the selftest, which the first heap on a Device runs (see Device).
@@ -45,9 +46,9 @@ public:
     Heap &operator=(Heap &&) noexcept;
     ~Heap();
 
-    /// The buffer size that leaves `payload` bytes for blocks (HeapStats::capacity), beside the
-    /// metadata. For a heap that grows, this is the initial size. Uses kind, debug,
-    /// superblock_bytes, page_bytes and max_bytes of `options`.
+    /// The buffer size that leaves `payload` bytes for blocks (HeapStats::capacity), besides the
+    /// metadata. For a heap that grows, this is the initial size. Uses kind, debug, superblock,
+    /// scatter and max_bytes of `options`.
     ///
     /// In a bump heap a block takes its size rounded up to 16 bytes, and 16 bytes more with debug
     /// 1, 64 with 2 and 3. In the other heaps `payload` is rounded up to whole superblocks or
@@ -76,8 +77,8 @@ public:
     /// if other blocks may lie between them. With several sizes above 8 KiB this is no guarantee.
     ///
     /// The result may be more than any device, or options.max_bytes, allows; 2^64 - 1 stands for
-    /// all larger sizes. Throws Error for a block larger than options.superblock_bytes or, if that
-    /// is 0, than 2 MiB (superblock heap) or 8 MiB (scatter heap).
+    /// all larger sizes. Throws Error for a block larger than superblock.bytes or
+    /// scatter.region_bytes or, if that is 0, than 2 MiB (superblock heap) or 8 MiB (scatter heap).
     static std::uint64_t bytes_for(const HeapOptions &options,
                                    const std::vector<BlockDemand> &blocks);
 
@@ -85,13 +86,13 @@ public:
     /// order. Throws Error if the file cannot be written, or if `path` is a folder, a pipe or a
     /// device.
     ///
-    /// The new file is written beside an existing one and replaces it when complete; the file's
+    /// The new file is written next to an existing one and replaces it when complete; the file's
     /// mode and symbolic links to it are kept. Several threads and programs may save to one path:
     /// the last complete file stays.
     void save(const std::filesystem::path &path) const;
 
-    /// Restores a heap that save() wrote, on any device: kind, sizes, debug and plan come from the
-    /// file, refs stay valid, and malloc, free and growth work as before. `build_options` as in
+    /// Restores a heap that save() wrote, on any device: kind, sizes, debug and plan are those of
+    /// the file, refs stay valid, and malloc, free and growth work as before. `build_options` as in
     /// HeapOptions. Checks all data that kernels follow; use check() for overwritten blocks and
     /// guards.
     ///
@@ -100,6 +101,13 @@ public:
     /// constructor.
     static Heap load(const Device &device, const std::filesystem::path &path,
                      Storage storage = Storage::buffer, const std::string &build_options = {});
+
+    /// The device that it was made on.
+    const Device &device() const;
+
+    /// Builds `units` for this heap: its kind, its KMA_DEBUG and its HeapOptions::build_options,
+    /// whatever `options.heap` and `options.debug` are. Throws BuildError as Program does.
+    Program program(const std::vector<Source> &units, ProgramOptions options = {}) const;
 
     /// Makes the heap argument number `index` of `kernel`; the parameter is a `global kma_heap *`.
     /// To be called again after each grow(). Throws Error if the kernel has no such argument, has
@@ -118,7 +126,7 @@ public:
     /// Storage::buffer.
     void *svm() const;
 
-    /// The options of the heap; superblock_bytes is the chosen value.
+    /// The options of the heap; superblock.bytes and scatter are the chosen values.
     const HeapOptions &options() const;
 
     /// The heap's statistics, counted by a kernel.
@@ -153,7 +161,7 @@ public:
     ///
     /// Throws Error and leaves the heap unchanged if the heap has more than `bytes`, if max_bytes
     /// is 0 or less than `bytes`, if the driver serves no buffer of that size, or if the device has
-    /// no memory for it beside the old one.
+    /// no memory for it in addition to the old one.
     void grow(std::uint64_t bytes);
 
     /// The heap's bytes: those of the constructor, or of the last grow().
@@ -175,12 +183,13 @@ public:
 
 private:
     friend class CollectingRunner;
+    friend class HeapResident;
     friend class Collector;
     friend class GrowingRunner;
-    explicit Heap(std::unique_ptr<HeapDriver> driver);
+    explicit Heap(std::shared_ptr<HeapDriver> driver);
     HeapDriver &driver() const;
 
-    std::unique_ptr<HeapDriver> driver_; // null in a moved-from heap
+    std::shared_ptr<HeapDriver> driver_; // null in a moved-from heap
 };
 
 } // namespace kma

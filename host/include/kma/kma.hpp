@@ -14,7 +14,6 @@
 #include "kma/heap_kind.hpp"
 #include "kma/heap_options.hpp"
 #include "kma/heap_stats.hpp"
-#include "kma/indexed_queue.hpp"
 #include "kma/leak_report.hpp"
 #include "kma/mapped_range.hpp"
 #include "kma/opencl.hpp"

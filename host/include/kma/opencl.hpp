@@ -7,8 +7,7 @@
 #endif
 #ifdef CL_HPP_
 #ifndef CL_HPP_ENABLE_EXCEPTIONS
-#error                                                                                             \
-    "kma needs OpenCL errors as exceptions: define CL_HPP_ENABLE_EXCEPTIONS before <CL/opencl.hpp>, or include kma first."
+#error "kma needs OpenCL errors as exceptions: define CL_HPP_ENABLE_EXCEPTIONS before <CL/opencl.hpp>, or include kma first."
 #endif
 #else
 #ifndef CL_HPP_TARGET_OPENCL_VERSION

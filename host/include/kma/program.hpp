@@ -1,9 +1,6 @@
 // Programs of user kernels and kma's device code.
 #pragma once
 
-#include <cstddef>
-#include <list>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -53,27 +50,6 @@ private:
     // Keeps the context alive: programs of Intel's CPU runtime 2026.2 do not.
     Device device_;
     cl::Program program_;
-};
-
-/// The cache of programs built for a Device, by text and options. An implementation detail of
-/// Device.
-class ProgramCache {
-public:
-    /// Keeps `capacity` programs. Programs dropped from the cache stay alive while in use.
-    explicit ProgramCache(std::size_t capacity = 32) : capacity_(capacity) {}
-
-    /// Returns the program with this text and these options; builds it if it is not cached.
-    cl::Program get(const cl::Context &context, const cl::Device &device, const std::string &text,
-                    const std::string &options);
-
-private:
-    std::mutex mutex_;
-    struct Built {
-        std::string key;
-        cl::Program program;
-    };
-    std::size_t capacity_;
-    std::list<Built> programs_; // most recently used first
 };
 
 } // namespace kma

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "kma/source.hpp"
+
 namespace kma {
 
 /// What a do-all or another kernel does. Unspecified members cost time, never correctness: the
@@ -29,8 +31,8 @@ struct DoAllOptions {
 ///     schema.add_abstract("Agent", {"uint cell", "uchar age"});
 ///     schema.add("Fish", {}, "Agent");
 ///     schema.add("Shark", {"uchar energy", "Fish last_meal", "float path[4]"}, "Agent");
-///     schema.parallel_new("Fish", "Fish_init", "global const uint *cells");
-///     schema.do_all("Fish", "Fish_swim", "uint step");
+///     schema.parallel_new("Fish", "Fish_init");
+///     schema.do_all("Fish", "Fish_swim");
 ///
 /// A field is "TYPE NAME" or, for an array, "TYPE NAME[COUNT]". TYPE is one of
 ///
@@ -52,18 +54,18 @@ public:
     Schema &add_abstract(const std::string &name, const std::vector<std::string> &fields,
                          const std::string &base = {});
 
-    /// Declares the function `function(w, self, index, parameters…)` of the user's program, which
-    /// World::parallel_new(cls, n, function, …) calls for each new object. `parameters` are those
-    /// after index, as in a kernel's head. DoAllOptions::changes always includes `cls`. Throws
-    /// Error if the class does not exist or is abstract, and if a parameter has no name.
+    /// Declares the function `function(w, self, index, …)` of the user's program, which
+    /// World::parallel_new(cls, n, function, …) calls for each new object. World reads the further
+    /// parameters from the function's head. DoAllOptions::changes always includes `cls`. Throws
+    /// Error if the class does not exist or is abstract.
     Schema &parallel_new(const std::string &cls, const std::string &function,
-                         const std::string &parameters = {}, const DoAllOptions &options = {});
+                         const DoAllOptions &options = {});
 
-    /// Declares the function `function(w, self, parameters…)` of the user's program, which
+    /// Declares the function `function(w, self, …)` of the user's program, which
     /// World::parallel_do(cls, function, …) calls for each object. Throws Error as parallel_new(),
     /// and if `options` name a class that does not exist.
     Schema &do_all(const std::string &cls, const std::string &function,
-                   const std::string &parameters = {}, const DoAllOptions &options = {});
+                   const DoAllOptions &options = {});
 
     /// Sets the minimal bytes of a block; 0 by default. Throws Error above 2^24. A block has the
     /// larger of 64 objects of the smallest class and one object of the largest, rounded up to 128
@@ -72,12 +74,16 @@ public:
     /// waste some memory.
     Schema &block_bytes(std::uint32_t least);
 
-    /// Generates the text in front of the user's program: types, accessors, new and delete. `slots`
-    /// is 64, or 32 for programs without 64-bit atomics. Throws Error if a field's type is no type,
-    /// or if two generated names are the same.
+    /// Generates the text that precedes the user's program: types, accessors, new and delete.
+    /// `slots` is 64, or 32 for programs without 64-bit atomics. Throws Error if a field's type is
+    /// no type, or if two generated names are the same.
     std::string accessors(std::uint32_t slots = 64) const;
-    /// Generates the text after the user's program: a kernel for each do_all and parallel_new, and
-    /// those of kma/objects/world_kernels.cl.
+    /// Reads the parameters of all declared functions from their definitions in `program`, as World
+    /// does with its sources. Throws Error if a function is missing there, has too few parameters,
+    /// or one without a name. Preprocessor conditions are not evaluated.
+    Schema &read_heads(const std::vector<Source> &program);
+    /// Generates the text after the user's program, after read_heads(): a kernel for each do_all
+    /// and parallel_new, and those of kma/objects/world_kernels.cl.
     std::string kernels() const;
     /// Generates the program that World builds before it first follows references: for each class a
     /// function that visits the references of an object and one that copies its fields, and the
@@ -131,7 +137,7 @@ public:
     struct Launch {
         std::string cls;                ///< class of the objects
         std::string function;           ///< the function called for each object
-        /// its parameters, without the first ones that all such functions have
+        /// its parameters, without the first ones that all such functions have; see read_heads()
         std::string parameters;
         std::vector<std::string> names; ///< names of the parameters
         DoAllOptions options;           ///< as declared

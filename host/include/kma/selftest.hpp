@@ -31,7 +31,7 @@ const char *name_of(SelftestResult::Verdict verdict);
 
 /// Runs the selftest: atomics of both widths, messages between work-groups and within groups of
 /// lanes, lanes together and apart, shared virtual memory. Returns all checks, always in the same
-/// order. Takes some milliseconds beside the compiler's time. Terminates even if the device
+/// order. Takes some milliseconds in addition to the compiler's time. Terminates even if the device
 /// computes wrong results.
 ///
 /// `options` as for a Program: they select the tested implementations of the platform layer. With

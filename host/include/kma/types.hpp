@@ -36,7 +36,7 @@ public:
     /// "Expression *". Throws Error as add().
     Types &add_element(const std::string &name, const std::string &element);
 
-    /// Generates the text in front of the user's program: structs, and for each type T the
+    /// Generates the text that precedes the user's program: structs, and for each type T the
     /// functions T_new(heap), T_new_array(heap, n) and T_at(heap, ref) of kma/collect/typed.cl.
     /// Throws Error if the type of a reference is not declared.
     std::string text() const;

@@ -23,6 +23,13 @@
 
 namespace kma {
 
+/// What a World's enqueuing call waits for, and the event of its kernel; as the last two arguments
+/// of CLHPP's enqueue functions. Both may be missing.
+struct Enqueue {
+    const std::vector<cl::Event> *events = nullptr; ///< must have ended before it begins
+    cl::Event *event = nullptr;                     ///< ends with its last kernel
+};
+
 struct WorldStates;
 struct WorldReferences;
 
@@ -183,18 +190,28 @@ public:
 
     /// Creates `n` objects of class `cls`, up to 2^31, and calls `function(w, self, index,
     /// arguments…)` for each, with index 0 to n - 1. error_count(ErrorCode::out_of_memory) counts
-    /// objects that could not be created for want of memory.
+    /// objects that could not be created for lack of memory.
     template <class... Arguments>
     void parallel_new(const std::string &cls, std::uint32_t n, const std::string &function,
                       const Arguments &...arguments)
     {
+        parallel_new(Enqueue{}, cls, n, function, arguments...);
+    }
+    /// The same with a wait list and an event.
+    template <class... Arguments>
+    void parallel_new(const Enqueue &how, const std::string &cls, std::uint32_t n,
+                      const std::string &function, const Arguments &...arguments)
+    {
         Prepared &prepared = prepare(cls, function, true, sizeof...(arguments), n);
+        wait_for(how);
         prepared.kernel.setArg(1, n);
         set_args(prepared.kernel, {function, prepared.launch->parameters, 2}, 2, arguments...);
         // Two objects for each work-item: a warp of 32 fills a block of 64 slots.
         if (n != 0)
-            launch(prepared.kernel, std::min(n - n / 2, items_), prepared.launch->options,
+            launch(how, prepared.kernel, std::min(n - n / 2, items_), prepared.launch->options,
                    function);
+        else
+            device_.queue().enqueueMarkerWithWaitList(nullptr, how.event);
     }
 
     /// Calls `function(w, self, arguments…)` for each object of class `cls`, and of its subclasses
@@ -209,10 +226,18 @@ public:
     void parallel_do(const std::string &cls, const std::string &function,
                      const Arguments &...arguments)
     {
+        parallel_do(Enqueue{}, cls, function, arguments...);
+    }
+    /// The same with a wait list and an event.
+    template <class... Arguments>
+    void parallel_do(const Enqueue &how, const std::string &cls, const std::string &function,
+                     const Arguments &...arguments)
+    {
         Prepared &prepared = prepare(cls, function, false, sizeof...(arguments), 0);
+        wait_for(how);
         set_args(prepared.kernel, {function, prepared.launch->parameters, 1}, 1, arguments...);
         enumerate(cls, prepared.launch->options.subclasses);
-        launch(prepared.kernel, items_, prepared.launch->options, function);
+        launch(how, prepared.kernel, items_, prepared.launch->options, function);
     }
 
     /// Number of living objects of a class and its subclasses.
@@ -274,9 +299,17 @@ public:
     void run(const std::string &kernel, std::uint64_t work_items, const DoAllOptions &options,
              const Arguments &...arguments)
     {
+        run(Enqueue{}, kernel, work_items, options, arguments...);
+    }
+    /// The same with a wait list and an event.
+    template <class... Arguments>
+    void run(const Enqueue &how, const std::string &kernel, std::uint64_t work_items,
+             const DoAllOptions &options, const Arguments &...arguments)
+    {
         cl::Kernel &own = this->own(kernel);
+        wait_for(how);
         set_args(own, {kernel, {}, 1}, 1, arguments...);
-        launch(own, work_items, options, kernel);
+        launch(how, own, work_items, options, kernel);
     }
 
     /// Makes the world argument `index` of `kernel`, for programs that launch it themselves.
@@ -326,8 +359,9 @@ private:
     }
     [[noreturn]] static void refuse_argument(const Called &called, cl_uint index,
                                              const cl::Error &error);
-    void launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOptions &options,
-                const std::string &function);
+    void wait_for(const Enqueue &how) const;
+    void launch(const Enqueue &how, cl::Kernel &kernel, std::uint64_t work_items,
+                const DoAllOptions &options, const std::string &function);
     void enumerate(const std::string &cls, bool subclasses);
     void enumerate(std::uint32_t cls);
     std::vector<bool> may_change(const DoAllOptions &options) const;

@@ -7,10 +7,10 @@
 
 namespace kma {
 
-CollectingRunner::CollectingRunner(Heap &heap, Collector &collector, std::uint64_t limit,
-                                   bool may_move)
-    : heap_(heap), collector_(collector), limit_(Refusals::limit_of(heap.driver(), limit)),
-      may_move_(may_move), refusals_(std::make_unique<Refusals>(heap.driver()))
+CollectingRunner::CollectingRunner(Collector &collector, std::uint64_t limit, bool may_move)
+    : heap_(collector.heap()), collector_(collector),
+      limit_(Refusals::limit_of(heap_.driver(), limit)), may_move_(may_move),
+      refusals_(std::make_unique<Refusals>(heap_.driver()))
 {
 }
 

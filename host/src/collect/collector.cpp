@@ -39,8 +39,8 @@ const CollectorOptions &checked(const CollectorOptions &options)
 
 Collector::Impl::Impl(Heap &heap, const Types &types, const CollectorOptions &options)
     : heap_(heap), device(heap.driver().device()), options_(checked(options)),
-      program_(container_kernels::build(device, heap, "(kernels of the collector)",
-                                        "collect/collect_kernels.cl")),
+      program_(heap.program(
+          {{"(kernels of the collector)", "#include \"kma/collect/collect_kernels.cl\"\n"}})),
       hash_(types.hash()),
       units_(static_cast<cl_uint>(units_for(std::max(heap.bytes(), heap.options().max_bytes)))),
       region_shift_(static_cast<cl_uint>(std::countr_zero(options.region_bytes / KMA_UNIT))),
@@ -154,6 +154,11 @@ Collector::Collector(Heap &heap, const Types &types, const CollectorOptions &opt
     if (types.layout().empty())
         throw Error("a collector needs types; declare them by Types::add()");
     impl_ = std::make_unique<Impl>(heap, types, options);
+}
+
+Heap &Collector::heap() const
+{
+    return impl_->heap();
 }
 
 Collector::Collector(Collector &&) noexcept = default;

@@ -71,8 +71,8 @@ void Collector::Impl::build_compaction()
                                      &moves_.moved_from, &moves_.to_rewrite})
         *buffer = make(regions * sizeof(cl_uint));
     moves_.compaction = make(sizeof(kma_compaction));
-    compact_program_ =
-        container_kernels::build(device, heap_, "(kernels of compaction)", "collect/compact_kernels.cl");
+    compact_program_ = heap_.program(
+        {{"(kernels of compaction)", "#include \"kma/collect/compact_kernels.cl\"\n"}});
 }
 
 std::vector<Collector::Piece> Collector::Impl::pieces()

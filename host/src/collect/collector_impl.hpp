@@ -1,4 +1,4 @@
-// What collector.cpp, collector_mark.cpp and collector_compact.cpp share.
+// Shared by collector.cpp, collector_mark.cpp and collector_compact.cpp.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +30,7 @@ public:
     std::vector<Piece> pieces();
     std::list<std::weak_ptr<Roots::Entry>> roots;
     std::map<Ref, std::uint32_t> pins;
+    Heap &heap() const { return heap_; }
     const cl::Context &context() const { return device.context(); }
 
 private:

@@ -11,37 +11,28 @@
 #include "support/say.hpp"
 
 namespace kma {
-namespace {
 
-using container_kernels::read_one;
-using container_kernels::run;
-
-Program build(const Device &device, const Heap &heap)
+ArrayList::ArrayList(const Heap &heap, Known list)
+    : HeapResident(heap, "(kernels of array lists)", "containers/array_list_kernels.cl",
+                   list.ref)
 {
-    return container_kernels::build(device, heap, "(kernels of array lists)",
-                                    "containers/array_list_kernels.cl");
 }
 
-} // namespace
-
-ArrayList::ArrayList(const Device &device, const Heap &heap, std::uint32_t object_bytes,
-                     const ArrayListOptions &options)
-    : device_(device),
-      program_((array_list_sizes::check(object_bytes, options), build(device, heap)))
+ArrayList::ArrayList(const Heap &heap, std::uint32_t object_bytes, const ArrayListOptions &options)
+    : ArrayList((array_list_sizes::check(object_bytes, options), heap), Known{0})
 {
     const std::uint32_t each = array_list_sizes::objects(object_bytes, options),
                         room = std::max(options.room, 1u);
-    const cl::Buffer made(device_.context(), CL_MEM_READ_WRITE, sizeof(Ref));
-    cl::Kernel maker = kernel("kma_array_list_new_kernel", heap);
+    const cl::Buffer made = output(sizeof(Ref));
+    cl::Kernel maker = kernel("kma_array_list_new_kernel");
     maker.setArg(1, object_bytes);
     maker.setArg(2, options.align);
     maker.setArg(3, each);
     maker.setArg(4, array_list_sizes::most(heap, object_bytes, options));
     maker.setArg(5, room);
     maker.setArg(6, made);
-    run(device_, maker, 1);
-    ref_ = read_one<Ref>(device_, made);
-    if (ref_ == 0)
+    run(maker);
+    if (!adopt(made))
         throw Error(say(
             "the heap has no memory for an array list of ", room, " objects of ", object_bytes,
             " bytes in blocks of ", each, " objects, ", std::uint64_t{each} * object_bytes,
@@ -55,48 +46,37 @@ std::vector<BlockDemand> ArrayList::blocks_for(std::uint64_t objects, std::uint3
     return array_list_sizes::blocks(objects, object_bytes, options);
 }
 
-ArrayList ArrayList::at(const Device &device, const Heap &heap, Ref list)
+ArrayList ArrayList::at(const Heap &heap, Ref list)
 {
     if (list == 0)
         throw Error("there is no array list at ref 0: kma_array_list_new gives that where the heap "
                     "has no memory");
-    return ArrayList(device, build(device, heap), list);
+    return ArrayList(heap, Known{list});
 }
 
-cl::Kernel ArrayList::kernel(const char *name, const Heap &heap) const
-{
-    cl::Kernel made = program_.kernel(name);
-    heap.set_arg(made, 0);
-    return made;
-}
-
-std::vector<std::uint32_t> ArrayList::counts(const Heap &heap) const
+std::vector<std::uint32_t> ArrayList::counts() const
 {
     std::vector<std::uint32_t> counts(2);
-    const cl::Buffer buffer(device_.context(), CL_MEM_READ_WRITE,
-                            sizeof(std::uint32_t) * counts.size());
-    cl::Kernel counter = kernel("kma_array_list_size_kernel", heap);
-    counter.setArg(1, ref_);
+    const cl::Buffer buffer = output(sizeof counts[0] * counts.size());
+    cl::Kernel counter = kernel("kma_array_list_size_kernel");
     counter.setArg(2, buffer);
-    run(device_, counter, 1);
-    device_.queue().enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof(std::uint32_t) * counts.size(),
-                                      counts.data());
+    run(counter);
+    fetch(buffer, counts.data(), sizeof counts[0] * counts.size());
     return counts;
 }
 
-void ArrayList::end(const Heap &heap, bool keep) const
+void ArrayList::end(bool keep) const
 {
-    cl::Kernel clearing = kernel("kma_array_list_clear_kernel", heap);
-    clearing.setArg(1, ref_);
+    cl::Kernel clearing = kernel("kma_array_list_clear_kernel");
     clearing.setArg(2, cl_uint{keep});
-    run(device_, clearing, 1);
+    run(clearing);
 }
 
-void ArrayList::copy(const Heap &heap, std::uint32_t first, std::uint32_t count, void *to,
+void ArrayList::copy(std::uint32_t first, std::uint32_t count, void *to,
                      std::size_t object_bytes) const
 {
     const layout::kma_array_list list =
-        heap.map(ref_, sizeof(layout::kma_array_list)).as<layout::kma_array_list>().front();
+        heap().map(ref(), sizeof(layout::kma_array_list)).as<layout::kma_array_list>().front();
     if (object_bytes != list.object_bytes)
         throw Error(say("the array list has objects of ", list.object_bytes,
                         " bytes, and was read as if they had ", object_bytes));
@@ -106,14 +86,13 @@ void ArrayList::copy(const Heap &heap, std::uint32_t first, std::uint32_t count,
     if (count == 0)
         return;
     const std::size_t bytes = std::size_t{count} * object_bytes;
-    const cl::Buffer objects(device_.context(), CL_MEM_READ_WRITE, bytes);
-    cl::Kernel copier = kernel("kma_array_list_copy_kernel", heap);
-    copier.setArg(1, ref_);
+    const cl::Buffer objects = output(bytes);
+    cl::Kernel copier = kernel("kma_array_list_copy_kernel");
     copier.setArg(2, first);
     copier.setArg(3, count);
     copier.setArg(4, objects);
-    run(device_, copier, std::min<std::size_t>((std::size_t{count} / 64 + 1) * 64, 65536));
-    device_.queue().enqueueReadBuffer(objects, CL_TRUE, 0, bytes, to);
+    run(copier, std::min<std::size_t>((std::size_t{count} / 64 + 1) * 64, 65536));
+    fetch(objects, to, bytes);
 }
 
 ArrayListView::ArrayListView(const Snapshot &snapshot, Ref list) : snapshot_(&snapshot), list_(list)

@@ -4,22 +4,14 @@
 #include <algorithm>
 #include <bit>
 
-namespace kma::container_kernels {
+#include "heap/common/driver.hpp"
 
-Program build(const Device &device, const Heap &heap, const std::string &name,
-              const std::string &file)
-{
-    ProgramOptions options;
-    options.heap = heap.options().kind;
-    options.debug = heap.options().debug;
-    options.options = heap.options().build_options;
-    return Program(device, {{name, "#include \"kma/" + file + "\"\n"}}, options);
-}
+namespace kma::container_kernels {
 
 std::uint64_t longest_block(const Heap &heap, std::uint64_t longest_of_all)
 {
     std::uint64_t bytes = std::min(longest_of_all, heap.bytes() / 64);
-    if (const std::uint64_t superblock = heap.options().superblock_bytes; superblock != 0)
+    if (const std::uint64_t superblock = largest_request(heap.options()); superblock != 0)
         bytes = std::min(bytes, superblock / 2);
     return std::bit_floor(bytes);
 }

@@ -1,20 +1,13 @@
-// Shared code of the containers' host side: builds their kernels for a heap, runs them and reads
-// results.
+// Shared host code of containers and collectors: runs kernels and reads their results.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "kma/heap.hpp"
 #include "kma/program.hpp"
 
 namespace kma::container_kernels {
-
-/// Builds the kernels of cl/kma/`file` for the kind, KMA_DEBUG and build options of `heap`. `name`
-/// is the source's name in the compiler's log.
-Program build(const Device &device, const Heap &heap, const std::string &name,
-              const std::string &file);
 
 /// The default for a container's longest blocks, in bytes: a power of two, at most
 /// `longest_of_all`, 1/64 of the heap and half a superblock.

@@ -10,35 +10,20 @@
 #include "support/say.hpp"
 
 namespace kma {
-namespace {
-
-using container_kernels::read_one;
-using container_kernels::run;
-
-Program build(const Device &device, const Heap &heap)
-{
-    return container_kernels::build(device, heap, "(kernels of work queues)",
-                                    "containers/work_queue_kernels.cl");
-}
-
-} // namespace
-
-WorkQueue::WorkQueue(const Device &device, const Heap &heap, std::uint32_t item_bytes,
-                     const ArrayListOptions &options)
-    : device_(device),
-      program_((array_list_sizes::check(item_bytes, options), build(device, heap))),
+WorkQueue::WorkQueue(const Heap &heap, std::uint32_t item_bytes, const ArrayListOptions &options)
+    : HeapResident((array_list_sizes::check(item_bytes, options), heap), "(kernels of work queues)",
+                   "containers/work_queue_kernels.cl"),
       item_bytes_(item_bytes)
 {
-    const cl::Buffer made(device_.context(), CL_MEM_READ_WRITE, sizeof(Ref));
-    cl::Kernel maker = kernel("kma_work_queue_new_kernel", heap);
+    const cl::Buffer made = output(sizeof(Ref));
+    cl::Kernel maker = kernel("kma_work_queue_new_kernel");
     maker.setArg(1, item_bytes);
     maker.setArg(2, options.align);
     maker.setArg(3, array_list_sizes::objects(item_bytes, options));
     maker.setArg(4, array_list_sizes::most(heap, item_bytes, options));
     maker.setArg(5, made);
-    run(device_, maker, 1);
-    ref_ = read_one<Ref>(device_, made);
-    if (ref_ == 0)
+    run(maker);
+    if (!adopt(made))
         throw Error("the heap has no memory for a work queue; make it larger");
 }
 
@@ -55,37 +40,27 @@ std::vector<BlockDemand> WorkQueue::blocks_for(std::uint64_t items, std::uint32_
     return blocks;
 }
 
-cl::Kernel WorkQueue::kernel(const char *name, const Heap &heap) const
-{
-    cl::Kernel made = program_.kernel(name);
-    heap.set_arg(made, 0);
-    if (ref_ != 0)
-        made.setArg(1, ref_);
-    return made;
-}
-
 WorkQueue::Told WorkQueue::ask(cl::Kernel &kernel, cl_uint argument) const
 {
-    const cl::Buffer told(device_.context(), CL_MEM_READ_WRITE, sizeof(Told));
+    const cl::Buffer told = output(sizeof(Told));
     kernel.setArg(argument, told);
-    run(device_, kernel, 1);
-    return read_one<Told>(device_, told);
+    run(kernel);
+    return result<Told>(told);
 }
 
-std::uint32_t WorkQueue::now(const Heap &heap) const
+std::uint32_t WorkQueue::now() const
 {
-    cl::Kernel sizes = kernel("kma_work_queue_size_kernel", heap);
+    cl::Kernel sizes = kernel("kma_work_queue_size_kernel");
     return ask(sizes, 2).now;
 }
 
-std::uint32_t WorkQueue::next(const Heap &heap) const
+std::uint32_t WorkQueue::next() const
 {
-    cl::Kernel sizes = kernel("kma_work_queue_size_kernel", heap);
+    cl::Kernel sizes = kernel("kma_work_queue_size_kernel");
     return ask(sizes, 2).next;
 }
 
-void WorkQueue::add(const Heap &heap, const void *items, std::size_t count,
-                    std::size_t item_bytes) const
+void WorkQueue::add(const void *items, std::size_t count, std::size_t item_bytes) const
 {
     if (item_bytes != item_bytes_)
         throw Error(say("the work queue has items of ", item_bytes_,
@@ -96,23 +71,23 @@ void WorkQueue::add(const Heap &heap, const void *items, std::size_t count,
         throw Error(say("a round of a work queue has at most ",
                         std::size_t{1} << KMA_ARRAY_LIST_MOST_SHIFT, " items, and was given ",
                         count, "; make several queues"));
-    const cl::Buffer from(device_.context(), CL_MEM_READ_ONLY, count * item_bytes);
-    device_.queue().enqueueWriteBuffer(from, CL_TRUE, 0, count * item_bytes, items);
-    const cl::Buffer lost(device_.context(), CL_MEM_READ_WRITE, sizeof(cl_uint));
-    device_.queue().enqueueFillBuffer(lost, cl_uint{0}, 0, sizeof(cl_uint));
-    cl::Kernel adder = kernel("kma_work_queue_add_kernel", heap);
+    const cl::CommandQueue queue = heap().device().queue();
+    const cl::Buffer from = output(count * item_bytes), lost = output(sizeof(cl_uint));
+    queue.enqueueWriteBuffer(from, CL_TRUE, 0, count * item_bytes, items);
+    queue.enqueueFillBuffer(lost, cl_uint{0}, 0, sizeof(cl_uint));
+    cl::Kernel adder = kernel("kma_work_queue_add_kernel");
     adder.setArg(2, static_cast<cl_uint>(count));
     adder.setArg(3, from);
     adder.setArg(4, lost);
-    run(device_, adder, std::min<std::size_t>((count / 64 + 1) * 64, 65536));
-    if (const cl_uint missing = read_one<cl_uint>(device_, lost); missing != 0)
+    run(adder, std::min<std::size_t>((count / 64 + 1) * 64, 65536));
+    if (const cl_uint missing = result<cl_uint>(lost); missing != 0)
         throw Error(say("the heap has no memory for ", missing, " of ", count,
                         " items of a work queue; make it larger"));
 }
 
-std::uint32_t WorkQueue::turn(const Heap &heap, bool keep) const
+std::uint32_t WorkQueue::turn(bool keep) const
 {
-    cl::Kernel turning = kernel("kma_work_queue_turn_kernel", heap);
+    cl::Kernel turning = kernel("kma_work_queue_turn_kernel");
     turning.setArg(2, cl_uint{keep});
     const Told told = ask(turning, 3);
     if (told.done == 0)
@@ -121,16 +96,16 @@ std::uint32_t WorkQueue::turn(const Heap &heap, bool keep) const
     return told.now;
 }
 
-std::optional<std::uint32_t> WorkQueue::back(const Heap &heap) const
+std::optional<std::uint32_t> WorkQueue::back() const
 {
-    cl::Kernel going = kernel("kma_work_queue_back_kernel", heap);
+    cl::Kernel going = kernel("kma_work_queue_back_kernel");
     const Told told = ask(going, 2);
     return told.done != 0 ? std::optional<std::uint32_t>(told.now) : std::nullopt;
 }
 
-void WorkQueue::destroy(const Heap &heap) const
+void WorkQueue::destroy() const
 {
-    run(device_, kernel("kma_work_queue_delete_kernel", heap), 1);
+    run(kernel("kma_work_queue_delete_kernel"));
 }
 
 } // namespace kma

@@ -7,10 +7,10 @@
 #include <locale>
 
 #include "device/device_facts.hpp"
+#include "device/internals.hpp"
 #include "kma/error.hpp"
 #include "kma/program.hpp"
 #include "support/say.hpp"
-#include "selftest/gate.hpp"
 
 namespace kma {
 namespace {
@@ -161,8 +161,7 @@ cl::Device choose(const std::vector<cl::Device> &devices, std::string_view wante
     throw Error("no OpenCL device matches \"" + std::string(wanted) + "\" (" +
                 std::to_string(matches) +
                 " contain the text); install that device's OpenCL driver, or ask for part of one "
-                "of these names, in "
-                "KMA_DEVICE or as the program has it:" +
+                "of these names, in KMA_DEVICE or as the program has it:" +
                 listing(devices) + (others.empty() ? "" : "\nkma cannot use:" + others));
 }
 

@@ -12,7 +12,7 @@
 namespace kma {
 namespace {
 
-// How to size and initialise a heap of this kind. The numbers come from the layouts.
+// How to size and initialise a heap of this kind. The numbers are those of the layouts.
 std::string bump_manual()
 {
     const std::uint64_t begin = sizeof(layout::kma_bump);
@@ -63,8 +63,7 @@ std::string scatter_manual()
                KMA_SCATTER_MAX_SUPER_SHIFT,
                ". Without room for a page, or with other shifts, the heap has\n"
                "//    none: every request is too large for it, and its statistics count 0 "
-               "superblocks, which are super "
-               "blocks.\n");
+               "superblocks, which are super blocks.\n");
 }
 
 std::string slab_manual()

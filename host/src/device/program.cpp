@@ -7,6 +7,7 @@
 
 #include "heap/common/debug_flavour.hpp"
 #include "kma/error.hpp"
+#include "device/internals.hpp"
 #include "device/name_lines.hpp"
 
 namespace kma {
@@ -48,12 +49,12 @@ cl::Program build_with_arg_info(const Device &device, const std::string &text,
                                 const std::string &options)
 {
     try {
-        return device.cache().get(device.context(), device.device(), text,
+        return DeviceInternals::cache(device).get(device.context(), device.device(), text,
                                   options + " -cl-kernel-arg-info");
     } catch (const BuildError &error) {
         if (error.log().find("ptxas fatal") == std::string::npos)
             throw;
-        return device.cache().get(device.context(), device.device(), text, options);
+        return DeviceInternals::cache(device).get(device.context(), device.device(), text, options);
     }
 }
 

@@ -1,11 +1,11 @@
-// Creates queues: asks the device's compiler for sizes, then runs the init kernel.
-#include "kma/indexed_queue.hpp"
+// Creates queues: queries the struct sizes of the device's compiler, then runs the init kernel.
+#include "lockfree/indexed_queue.hpp"
 
 #include <algorithm>
 
 #include "kma/error.hpp"
 #include "kma/program.hpp"
-#include "selftest/gate.hpp"
+#include "device/internals.hpp"
 
 namespace kma {
 namespace {
@@ -34,7 +34,7 @@ Shape read_shape(const Device &device, const Program &program)
 IndexedQueue::IndexedQueue(const Device &device, std::uint32_t capacity, std::uint32_t items,
                            std::uint32_t first_tag, bool force_32_bit)
 {
-    device.selftest_gate().require_passed(device);
+    DeviceInternals::selftest_gate(device).require_passed(device);
     ProgramOptions options;
     if (force_32_bit)
         options.options = "-DKMA_HAS_ATOMIC64=0";

@@ -41,20 +41,26 @@ std::string without_comments(const std::string &text)
     return code;
 }
 
-// What lies between the parentheses behind the name, where a body or a semicolon follows and a
-// return type precedes.
+// Whether the text before a name may be a return type: not that of a call.
+bool ends_a_type(std::string_view before)
+{
+    const std::vector<std::string_view> tokens =
+        tokens_of(before.substr(before.size() - std::min<std::size_t>(before.size(), 64)));
+    return !tokens.empty() && (tokens.back() == "*" || is_identifier(tokens.back())) &&
+           tokens.back() != "return" && tokens.back() != "else" && tokens.back() != "do";
+}
+
+// The text between the parentheses after the name in its definition or declaration.
 std::optional<std::string> parameters_in(const std::string &code, const std::string &function)
 {
     for (std::size_t at = code.find(function); at != code.npos; at = code.find(function, at + 1)) {
-        const std::size_t before = code.find_last_not_of(blanks, at - (at != 0));
         const std::size_t open = code.find_first_not_of(blanks, at + function.size());
         const std::size_t close = code.find(')', at);
-        if (at == 0 || is_in_name(code[at - 1]) || before == code.npos || open == code.npos ||
-            close == code.npos || code[open] != '(' ||
-            !(is_in_name(code[before]) || code[before] == '*'))
+        if (at == 0 || is_in_name(code[at - 1]) || open == code.npos || close == code.npos ||
+            code[open] != '(' || !ends_a_type(std::string_view(code).substr(0, at)))
             continue;
         const std::size_t behind = code.find_first_not_of(blanks, close + 1);
-        if (behind != code.npos && code[behind] == '{')
+        if (behind != code.npos && (code[behind] == '{' || code[behind] == ';'))
             return code.substr(open + 1, close - open - 1);
     }
     return std::nullopt;
@@ -77,8 +83,10 @@ FunctionHead function_head(const std::vector<Source> &sources, const std::string
     for (std::size_t i = 0; i < sources.size() && !found; i++)
         found = parameters_in(without_comments(sources[i].text), function);
     if (!found)
-        throw Error(say("the program has no function ", function,
-                        "; define it in one of the sources that World gets, under that name"));
+        throw Error(
+            say("the program has no function ", function,
+                "; define it in one of the sources that World gets, and if a macro makes it, "
+                "declare it there"));
     FunctionHead head;
     std::size_t count = 0;
     for (std::size_t at = 0; at <= found->size(); count++) {

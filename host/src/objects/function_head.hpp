@@ -8,7 +8,7 @@
 
 namespace kma {
 
-/// What stands behind the leading parameters of a function.
+/// The parameters that follow the leading ones of a function.
 struct FunctionHead {
     std::string parameters;         ///< as in a kernel's head: "uint step, global float *x"
     std::vector<std::string> names; ///< of them

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "objects/c_fields.hpp"
+#include "objects/function_head.hpp"
 #include "kma/error.hpp"
 #include "heap/common/layout.hpp"
 #include "support/say.hpp"
@@ -11,7 +12,7 @@
 namespace kma {
 namespace {
 
-using c_fields::blanks, c_fields::bytes_of, c_fields::is_identifier, c_fields::tokens_of;
+using c_fields::bytes_of, c_fields::is_identifier;
 
 c_fields::Field parse(const std::string &cls, const std::string &text)
 {
@@ -33,26 +34,6 @@ std::uint64_t place(std::vector<Schema::Column> &columns, std::uint32_t objects)
         end = column.begin + std::uint64_t{column.bytes} * column.elements * objects;
     }
     return end;
-}
-
-// Names of the parameters of a kernel.
-std::vector<std::string> names_of(const std::string &function, const std::string &parameters)
-{
-    std::vector<std::string> names;
-    if (parameters.find_first_not_of(blanks) == parameters.npos)
-        return names;
-    for (std::size_t at = 0; at <= parameters.size();) {
-        const std::size_t end = std::min(parameters.find(',', at), parameters.size());
-        const std::vector<std::string_view> tokens =
-            tokens_of(std::string_view(parameters).substr(at, end - at));
-        if (tokens.size() < 2 || !is_identifier(tokens.back()))
-            throw Error(say("parameter \"", parameters.substr(at, end - at), "\" of ", function,
-                            " has no name; write parameters as in a kernel's head, such as \"uint "
-                            "step, global float *x\""));
-        names.emplace_back(tokens.back());
-        at = end + 1;
-    }
-    return names;
 }
 
 } // namespace
@@ -106,18 +87,28 @@ Schema &Schema::add(Class added)
 }
 
 Schema &Schema::parallel_new(const std::string &cls, const std::string &function,
-                             const std::string &parameters, const DoAllOptions &options)
+                             const DoAllOptions &options)
 {
-    Launch added{cls, function, parameters, names_of(function, parameters), options, true};
+    Launch added{cls, function, {}, {}, options, true};
     if (added.options.changes)
         added.options.changes->push_back(cls);
     return add(std::move(added));
 }
 
 Schema &Schema::do_all(const std::string &cls, const std::string &function,
-                       const std::string &parameters, const DoAllOptions &options)
+                       const DoAllOptions &options)
 {
-    return add(Launch{cls, function, parameters, names_of(function, parameters), options, false});
+    return add(Launch{cls, function, {}, {}, options, false});
+}
+
+Schema &Schema::read_heads(const std::vector<Source> &program)
+{
+    for (Launch &launch : launches_) {
+        FunctionHead head = function_head(program, launch.function, launch.is_new ? 3 : 2);
+        launch.parameters = std::move(head.parameters);
+        launch.names = std::move(head.names);
+    }
+    return *this;
 }
 
 Schema &Schema::add(Launch added)

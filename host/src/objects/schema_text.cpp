@@ -67,7 +67,8 @@ static inline $class$ $class$_as(global kma_world *w, uint ref)
 
 // $i_parameter$ and $i$: for arrays only.
 constexpr std::string_view field_template =
-    R"(static inline global $type$ *$class$_$field$_at(global kma_world *w, $class$ self$i_parameter$)
+    R"(static inline global $type$ *
+$class$_$field$_at(global kma_world *w, $class$ self$i_parameter$)
 {
     KMA_WORLD_RETURN_NOWHERE_UNLESS(w, $first$, $last$, self);
 $place$    return (global $type$ *)kma_world_field(w, self, begin$element$, $bytes$u);
@@ -83,11 +84,14 @@ constexpr std::string_view atomic_template =
 {
     return kma_load_u32($class$_$field$_at(w, self$i$), KMA_ACQUIRE);
 }
-static inline void $class$_$field$_store(global kma_world *w, $class$ self$i_parameter$, $target$ value)
+static inline void
+$class$_$field$_store(global kma_world *w, $class$ self$i_parameter$, $target$ value)
 {
     kma_store_u32($class$_$field$_at(w, self$i$), value, KMA_RELEASE);
 }
-static inline $target$ $class$_$field$_cas(global kma_world *w, $class$ self$i_parameter$, $target$ expected, $target$ value)
+static inline $target$
+$class$_$field$_cas(global kma_world *w, $class$ self$i_parameter$, $target$ expected,
+                    $target$ value)
 {
     return kma_cas_u32($class$_$field$_at(w, self$i$), expected, value, KMA_ACQ_REL);
 }
@@ -109,9 +113,12 @@ constexpr std::string_view new_loop_template =
 )";
 
 constexpr std::string_view do_loop_template =
-    R"(    const kma_world_share kma_share_$i$ = KMA_WORLD_SHARE(kma_world_listed(kma_w, $number$) * KMA_WORLD_SLOTS($number$));
-    for (uint kma_i = kma_share_$i$.kma_at; kma_i < kma_share_$i$.kma_end; kma_i += kma_share_$i$.kma_step) {
-        const uint kma_self = kma_world_listed_object(kma_w, $number$, KMA_WORLD_SLOTS($number$), kma_i);
+    R"(    const uint kma_slots_$i$ = KMA_WORLD_SLOTS($number$);
+    const kma_world_share kma_share_$i$ =
+        KMA_WORLD_SHARE(kma_world_listed(kma_w, $number$) * kma_slots_$i$);
+    for (uint kma_i = kma_share_$i$.kma_at; kma_i < kma_share_$i$.kma_end;
+         kma_i += kma_share_$i$.kma_step) {
+        const uint kma_self = kma_world_listed_object(kma_w, $number$, kma_slots_$i$, kma_i);
         if (kma_self != 0)
             $function$(kma_w, kma_self$arguments$);
     }

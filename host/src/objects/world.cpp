@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "heap/common/layout.hpp"
+#include "heap/common/error_log.hpp"
 #include "support/say.hpp"
-#include "selftest/gate.hpp"
+#include "device/internals.hpp"
 #include "objects/world_states.hpp"
 
 namespace kma {
@@ -23,7 +23,7 @@ std::uint32_t slots_of(const Device &device, const std::string &options)
 Program build(const Device &device, const Schema &schema, std::uint32_t slots,
               const std::vector<Source> &units, const ProgramOptions &options)
 {
-    device.selftest_gate().require_passed(device);
+    DeviceInternals::selftest_gate(device).require_passed(device);
     // kma's text precedes the user's units and their macros, except for the do-alls' kernels, which
     // call the user's functions.
     std::vector<Source> all{
@@ -32,6 +32,13 @@ Program build(const Device &device, const Schema &schema, std::uint32_t slots,
     all.insert(all.end(), units.begin(), units.end());
     all.push_back({"(the schema's do-alls)", schema.kernels()});
     return Program(device, all, options);
+}
+
+// The schema with the parameters that its functions have in the program.
+Schema with_heads(Schema schema, std::vector<Source> program, const ProgramOptions &options)
+{
+    program.insert(program.end(), options.headers.begin(), options.headers.end());
+    return schema.read_heads(program);
 }
 
 layout::kma_world_plan plan_of(const Schema::Layout &layout, std::uint64_t blocks)
@@ -68,15 +75,14 @@ const char *explain_object(ErrorCode code)
                "larger, or delete objects";
     case ErrorCode::invalid_free:
         return "invalid reference: it is to no object of that class in this world; use and delete "
-               "an object while it lives, by the functions of "
-               "its own class, or of a base";
+               "an object while it lives, by the functions of its own class, or of a base";
     case ErrorCode::double_free:
         return "double deletion: there is no such object any more; let one work-item delete it, "
                "once";
     case ErrorCode::damaged:
         return "damaged world: what tells of its blocks contradicts itself, so a kernel wrote "
-               "outside its objects' fields, or two work-items "
-               "deleted one object at once; World::check() says where";
+               "outside its objects' fields, or two work-items deleted one object at once; "
+               "World::check() says where";
     default:
         return explain(code);
     }
@@ -108,10 +114,10 @@ void refuse_world_if_full(cl_int status, std::uint64_t bytes, std::uint64_t prom
 
 World::World(const Device &device, const Schema &schema, const std::vector<Source> &units,
              std::uint64_t bytes, const WorldOptions &options)
-    : device_(device), schema_(schema), options_(options),
+    : device_(device), schema_(with_heads(schema, units, options.program)), options_(options),
       slots_(slots_of(device, options.program.options)), layout_(schema.layout(slots_)),
       blocks_(blocks_in(layout_, bytes)),
-      program_(build(device, schema, slots_, units, options.program))
+      program_(build(device, schema_, slots_, units, options.program))
 {
     const bool is_gpu = device_.device().getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_GPU;
     const std::uint32_t units_of = device_.device().getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
@@ -236,8 +242,14 @@ std::vector<bool> World::may_change(const DoAllOptions &options) const
     return may;
 }
 
-void World::launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOptions &options,
-                   const std::string &function)
+void World::wait_for(const Enqueue &how) const
+{
+    if (how.events && !how.events->empty())
+        device_.queue().enqueueBarrierWithWaitList(how.events);
+}
+
+void World::launch(const Enqueue &how, cl::Kernel &kernel, std::uint64_t work_items,
+                   const DoAllOptions &options, const std::string &function)
 {
     if (!options.loops_over)
         enumerate();
@@ -254,6 +266,8 @@ void World::launch(cl::Kernel &kernel, std::uint64_t work_items, const DoAllOpti
     cl::Event event;
     enqueue(kernel, work_items, event);
     tell(kernel, event);
+    if (how.event)
+        *how.event = event;
     if (!checks)
         return;
     const WorldStats after = stats();
@@ -349,22 +363,13 @@ std::string World::error_text() const
 {
     layout::kma_heap_header header;
     device_.queue().enqueueReadBuffer(memory_, CL_TRUE, 0, sizeof header, &header);
-    std::string text, first;
-    for (std::uint32_t code = 0; code < KMA_ERROR_CODES; code++) {
-        const std::string what = explain_object(static_cast<ErrorCode>(code));
-        if (header.errors.count[code].word != 0)
-            text += say(header.errors.count[code].word, " x ", what, "\n");
-        for (std::uint32_t n = 0; n < KMA_ERROR_KEPT; n++) {
-            const layout::kma_error_record &record = header.errors.first[code * KMA_ERROR_KEPT + n];
-            if (record.written == 0)
-                continue;
-            first += say("  ", what.substr(0, what.find(':')), ": work-item ", record.work_item);
-            if (record.ref != 0)
-                first += say(", reference ", record.ref);
-            first += say(", an object of ", record.size, " bytes\n");
-        }
-    }
-    return text.empty() ? "" : text + "the first of each kind:\n" + first;
+    std::vector<std::uint64_t> counts;
+    for (const auto &count : header.errors.count)
+        counts.push_back(count.word);
+    const auto no_site = [](std::uint32_t) { return std::string(); };
+    return kma::error_text(counts, records_of(header.errors, no_site),
+                           {explain_object, ", reference ", ", an object of ", " bytes"},
+                           "the first of each kind:\n");
 }
 
 void World::clear_errors()

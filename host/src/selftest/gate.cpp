@@ -38,8 +38,7 @@ std::string refusal_of(const std::string &device_name, const std::vector<Selftes
     return say("kma cannot run on ", device_name, ": ", first->name, ": ", first->detail,
                more ? say(" (", more, " more of its checks failed)") : "",
                ". Programs would get wrong results there; KMA_SELFTEST=off in the environment lets "
-               "them run all the "
-               "same");
+               "them run all the same");
 }
 
 void SelftestGate::require_passed(const Device &device)

@@ -36,8 +36,7 @@ public:
         if (kernels.find("kma_selftest_kernel_u64") == std::string::npos)
             return {"64-bit atomics", Verdict::not_applicable,
                     "the program is built for 32-bit atomics: the device has no others, or "
-                    "-DKMA_HAS_ATOMIC64=0 was "
-                    "among the options"};
+                    "-DKMA_HAS_ATOMIC64=0 was among the options"};
         return judge_words<cl_ulong>();
     }
 

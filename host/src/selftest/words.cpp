@@ -123,8 +123,8 @@ private:
                     found.push_back(sight.raised[i]);
             if (const auto never = std::ranges::count(found, KMA_SELFTEST_NEVER))
                 return say(never, " of ", found.size(),
-                           " compare-and-swaps went on failing when no other work-item was left "
-                           "to succeed");
+                           " compare-and-swaps went on failing when no other work-item was left to "
+                           "succeed");
             if (const std::uint64_t end = words_.after[KMA_SELFTEST_RAISED + counter];
                 end != found.size())
                 return say("a word raised by ", found.size(),

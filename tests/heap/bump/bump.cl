@@ -1,112 +1,56 @@
-// The work that the bump heap's tests give it. Sizes and results are one per work-item unless said otherwise.
+// What bump heaps alone must show; tests/heap/conformance has the rest.
 #define KMA_HEAP bump
 #include "kma/kma.cl"
-#include "kma/heap/bump/kernels.cl"
 
-// What the owner writes into byte i of its block.
-static inline uchar pattern(uint owner, ulong i)
-{
-    return (uchar)(kma_mix32(owner) + (uint)i * 7u);
-}
-
-static inline void paint(global uchar *block, ulong bytes, uint owner)
-{
-    for (ulong i = 0; i < bytes; i++)
-        block[i] = pattern(owner, i);
-}
-
-// Takes a block and fills it. diverged: 0 in one converged call; 1 in one of the same two calls, which a compiler may
-// wrongly take for one; 2 in calls that the lanes reach each on its way.
-kernel void fill(global kma_heap *heap, global const ulong *sizes, global kma_ref *refs, global ulong *pointers,
-                 uint diverged)
-{
-    const uint me = (uint)get_global_id(0);
-    global void *block = (global void *)0;
-    if (diverged == 0) {
-        block = kma_malloc(heap, sizes[me]);
-    } else if (diverged == 1) {
-        if (me & 1)
-            block = kma_malloc(heap, sizes[me]);
-        else
-            block = kma_malloc(heap, sizes[me]);
-    } else {
-        for (uint turn = 0; turn < 4; turn++) {
-            if (turn != kma_mix32(me) % 4)
-                continue;
-            switch (me % 3) {
-            case 0:
-                block = kma_malloc(heap, sizes[me]);
-                break;
-            case 1:
-                block = kma_calloc(heap, 1, sizes[me]);
-                break;
-            default:
-                if (me & 1)
-                    block = kma_aligned_alloc(heap, 64, sizes[me]);
-                else
-                    block = kma_realloc_sized(heap, (global void *)0, 0, sizes[me]);
-            }
-            break;
-        }
-    }
-    refs[me] = kma_ref_of(heap, block);
-    pointers[me] = (ulong)block;
-    if (block)
-        paint((global uchar *)block, sizes[me], me);
-}
-
-// How many bytes of each block are not as its owner left them.
-kernel void check(global kma_heap *heap, global const ulong *sizes, global const kma_ref *refs, global uint *wrong)
-{
-    const uint me = (uint)get_global_id(0);
-    const global uchar *block = (const global uchar *)kma_deref(heap, refs[me]);
-    uint n = 0;
-    if (block)
-        for (ulong i = 0; i < sizes[me]; i++)
-            n += block[i] != pattern(me, i) ? 1 : 0;
-    wrong[me] = n;
-}
-
-// One malloc each, nothing written.
-kernel void request(global kma_heap *heap, global const ulong *sizes, global kma_ref *refs)
-{
-    const uint me = (uint)get_global_id(0);
-    refs[me] = kma_ref_of(heap, kma_malloc(heap, sizes[me]));
-}
-
-// `rounds` mallocs each, one of sizes[me * rounds + i] after the other.
-kernel void exhaust(global kma_heap *heap, global const ulong *sizes, global kma_ref *refs, uint rounds)
+// `rounds` mallocs each, of sizes[me * rounds + i], one after the other.
+kernel void request(global kma_heap *heap, global const ulong *sizes, global kma_ref *refs, uint rounds)
 {
     const uint me = (uint)get_global_id(0);
     for (uint i = 0; i < rounds; i++)
         refs[me * rounds + i] = kma_ref_of(heap, kma_malloc(heap, sizes[me * rounds + i]));
 }
 
-// Pretends that there were `count` errors of a code.
-kernel void preset_errors(global kma_heap *heap, uint code, uint count)
+#if KMA_DEBUG
+// One block's life, then pointers that are no living block's. results: see the host's list.
+kernel void life(global kma_heap *heap, global kma_heap *other, global uchar *foreign, global ulong *results)
 {
-    kma_store_u32(&heap->header.errors.count[code], count, KMA_RELAXED);
-}
-
-// Neighbours use different heaps, in one call.
-kernel void two_heaps(global kma_heap *even, global kma_heap *odd, global const ulong *sizes, global kma_ref *refs)
-{
-    const uint me = (uint)get_global_id(0);
-    global kma_heap *heap = me & 1 ? odd : even;
-    global void *block = kma_malloc(heap, sizes[me]);
-    refs[me] = kma_ref_of(heap, block);
-    if (block)
-        paint((global uchar *)block, sizes[me], me);
-}
-
-kernel void check_two_heaps(global kma_heap *even, global kma_heap *odd, global const ulong *sizes,
-                            global const kma_ref *refs, global uint *wrong)
-{
-    const uint me = (uint)get_global_id(0);
-    const global uchar *block = (const global uchar *)kma_deref(me & 1 ? odd : even, refs[me]);
     uint n = 0;
-    if (block)
-        for (ulong i = 0; i < sizes[me]; i++)
-            n += block[i] != pattern(me, i) ? 1 : 0;
-    wrong[me] = n;
+    global uchar *block = (global uchar *)kma_malloc(heap, 100);
+    results[n++] = kma_usable_size(heap, block);
+    results[n++] = kma_usable_size(heap, block + 16);
+    results[n++] = kma_usable_size(heap, block + 1);
+    results[n++] = kma_usable_size(heap, (global void *)0);
+    for (uint i = 0; i < 100; i++)
+        block[i] = (uchar)i;
+    results[n++] = kma_realloc(heap, block, 112) == (global void *)block; // within its last 16 bytes
+    results[n++] = kma_realloc(heap, block, 20) == (global void *)block;
+    results[n++] = (ulong)kma_realloc_sized(heap, block, 33, 8); // it has 32
+    results[n++] = kma_usable_size(heap, block);
+    global uchar *moved = (global uchar *)kma_realloc(heap, block, 1000);
+    results[n++] = moved != block && moved[0] == 0 && moved[19] == 19;
+    results[n++] = kma_usable_size(heap, moved);
+    results[n++] = kma_usable_size(heap, block); // freed by realloc
+    results[n++] = (ulong)kma_realloc(heap, block, 50);
+    results[n++] = (ulong)kma_realloc(heap, moved, 0); // frees
+    results[n++] = kma_usable_size(heap, moved);
+    results[n++] = kma_usable_size(heap, kma_realloc(heap, (global void *)0, 33));
+    global uchar *kept = (global uchar *)kma_calloc(heap, 64, 1);
+    kma_free(heap, moved);     // a second time
+    kma_free(heap, kept + 16); // in a block
+    kma_free(heap, kept + 8);
+    kma_free(heap, (global uchar *)heap + 16);
+    kma_free(heap, (global uchar *)heap + heap->header.bytes);
+    kma_free(heap, foreign);
+    kma_free(heap, kma_malloc(other, 64));
+    kma_free(heap, kept + 128); // never handed out
+    results[n++] = kma_ref_of(heap, moved);
+    results[n++] = kma_ref_of(heap, kept);
 }
+
+// All work-items free all blocks.
+kernel void free_same(global kma_heap *heap, global const kma_ref *refs, uint blocks)
+{
+    for (uint i = 0; i < blocks; i++)
+        kma_free(heap, kma_deref(heap, refs[i]));
+}
+#endif

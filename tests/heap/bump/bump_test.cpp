@@ -1,184 +1,189 @@
-// kma/heap/bump.cl: blocks of all sizes, from converged and diverged callers, keep what their owners wrote.
-#include <cstring>
-#include <numeric>
+// What bump heaps alone must show: exact ends where lanes want different sizes, and KMA_DEBUG 1, which has prefixes of
+// its own. tests/heap/conformance has the rest.
+#include <algorithm>
+#include <array>
 
 #include "catch.hpp"
-#include "heap_blocks.hpp"
+#include "support.hpp"
 
 using namespace test;
+using kma::ErrorCode;
 
 namespace {
 
-// 0, 1, 2 … 4096 in an order that puts different sizes next to each other; fewer of them at a small scale.
-std::vector<cl_ulong> all_sizes(std::size_t multiple_of)
+kma::Heap bump_heap(std::uint64_t payload, int debug = 0)
 {
-    std::size_t stride = 4097 / scaled(4097) | 1; // odd: no common divisor with 4096, so that 16n, 16n+1, … all come
-    std::vector<cl_ulong> sizes;
-    for (std::size_t i = 0; i <= 4096; i += stride)
-        sizes.push_back(i * 1031 % 4097); // 4097 = 17 * 241
-    while (sizes.size() % multiple_of != 0)
-        sizes.push_back(sizes.size() % 100);
-    return sizes;
+    const kma::HeapOptions options{.kind = kma::HeapKind::bump, .debug = debug};
+    return {device(), kma::Heap::bytes_for(options, payload), options};
 }
 
-std::uint64_t sum_of_wrong(const Array<cl_uint> &wrong)
+// `shape.work_items` ask for the sizes, each for as many as there are for it.
+std::vector<cl_uint> request(const kma::Program &program, const kma::Heap &heap, const std::vector<cl_ulong> &sizes,
+                             Shape shape)
 {
-    const auto all = wrong.read();
-    return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+    const Array<cl_uint> refs(sizes.size(), 0);
+    launch(program, "request", shape, heap, Array(sizes), refs, static_cast<cl_uint>(sizes.size() / shape.work_items));
+    return refs.read();
 }
 
-cl_uchar pattern(std::size_t owner, std::size_t i)
+// The blocks that a lone caller, or as many as there are sizes, gets of them.
+std::size_t served(const kma::Program &program, const kma::Heap &heap, const std::vector<cl_ulong> &sizes)
 {
-    return static_cast<cl_uchar>(mix32(static_cast<cl_uint>(owner)) + static_cast<cl_uint>(i) * 7);
-}
-
-// The device's blocks in a copy on the host.
-void check_snapshot(const kma::Heap &heap, const std::vector<cl_uint> &refs, const std::vector<cl_ulong> &sizes)
-{
-    const kma::Snapshot snapshot = heap.snapshot();
-    std::size_t wrong = 0;
-    for (std::size_t owner = 0; owner < refs.size(); owner++) {
-        if (refs[owner] == 0)
-            continue;
-        const std::span<const std::byte> block = snapshot.bytes(refs[owner], sizes[owner]);
-        for (std::size_t i = 0; i < block.size(); i++)
-            wrong += std::to_integer<cl_uchar>(block[i]) != pattern(owner, i) ? 1 : 0;
-    }
-    CHECK(wrong == 0);
-}
-
-void check_fill(const Flavour &flavour, std::size_t group, cl_uint diverged, kma::Storage storage)
-{
-    const std::vector<cl_ulong> sizes = all_sizes(group);
-    const std::uint64_t payload = std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}) + 80 * sizes.size();
-    const kma::Heap heap = bump_heap(payload, 0, storage);
-    const kma::Program kernels = program("heap/bump/bump.cl", flavour.options);
-    const Array<cl_ulong> wanted(sizes), pointers(sizes.size(), 0);
-    const Array<cl_uint> places(sizes.size(), 0), wrong(sizes.size(), 0);
-    launch(kernels, "fill", {sizes.size(), group}, heap, wanted, places, pointers, diverged);
-    launch(kernels, "check", {sizes.size(), group}, heap, wanted, places, wrong);
-    CHECK(sum_of_wrong(wrong) == 0);
-
-    const std::vector<cl_uint> refs = places.read();
-    const std::vector<cl_ulong> addresses = pointers.read();
-    for (std::size_t i = 0; i < refs.size(); i++) {
-        REQUIRE((refs[i] == 0) == (sizes[i] == 0));
-        REQUIRE((addresses[i] == 0) == (sizes[i] == 0));
-        REQUIRE(addresses[i] % 16 == 0);
-        if (storage == kma::Storage::svm && refs[i] != 0)
-            REQUIRE(addresses[i] == reinterpret_cast<std::uintptr_t>(heap.svm()) + refs[i] * kma::ref_unit);
-    }
-    const kma::HeapStats stats = heap.stats();
-    CHECK(lie_apart(stats, refs, sizes));
-    CHECK(heap.error_text() == "");
-    if (diverged < 2) // then aligned_alloc takes more
-        CHECK(stats.used == served_bytes(refs, sizes));
-    check_snapshot(heap, refs, sizes);
+    const auto refs = request(program, heap, sizes, {sizes.size(), std::min<std::size_t>(sizes.size(), 64)});
+    return refs.size() - static_cast<std::size_t>(std::ranges::count(refs, 0u));
 }
 
 } // namespace
 
-TEST_CASE("blocks of 0 to 4096 bytes keep their bytes", "[bump]")
+TEST_CASE("mixed sizes leave nothing that a lone caller could not have", "[bump]")
 {
-    const Flavours all = heap_flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    const std::size_t group = GENERATE_COPY(from_range(group_sizes()));
-    const cl_uint diverged = GENERATE(0u, 1u, 2u);
-    INFO(flavour.name << ", work-groups of " << group << ", flow " << diverged);
-    check_fill(flavour, group, diverged, kma::Storage::buffer);
+    for (const Flavour &flavour : heap_flavours())
+        for (const std::size_t group : group_sizes()) {
+            INFO(flavour.name << ", work-groups of " << group);
+            const std::size_t work_items = group * scaled(16, group < 16 ? 16 : 2);
+            std::vector<cl_ulong> sizes;
+            std::uint64_t wanted = 0, taken = 0, refused = 0;
+            for (std::size_t i = 0; i < work_items * 4; i++) {
+                const cl_uint random = mix32(static_cast<cl_uint>(i));
+                sizes.push_back(random % 8 == 0 ? random % 3000 + 1 : i % 90 + 1);
+                wanted += (sizes.back() + 15) / 16 * 16;
+            }
+            const kma::Heap heap = bump_heap(wanted * 2 / 3);
+            const kma::Program kernels = program("heap/bump/bump.cl", flavour.options);
+            const std::vector<cl_uint> refs = request(kernels, heap, sizes, {work_items, group});
+            std::vector<std::pair<std::uint64_t, std::uint64_t>> blocks; // begin and end
+            for (std::size_t i = 0; i < refs.size(); i++)
+                if (refs[i] != 0) {
+                    const std::uint64_t bytes = (sizes[i] + 15) / 16 * 16;
+                    blocks.emplace_back(refs[i] * kma::ref_unit, refs[i] * kma::ref_unit + bytes);
+                    taken += bytes;
+                } else {
+                    refused++;
+                }
+            std::ranges::sort(blocks);
+            CHECK(std::ranges::adjacent_find(blocks, [](const auto &a, const auto &b) { return a.second > b.first; }) ==
+                  blocks.end());
+            CHECK(taken > 0);
+            CHECK(refused > 0);
+            CHECK(heap.stats().used == taken);
+            CHECK(heap.error_count(ErrorCode::out_of_memory) == refused);
+
+            const std::uint64_t rest = heap.stats().available();
+            CHECK(served(kernels, heap, {rest + 1}) == 0);
+            CHECK(heap.stats().available() == rest);
+            CHECK(served(kernels, heap, {rest}) == (rest != 0 ? std::size_t{1} : 0));
+            CHECK(heap.stats().available() == 0);
+            CHECK(served(kernels, heap, {1, 1, 1}) == 0);
+            CHECK(heap.stats().used == heap.stats().capacity);
+        }
 }
 
-TEST_CASE("in shared virtual memory pointers are the same on both sides", "[bump][svm]")
+TEST_CASE("a lane that asks for too much takes nothing from its neighbours", "[bump]")
 {
-    if (!device().has_svm()) {
-        CHECK_THROWS_AS(bump_heap(1024, 0, kma::Storage::svm), kma::Error);
-        return;
+    const cl_ulong capacity = 16 + 31 * 48; // just what the others want
+    for (const Flavour &flavour : heap_flavours())
+        for (const cl_ulong huge : {~cl_ulong{0}, cl_ulong{1} << 32, cl_ulong{1} << 36, capacity + 1, capacity})
+            for (const std::size_t greedy : {0, 1, 5, 20, 31}) {
+                INFO(flavour.name << ", size " << huge << " by " << greedy);
+                const kma::Program kernels = program("heap/bump/bump.cl", flavour.options);
+                const kma::Heap heap = bump_heap(capacity);
+                REQUIRE(served(kernels, heap, {16}) == 1); // so that `capacity` is no longer there
+                // No more work-items than lanes: those of other groups may be refused while this one crosses the limit,
+                // and where each lane is a group of its own but runs in lockstep with the rest, they are.
+                std::vector<cl_ulong> sizes(32, 48);
+                sizes[greedy] = huge;
+                const std::vector<cl_uint> refs = request(kernels, heap, sizes, {32, 32});
+                CHECK(refs[greedy] == 0);
+                const std::size_t refused = static_cast<std::size_t>(std::ranges::count(refs, 0u)) - 1;
+                const bool may_refuse = huge == capacity && flavour.name == single_lanes_name;
+                CHECK((may_refuse || refused == 0));
+                CHECK(heap.stats().used == 16 + (31 - refused) * 48);
+                CHECK(heap.error_count(huge == capacity ? ErrorCode::out_of_memory : ErrorCode::too_large) == 1 + refused);
+                // A lone caller gets the rest, to the last byte.
+                for (std::size_t i = 0; i < refused; i++)
+                    CHECK(served(kernels, heap, {48}) == 1);
+                CHECK(heap.stats().available() == 0);
+            }
+}
+
+TEST_CASE("an error count does not wrap", "[bump]")
+{
+    for (const Flavour &flavour : heap_flavours()) {
+        INFO(flavour.name);
+        const kma::Program kernels = program("heap/bump/bump.cl", flavour.options);
+        const kma::Heap heap = bump_heap(64);
+        REQUIRE(served(kernels, heap, std::vector<cl_ulong>(5, 16)) == 4);
+        for (const cl_uint preset : {0x7fffffffu, 0x80000000u, 0x80001000u}) {
+            device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, 128, sizeof preset, &preset); // of out of memory
+            for (int i = 0; i < 3; i++)
+                CHECK(served(kernels, heap, std::vector<cl_ulong>(64, 64)) == 0);
+            CHECK(heap.error_count(ErrorCode::out_of_memory) >= std::min<std::uint64_t>(preset, 0x80000000u));
+            CHECK(heap.errors().size() == 1); // none of them took a place
+        }
     }
-    const Flavours all = heap_flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    check_fill(flavour, 64, 2, kma::Storage::svm);
 }
 
-TEST_CASE("a heap prepared by its own flavour's kernel works", "[bump]")
+TEST_CASE("with KMA_DEBUG 1 a block knows its size and its end, and wrong frees change nothing", "[bump]")
 {
-    const Flavours all = heap_flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    const kma::Heap heap = bump_heap(64 * 32);
-    const kma::Program kernels = program("heap/bump/bump.cl", flavour.options);
-    request(kernels, heap, std::vector<cl_ulong>(64, 100)); // errors too
-    CHECK(heap.stats().used > 0);
-    launch(kernels, "kma_bump_init_kernel", {64, 64}, heap, cl_ulong{heap.stats().bytes});
-    const kma::HeapStats fresh = heap.stats();
-    CHECK(fresh.used == 0);
-    CHECK(fresh.capacity == 64 * 32);
-    CHECK(heap.error_text() == "");
-    CHECK(heap.errors().empty());
-    CHECK(served(request(kernels, heap, std::vector<cl_ulong>(64, 32))) == 64);
-    CHECK(heap.stats().available() == 0);
-    launch(kernels, "kma_bump_reset_kernel", {64, 64}, heap);
-    CHECK(heap.stats().used == 0);
-}
-
-TEST_CASE("neighbours may use different heaps in one call", "[bump]")
-{
-    const Flavours all = heap_flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    const std::size_t group = GENERATE_COPY(from_range(group_sizes()));
-    INFO(flavour.name << ", work-groups of " << group);
-    const std::size_t work_items = group * scaled(8, 2);
-    std::vector<cl_ulong> sizes, even, odd;
-    for (std::size_t i = 0; i < work_items; i++) {
-        sizes.push_back(1 + mix32(static_cast<cl_uint>(i)) % 200);
-        (i % 2 ? odd : even).push_back(sizes.back());
-    }
-    const kma::Program kernels = program("heap/bump/bump.cl", flavour.options);
-    const bool odd_is_full = GENERATE(false, true);
-    const kma::Heap even_heap = bump_heap(work_items * 208);
-    const kma::Heap odd_heap = bump_heap(work_items * 208);
-    if (odd_is_full)
-        REQUIRE(served(request(kernels, odd_heap, {odd_heap.stats().capacity})) == 1);
-
-    const Array<cl_ulong> wanted(sizes);
-    const Array<cl_uint> places(work_items, 0), wrong(work_items, 0);
-    launch(kernels, "two_heaps", {work_items, group}, even_heap, odd_heap, wanted, places);
-    launch(kernels, "check_two_heaps", {work_items, group}, even_heap, odd_heap, wanted, places, wrong);
-    CHECK(sum_of_wrong(wrong) == 0);
-    std::vector<cl_uint> even_refs, odd_refs;
-    for (std::size_t i = 0; const cl_uint ref : places.read())
-        (i++ % 2 ? odd_refs : even_refs).push_back(ref);
-    CHECK(served(even_refs) == even_refs.size());
-    CHECK(lie_apart(even_heap.stats(), even_refs, even));
-    CHECK(even_heap.stats().used == served_bytes(even_refs, even));
-    CHECK(even_heap.error_text() == "");
-    if (odd_is_full) {
-        CHECK(served(odd_refs) == 0);
-        CHECK(count_of(odd_heap.stats(), kma::ErrorCode::out_of_memory) == odd_refs.size());
-    } else {
-        CHECK(served(odd_refs) == odd_refs.size());
-        CHECK(lie_apart(odd_heap.stats(), odd_refs, odd));
-        CHECK(odd_heap.error_text() == "");
+    for (const Flavour &flavour : heap_flavours()) {
+        INFO(flavour.name);
+        const kma::Heap heap = bump_heap(4096, 1), other = bump_heap(4096, 1);
+        const Array<cl_uchar> foreign(4096, 0);
+        const Array<cl_ulong> out(17, 99);
+        launch(program("heap/bump/bump.cl", flavour.options, 1), "life", {1, 1}, heap, other, foreign, out);
+        std::vector<cl_ulong> results = out.read();
+        const auto moved = static_cast<kma::Ref>(results[15]), kept = static_cast<kma::Ref>(results[16]);
+        results.resize(15);
+        CHECK(results == std::vector<cl_ulong>{112, 0, 0, 0, 1, 1, 0, 32, 1, 1008, 0, 0, 0, 0, 48});
+        CHECK(heap.stats().debug == 1);
+        // A wrong old size, realloc of a freed block, and seven frees.
+        CHECK(heap.error_count(ErrorCode::invalid_free) == 9);
+        CHECK(heap.error_count(ErrorCode::double_free) == 1);
+        const std::vector<kma::ErrorRecord> records = heap.errors();
+        REQUIRE(records.size() == 9); // eight of them, and the second free
+        const auto second = std::ranges::find(records, ErrorCode::double_free, &kma::ErrorRecord::code);
+        REQUIRE(second != records.end());
+        CHECK(second->ref == moved);
+        CHECK(second->size == 1000);
+        CHECK(std::ranges::count(records, kept + 1, &kma::ErrorRecord::ref) == 1);
+        CHECK(other.error_text() == "");
+        CHECK(foreign.read() == std::vector<cl_uchar>(4096, 0));
+        CHECK(*heap.snapshot().deref<std::array<cl_ulong, 8>>(kept) == std::array<cl_ulong, 8>{});
     }
 }
 
-TEST_CASE("reset gives all memory back", "[bump]")
+TEST_CASE("with KMA_DEBUG 1 one of many frees a block, and a block from before a reset is none", "[bump]")
 {
-    const Flavours all = heap_flavours();
-    const Flavour flavour = GENERATE_COPY(from_range(all));
-    INFO(flavour.name);
-    kma::Heap heap = bump_heap(640);
-    const kma::Program kernels = program("heap/bump/bump.cl", flavour.options);
-    std::vector<cl_uint> first;
-    for (unsigned round = 1; round <= 3; round++) {
-        std::vector<cl_uint> refs = request(kernels, heap, std::vector<cl_ulong>(64, 16));
-        CHECK(served(refs) == 40);
-        CHECK(count_of(heap.stats(), kma::ErrorCode::out_of_memory) == 24 * round); // the log stays
-        std::ranges::sort(refs);
-        if (round == 1)
-            first = refs;
-        CHECK(refs == first);
-        heap.reset();
-        CHECK(heap.stats().used == 0);
+    for (const Flavour &flavour : heap_flavours()) {
+        INFO(flavour.name);
+        const kma::Program kernels = program("heap/bump/bump.cl", flavour.options, 1);
+        const cl_uint blocks = static_cast<cl_uint>(64 * scaled(8));
+        for (const Shape shape : {Shape{256, 256}, Shape{256, 1}}) {
+            kma::Heap heap = bump_heap(blocks * 64, 1);
+            const std::vector<cl_uint> refs = request(kernels, heap, std::vector<cl_ulong>(blocks, 48), {blocks, 64});
+            REQUIRE(std::ranges::count(refs, 0u) == 0);
+            launch(kernels, "free_same", shape, heap, Array(refs), blocks);
+            CHECK(heap.error_count(ErrorCode::double_free) == 255 * blocks);
+            CHECK(heap.error_count(ErrorCode::invalid_free) == 0);
+            CHECK(heap.errors().size() == 8);
+
+            heap.clear_errors();
+            heap.reset();
+            launch(kernels, "free_same", {1, 1}, heap, Array(refs), blocks);
+            CHECK(heap.error_count(ErrorCode::invalid_free) == blocks);
+            CHECK(heap.stats().used == 0);
+            // Nor is it one in the middle of a block that has its memory now.
+            const std::uint64_t all = heap.stats().capacity - 16;
+            const kma::Ref large = request(kernels, heap, {all}, {1, 1})[0];
+            CHECK(heap.stats().available() == 0);
+            std::vector<cl_uint> old_refs = refs;
+            std::erase(old_refs, large);
+            CHECK(old_refs.size() == blocks - 1);
+            launch(kernels, "free_same", {1, 1}, heap, Array(old_refs), blocks - 1);
+            CHECK(heap.error_count(ErrorCode::invalid_free) == 2 * blocks - 1);
+            launch(kernels, "free_same", {1, 1}, heap, Array(std::vector{large}), cl_uint{1});
+            CHECK(heap.error_count(ErrorCode::invalid_free) == 2 * blocks - 1);
+            CHECK(heap.error_count(ErrorCode::double_free) == 0);
+        }
     }
 }

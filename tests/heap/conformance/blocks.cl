@@ -37,21 +37,21 @@ kernel void take(global kma_heap *heap, global const ulong *sizes, global kma_re
     }
 }
 
-// One malloc of `bytes` for each work-item; whether it got one goes into refs.
-kernel void request(global kma_heap *heap, ulong bytes, global kma_ref *refs)
+// One malloc for each work-item, which writes nothing into its block.
+kernel void request(global kma_heap *heap, global const ulong *sizes, global kma_ref *refs)
 {
-    refs[get_global_id(0)] = kma_ref_of(heap, kma_malloc(heap, bytes));
+    refs[get_global_id(0)] = kma_ref_of(heap, kma_malloc(heap, sizes[get_global_id(0)]));
 }
 
-// A million requests: only their number matters. No output but the count of those served, so that the time is malloc's.
+// The same without output but the count of those served, so that the time is malloc's.
 kernel void request_many(global kma_heap *heap, ulong bytes, global uint *served)
 {
     if (kma_malloc(heap, bytes))
         atomic_inc(served);
 }
 
-// Every work-item takes blocks of `bytes` until it gets NULL. They go into slots from *used on, all work-items' in one
-// list, so that nobody stops for want of slots while the heap has memory: `slots` is more than the heap can have.
+// Every work-item takes blocks of `bytes` until it gets NULL. They go into slots from *used on, of all work-items in one
+// list; `slots` is more than the heap can have.
 kernel void fill(global kma_heap *heap, ulong bytes, global kma_ref *refs, global ulong *sizes, volatile global uint *used,
                  uint slots)
 {

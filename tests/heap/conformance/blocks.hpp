@@ -29,8 +29,8 @@ public:
     void take(Call call = Call::malloc, std::size_t group = 64);
 
     /// Many work-items take blocks of `bytes` into empty slots until each gets NULL; then a lone caller takes what is
-    /// left, if anything is: those who come together may be refused what another has in hand. Returns how many blocks
-    /// there are; the slots must be more than the heap can fill.
+    /// left: lanes together may be refused what another has in hand. Returns how many blocks there are; the slots must be
+    /// more than the heap can fill.
     std::size_t fill(std::uint64_t bytes, std::size_t work_items);
 
     /// Frees these slots, or all of them in random order, each by another work-item than the one that took it.
@@ -47,14 +47,14 @@ public:
     std::vector<cl_ulong> sizes() const { return sizes_.read(); }
     std::vector<cl_ulong> addresses() const { return addresses_.read(); }
 
+    const Subject &subject() const { return *subject_; }
+    const kma::Heap &heap() const { return *heap_; }
+
     /// For kernels of other files, which must keep to the slots' rules.
     const test::Array<cl_uint> &ref_array() const { return refs_; }
     const test::Array<cl_ulong> &size_array() const { return sizes_; }
 
 private:
-    friend void check_apart(const Blocks &blocks);
-    friend void check_books(const Blocks &blocks);
-
     const Subject *subject_;
     const kma::Heap *heap_;
     kma::Program program_;
@@ -86,7 +86,9 @@ void check_reset(const Subject &subject, kma::Heap &heap);
 /// That nothing but refusals for want of memory is in the error log.
 void check_refusals_only(const kma::Heap &heap);
 
-/// One malloc of `bytes` by each of `work_items`: how many were served. Nobody frees them.
+/// One malloc for each size, by work-items in groups of as many or of 64.
+std::vector<cl_uint> request(const Subject &subject, const kma::Heap &heap, const std::vector<cl_ulong> &sizes);
+/// One malloc of `bytes` by each of `work_items`: how many were served. None is freed.
 std::size_t request(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::size_t work_items);
 
 /// A lone caller takes blocks of `bytes` until it gets NULL: how many. Fails the test at more than a thousand.
@@ -103,8 +105,8 @@ Range count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64
                       std::uint64_t superblock_bytes);
 
 /// How many work-items fill a heap from which blocks of other sizes were freed, if the count must be exact: `crowd`,
-/// but one in a heap that has a quarantine and may give larger blocks. Among several, one may be about to free what he
-/// took out of the quarantine and another seeks in vain, who then gets a larger block than he needs; so fewer fit.
+/// but one in a heap that has a quarantine and may give larger blocks. Among several, one may be about to free what it
+/// took out of the quarantine; another that seeks in vain gets a larger block than it needs, and fewer fit.
 std::size_t refillers(const Subject &subject, std::size_t crowd);
 
 /// Sizes for slots that fill() fills, for more blocks than there can be.
@@ -112,8 +114,17 @@ std::vector<cl_ulong> slots_beyond(std::uint64_t blocks);
 
 std::uint64_t count_of(const kma::Heap &heap, kma::ErrorCode code);
 
-/// Room with which even many that come together need not be refused: twice what the blocks need, and superblocks for
-/// all the classes, several times.
+/// Room with which even lanes together need not be refused: twice what the blocks need, and superblocks for all the
+/// classes, several times.
 std::uint64_t ample_room(const Subject &subject, const std::vector<cl_ulong> &sizes, std::uint64_t superblock_bytes);
+
+/// misuse.cl with the calls that the heap has.
+kma::Program misuse_program(const Subject &subject);
+
+/// The units in which blocks may lie, as the heap's header has them.
+struct UnitRange {
+    cl_uint begin, limit;
+};
+UnitRange blocks_range(const kma::Heap &heap);
 
 } // namespace conformance

@@ -1,5 +1,6 @@
-// Blocks of every size keep what their owners wrote, over launches, and when others or they themselves are freed.
+// Blocks keep what their owners wrote: of every size, over launches, and in a burst.
 #include <algorithm>
+#include <set>
 
 #include "blocks.hpp"
 #include "catch.hpp"
@@ -8,7 +9,6 @@ using namespace conformance;
 using namespace test;
 
 namespace {
-
 
 // 0, 1, 2 … 4096, and 200 larger ones up to what every heap here serves, in an order that puts different sizes next to
 // each other; fewer of them at a small scale.
@@ -60,6 +60,26 @@ void check_all_sizes(const Subject &subject, Call call, std::size_t group)
     check_empty(subject, heap);
 }
 
+void check_burst(const Subject &subject, cl_ulong bytes, std::size_t group)
+{
+    const std::size_t count = scaled(std::size_t{1} << 16, 256);
+    const kma::Heap heap = subject.heap(2 * count * subject.block_bytes(bytes), small_superblock);
+    Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
+    for (std::uint32_t round = 0; round < (subject.can(Ability::reuse) ? 2u : 1u); round++) { // on a used heap, too
+        INFO(subject.name() << ", blocks of " << bytes << ", work-groups of " << group << ", round " << round);
+        blocks.take(Call::malloc, group);
+        const std::size_t refused = count - blocks.held().size();
+        CHECK(refused == 0);
+        CHECK(count_of(heap, kma::ErrorCode::out_of_memory) == refused);
+        CHECK(blocks.wrong_bytes() == 0);
+        check_apart(blocks);
+        check_books(blocks);
+        blocks.give_all(round);
+        check_empty(subject, heap);
+        check_refusals_only(heap);
+    }
+}
+
 } // namespace
 
 TEST_CASE("blocks of every size keep their bytes")
@@ -91,4 +111,13 @@ TEST_CASE("blocks from diverged callers keep their bytes")
             if (thorough() || (subject.is_first() && group >= test::group(37)) ||
                 (subject.guarded() && group == test::group(37)))
                 check_all_sizes(subject, Call::mixed, group);
+}
+
+TEST_CASE("a burst of requests is served where there is twice the room")
+{
+    for (const Subject &subject : subjects(Breadth::all))
+        for (const std::size_t group : std::set<std::size_t>{test::group(64), test::group(256)})
+            if (thorough() || subject.is_first() || group == test::group(64))
+                for (const cl_ulong bytes : {16, 64})
+                    check_burst(subject, bytes, group);
 }

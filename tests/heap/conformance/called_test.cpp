@@ -9,7 +9,6 @@ using namespace test;
 
 namespace {
 
-
 void check_calls(const Subject &subject, std::size_t group)
 {
     INFO(subject.name() << ", work-groups of " << group);

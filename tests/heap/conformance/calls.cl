@@ -27,54 +27,25 @@ kernel void call_aligned_alloc(global kma_heap *heap, global const ulong *aligns
         paint(block, sizes[me], me);
 }
 
-// realloc in three steps: a block of old_bytes at a multiple of `align`, painted; the call; and then wrong[me]: bytes lost
-// of those that both sizes cover. The new bytes are painted too.
-static inline global uchar *painted(global kma_heap *heap, ulong align, ulong old_bytes, uint me)
-{
-    global uchar *block = (global uchar *)kma_aligned_alloc(heap, align, old_bytes);
-    if (block)
-        paint(block, old_bytes, me);
-    return block;
-}
-
-static inline void look_over(global kma_heap *heap, global uchar *moved, ulong old_bytes, ulong bytes, uint me,
-                             global kma_ref *refs, global uint *wrong)
-{
-    wrong[me] = moved ? count_wrong(moved, min(old_bytes, bytes), me) : 0;
-    refs[me] = kma_ref_of(heap, moved);
-    if (moved)
-        paint(moved, bytes, me);
-}
-
-kernel void call_realloc_sized(global kma_heap *heap, global const ulong *aligns, global const ulong *old_sizes,
-                               global const ulong *sizes, global kma_ref *refs, global uint *wrong)
-{
-    const uint me = (uint)get_global_id(0);
-    global uchar *block = painted(heap, aligns[me], old_sizes[me], me);
-    block = (global uchar *)kma_realloc_sized(heap, block, old_sizes[me], sizes[me]);
-    look_over(heap, block, old_sizes[me], sizes[me], me, refs, wrong);
-}
-
-#ifdef KMA_KNOWS_BLOCKS
+// A block of old_sizes[me] at a multiple of aligns[me], painted, is given sizes[me]. wrong[me]: bytes lost of those that
+// both sizes cover. The new bytes are painted too.
 kernel void call_realloc(global kma_heap *heap, global const ulong *aligns, global const ulong *old_sizes,
-                         global const ulong *sizes, global kma_ref *refs, global uint *wrong)
+                         global const ulong *sizes, global kma_ref *refs, global uint *wrong, uint is_sized)
 {
     const uint me = (uint)get_global_id(0);
-    global uchar *block = painted(heap, aligns[me], old_sizes[me], me);
-    block = (global uchar *)kma_realloc(heap, block, sizes[me]);
-    look_over(heap, block, old_sizes[me], sizes[me], me, refs, wrong);
-}
+    global uchar *block = (global uchar *)kma_aligned_alloc(heap, aligns[me], old_sizes[me]);
+    if (block)
+        paint(block, old_sizes[me], me);
+    if (is_sized)
+        block = (global uchar *)kma_realloc_sized(heap, block, old_sizes[me], sizes[me]);
+#ifdef KMA_KNOWS_BLOCKS
+    else
+        block = (global uchar *)kma_realloc(heap, block, sizes[me]);
 #endif
-
-kernel void do_nothing_calls(global kma_heap *heap, global uint *results)
-{
-    results[0] = kma_malloc(heap, 0) == (global void *)0 ? 1 : 0;
-    results[1] = kma_calloc(heap, 0, 8) == (global void *)0 ? 1 : 0;
-    results[2] = kma_calloc(heap, 8, 0) == (global void *)0 ? 1 : 0;
-    results[3] = kma_aligned_alloc(heap, 64, 0) == (global void *)0 ? 1 : 0;
-    results[4] = kma_realloc_sized(heap, (global void *)0, 0, 0) == (global void *)0 ? 1 : 0;
-    results[5] = kma_ref_of(heap, (global void *)0) == KMA_NULL && kma_deref(heap, KMA_NULL) == (global void *)0 ? 1 : 0;
-    kma_free(heap, (global void *)0);
+    wrong[me] = block ? count_wrong(block, min(old_sizes[me], sizes[me]), me) : 0;
+    refs[me] = kma_ref_of(heap, block);
+    if (block)
+        paint(block, sizes[me], me);
 }
 
 // What the heap says that the block may use; all of it must be the caller's, so it is painted whole.
@@ -87,5 +58,37 @@ kernel void call_usable_size(global kma_heap *heap, global const ulong *sizes, g
     usable[me] = kma_usable_size(heap, block);
     if (block)
         paint(block, usable[me], me);
+}
+#endif
+
+// KMA_NEW of types that need more than malloc's 16 bytes, and C's names for kma's functions.
+#ifdef KMA_STD_NAMES
+kernel void names(global kma_heap *heap, global uint *refs, global uint *right)
+{
+    const uint me = (uint)get_global_id(0);
+    global float16 *wide = KMA_NEW(heap, float16);
+    global long4 *four = KMA_NEW(heap, long4);
+    global uint *one = (global uint *)malloc(heap, 2 * sizeof(uint));
+    global uint *zeros = (global uint *)calloc(heap, 10, sizeof(uint));
+    global void *aligned = aligned_alloc(heap, 128, 40);
+    refs[3 * me] = kma_ref_of(heap, wide);
+    refs[3 * me + 1] = kma_ref_of(heap, four);
+    refs[3 * me + 2] = kma_ref_of(heap, aligned);
+    if (!wide || !four || !one || !zeros || !aligned)
+        return;
+    *wide = (float16)((float)me);
+    *four = (long4)(me);
+    one[0] = me;
+    one[1] = 2;
+    right[me] = (*wide).sf == (float)me && (*four).w == me && zeros[0] == 0 && zeros[9] == 0 ? 1 : 0;
+#ifdef KMA_KNOWS_BLOCKS
+    one = (global uint *)realloc(heap, one, 100 * sizeof(uint));
+#endif
+    right[me] += one && one[0] == me && one[1] == 2 ? 1 : 0;
+    free(heap, wide);
+    free(heap, four);
+    free(heap, one);
+    free(heap, zeros);
+    free(heap, aligned);
 }
 #endif

@@ -3,19 +3,6 @@
 #include "kma/kma.cl"
 #include "pattern.cl"
 
-typedef struct counts {
-    uint served;
-    uint refused;
-    uint freed;
-    uint wrong; // bytes that were not as painted
-} counts;
-
-// Mostly small, some up to `most` bytes; never 0.
-static inline uint size_of(uint random, uint most)
-{
-    return random % 8 != 0 ? 1 + (random >> 8) % min(most, 96u) : 1 + (random >> 8) % most;
-}
-
 static inline void took(global kma_heap *heap, global void *block, global kma_ref *ref, global ulong *size, uint slot,
                         uint bytes, counts *count)
 {
@@ -34,8 +21,8 @@ static inline void look_over(const global uchar *block, ulong bytes, uint slot, 
     count->freed += block ? 1 : 0;
 }
 
-// Converged: in each round all lanes call malloc at the same place and free at the same place; who has nothing to do
-// there asks for 0 bytes or frees NULL.
+// Converged: in each round all lanes call malloc at the same place and free at the same place; a lane that has nothing to
+// do there asks for 0 bytes or frees NULL.
 kernel void churn(global kma_heap *heap, global kma_ref *refs, global ulong *sizes, uint per_item, uint rounds,
                   uint most, uint seed, global counts *results)
 {
@@ -57,65 +44,47 @@ kernel void churn(global kma_heap *heap, global kma_ref *refs, global ulong *siz
     results[me] = count;
 }
 
-// Each block goes back at once, and the next is of a size far from it: where there are only a few superblocks, they go
-// from class to class all the time, under work-items that are about to take a block of them. No slots.
-kernel void hand_over(global kma_heap *heap, uint rounds, uint most, uint seed, global counts *results)
+// Every `step`-th byte of a block, and the last.
+static inline void paint_some(global uchar *block, uint bytes, uint step, uint owner)
 {
-    const uint me = (uint)get_global_id(0);
-    counts count = {0, 0, 0, 0};
-    for (uint round = 0; round < rounds; round++) {
-        const uint random = kma_mix32(kma_mix32(me + seed) + round);
-        const uint bytes = min(16u << random % 9, most);
-        global uchar *block = (global uchar *)kma_malloc(heap, bytes);
-        count.served += block ? 1 : 0;
-        count.refused += block ? 0 : 1;
-        if (block) {
-            paint(block, bytes, me + round);
-            look_over(block, bytes, me + round, &count);
-        }
-        kma_free(heap, block);
-    }
-    results[me] = count;
-}
-
-// Large blocks are painted here and there, and at the end.
-static inline void paint_some(global uchar *block, uint bytes, uint owner)
-{
-    for (uint i = owner % 61; i < bytes; i += 61)
+    for (uint i = owner % step; i < bytes; i += step)
         block[i] = pattern(owner, i);
     block[bytes - 1] = pattern(owner, bytes - 1);
 }
 
-static inline uint count_wrong_some(const global uchar *block, uint bytes, uint owner)
+static inline uint count_wrong_some(const global uchar *block, uint bytes, uint step, uint owner)
 {
     uint n = block[bytes - 1] != pattern(owner, bytes - 1) ? 1 : 0;
-    for (uint i = owner % 61; i < bytes; i += 61)
+    for (uint i = owner % step; i < bytes; i += step)
         n += block[i] != pattern(owner, i) ? 1 : 0;
     return n;
 }
 
-// Blocks of 1 to `pages` pages of `page` bytes. Each work-item holds one while it takes the next; after the last round
-// none. No slots.
-kernel void churn_large(global kma_heap *heap, uint page, uint pages, uint rounds, uint seed, global counts *results)
+// No slots: a block goes back at once or, if `holds`, when the next was taken; after the last round none is left. If
+// `holds`, of 1 to most / unit units; else of `unit` times a power of two up to `most`, each far from the one before:
+// where there are only a few superblocks, they go from class to class under work-items that want a block of them.
+kernel void pass_on(global kma_heap *heap, uint unit, uint most, uint holds, uint rounds, uint seed, global counts *results)
 {
-    const uint me = (uint)get_global_id(0);
+    const uint me = (uint)get_global_id(0), step = holds ? 61 : 1; // large blocks are painted here and there
     counts count = {0, 0, 0, 0};
     global uchar *held = (global uchar *)0;
     uint held_bytes = 0;
     for (uint round = 0; round <= rounds; round++) {
         const uint random = kma_mix32(kma_mix32(me + seed) + round);
         const uint owner = me * (rounds + 1) + round;
-        const uint bytes = round < rounds ? (1 + random % pages) * page : 0;
-        global uchar *block = (global uchar *)kma_malloc(heap, bytes);
+        const uint wanted = holds ? (1 + random % (most / unit)) * unit : min(unit << random % 9, most);
+        const uint bytes = round < rounds ? wanted : 0;
+        global uchar *const block = (global uchar *)kma_malloc(heap, bytes);
         count.served += block ? 1 : 0;
         count.refused += bytes != 0 && !block ? 1 : 0;
         if (block)
-            paint_some(block, bytes, owner);
-        if (held) {
-            count.wrong += count_wrong_some(held, held_bytes, owner - 1);
+            paint_some(block, bytes, step, owner);
+        global uchar *const gone = holds ? held : block;
+        if (gone) {
+            count.wrong += count_wrong_some(gone, holds ? held_bytes : bytes, step, holds ? owner - 1 : owner);
             count.freed++;
         }
-        kma_free(heap, held);
+        kma_free(heap, gone);
         held = block;
         held_bytes = bytes;
     }

@@ -1,9 +1,11 @@
-// Many work-items take and give back at once, in one kernel and in two kernels that run at the same time.
+// Many work-items take and give back at once, in one kernel and in two kernels that run at the same time; the soak in
+// short (`kma soak` has it at length).
 #include <algorithm>
 
 #include "blocks.hpp"
 #include "catch.hpp"
 #include "participation.hpp"
+#include "soak.hpp"
 
 using namespace conformance;
 using namespace test;
@@ -12,22 +14,6 @@ namespace {
 
 constexpr cl_uint per_item = 4; // blocks that a work-item may hold
 constexpr cl_uint most = 1500;  // bytes of the largest
-
-struct Counts { // of churn.cl
-    cl_uint served, refused, freed, wrong;
-};
-
-Counts sum(const Array<Counts> &results)
-{
-    Counts all{};
-    for (const Counts &one : results.read()) {
-        all.served += one.served;
-        all.refused += one.refused;
-        all.freed += one.freed;
-        all.wrong += one.wrong;
-    }
-    return all;
-}
 
 struct Churn {
     const Subject &subject;
@@ -38,17 +24,8 @@ struct Churn {
 
     cl::Kernel kernel(const std::string &name, cl_uint rounds, cl_uint seed) const
     {
-        cl::Kernel made = subject.program("churn.cl").kernel(name);
-        cl_uint index = 0;
-        set_arg(made, index++, heap);
-        set_arg(made, index++, blocks.ref_array());
-        set_arg(made, index++, blocks.size_array());
-        set_arg(made, index++, per_item);
-        set_arg(made, index++, rounds);
-        set_arg(made, index++, most);
-        set_arg(made, index++, seed);
-        set_arg(made, index++, results);
-        return made;
+        return kernel_with(subject.program("churn.cl"), name, heap, blocks.ref_array(), blocks.size_array(), per_item, rounds,
+                           most, seed, results);
     }
 
     // What must be true after any churn.
@@ -70,7 +47,7 @@ void run(const cl::Kernel &kernel, Shape shape)
     device().queue().finish();
 }
 
-// Ample: two superblocks for each slot, so that some are empty at any time and nobody may be refused. Tight: the heap
+// Ample: two superblocks for each slot, so that some are empty at any time and no request may be refused. Tight: the heap
 // is full most of the time.
 void check_churn(const Subject &subject, std::size_t group, const char *kernel, bool tight)
 {
@@ -90,7 +67,7 @@ void check_churn(const Subject &subject, std::size_t group, const char *kernel, 
         CHECK(count.refused == 0);
     if (tight && work_items >= 512) // a few superblocks are enough for fewer
         CHECK(count.refused > 0);
-    // Who comes next finds a heap in order: some blocks freed by others, and once more.
+    // The heap is in order afterwards: some blocks freed by others, and once more.
     churn.blocks.give_all(static_cast<std::uint32_t>(group));
     check_empty(subject, heap);
     if (subject.can(Ability::reuse)) {
@@ -125,62 +102,80 @@ TEST_CASE("churn of mixed sizes keeps all blocks and loses none")
         }
 }
 
-// What a superblock had before is nobody's twice when its class changes, nor lost.
+namespace {
+
+// `pass_on` of churn.cl: no block is lost, none has two owners, and in the end all memory serves any size.
+Counts check_pass_on(const Subject &subject, const kma::Heap &heap, Shape shape, cl_uint unit, std::uint64_t most_bytes,
+                     bool holds, cl_uint rounds, const std::vector<std::uint64_t> &sizes, std::uint64_t superblock_bytes)
+{
+    const Array<Counts> results(shape.work_items, Counts{});
+    launch(subject.program("churn.cl"), "pass_on", shape, heap, unit, static_cast<cl_uint>(most_bytes),
+           static_cast<cl_uint>(holds), rounds, cl_uint{1}, results);
+    const Counts count = sum(results);
+    CHECK(count.wrong == 0);
+    CHECK(count.served + count.refused == shape.work_items * rounds);
+    CHECK(count.served == count.freed);
+    check_refusals_only(heap);
+    check_empty(subject, heap);
+    for (const std::uint64_t bytes : sizes) {
+        const Range expected = count_when_full(subject, heap, bytes, superblock_bytes);
+        Blocks all(subject, heap, slots_beyond(expected.most));
+        CHECK(outside(all.fill(bytes, refillers(subject, 256)), expected) == "");
+        all.give_all(1);
+        check_empty(subject, heap);
+    }
+    return count;
+}
+
+} // namespace
+
+// What a superblock had before has no second owner when its class changes, nor is it lost.
 TEST_CASE("superblocks change their class under those who want a block of them")
 {
     for (const Subject &subject : core_subjects(Breadth::all, {Ability::reuse}))
         for (const std::uint64_t superblocks : {1, 3}) {
-            const std::uint64_t whole = subject.superblock(small_superblock);
+            const std::uint64_t whole = subject.superblock(small_superblock), largest = subject.largest(whole);
             INFO(subject.name() << ", superblocks: " << superblocks);
-            const Shape shape = in_groups(scaled(8) * 64, 64);
-            const auto rounds = static_cast<cl_uint>(scaled(60, 4));
             const kma::Heap heap = subject.heap(superblocks * whole, whole);
-            const Array<Counts> results(shape.work_items, Counts{});
-            launch(subject.program("churn.cl"), "hand_over", shape, heap, rounds,
-                   static_cast<cl_uint>(subject.largest(whole)), cl_uint{1}, results);
-            const Counts count = sum(results);
-            CHECK(count.wrong == 0);
-            CHECK(count.served + count.refused == shape.work_items * rounds);
-            CHECK(count.served == count.freed);
-            check_refusals_only(heap);
-            check_empty(subject, heap);
-            for (const std::uint64_t bytes : {std::uint64_t{16}, subject.largest(whole), std::uint64_t{48}}) {
-                const Range expected = count_when_full(subject, heap, bytes, whole);
-                Blocks all(subject, heap, slots_beyond(expected.most));
-                CHECK(outside(all.fill(bytes, refillers(subject, 256)), expected) == "");
-                all.give_all(1);
-                check_empty(subject, heap);
-            }
+            check_pass_on(subject, heap, in_groups(scaled(8) * 64, 64), 16, largest, false,
+                          static_cast<cl_uint>(scaled(60, 4)), {16, largest, 48}, whole);
         }
 }
 
 TEST_CASE("large blocks come and go at once, and nobody is refused where there is room")
 {
-    // Up to eight pages of 4 KiB. Ample: twice as many superblocks as blocks at any time, so that some are empty
-    // however the blocks lie, and whoever is refused was so because of what others did meanwhile. Tight: all want the
-    // same few.
-    constexpr std::uint64_t page = 4096, pages = 8, large = page * pages;
+    // Up to eight pages of 4 KiB. Ample: twice as many superblocks as blocks at any time, so that some are empty however
+    // the blocks lie, and a request is refused only because of what others did meanwhile. Tight: all want the same few.
+    constexpr std::uint64_t page = 4096, large = page * 8;
     for (const Subject &subject : core_subjects(Breadth::widths, {Ability::reuse}))
         for (const bool tight : {false, true}) {
             INFO(subject.name() << (tight ? ", tight" : ", ample"));
             const Shape shape = in_groups(std::min<std::size_t>(scaled(256), 2048), 64);
-            const auto rounds = static_cast<cl_uint>(scaled(40, 4));
             const kma::Heap heap = subject.heap((tight ? 2 : 2 * 2 * shape.work_items) * large, large);
-            const Array<Counts> results(shape.work_items, Counts{});
-            launch(subject.program("churn.cl"), "churn_large", shape, heap, static_cast<cl_uint>(page),
-                   static_cast<cl_uint>(pages), rounds, cl_uint{1}, results);
-            const Counts count = sum(results);
-            CHECK(count.wrong == 0);
+            const Counts count = check_pass_on(subject, heap, shape, page, large, true, static_cast<cl_uint>(scaled(40, 4)),
+                                               {large}, large);
             if (!tight)
                 CHECK(count.refused == 0);
-            CHECK(count.served + count.refused == shape.work_items * rounds);
-            CHECK(count.freed == count.served);
-            check_refusals_only(heap);
-            check_empty(subject, heap);
-            const Range expected = count_when_full(subject, heap, large, large);
-            Blocks all(subject, heap, slots_beyond(expected.most));
-            CHECK(outside(all.fill(large, 256), expected) == ""); // all pages are back
         }
+}
+
+TEST_CASE("a soak: blocks go from hand to hand, and each is whole when it is freed")
+{
+    for (const Subject &subject : subjects(Breadth::widths)) {
+        INFO(subject.name());
+        const Shape shape = in_groups(std::min<std::size_t>(scaled(32), 512) * 64, 64);
+        SoakOptions options;
+        options.work_items = shape.work_items;
+        options.work_group = shape.work_group;
+        options.pairs = options.work_items * 64;
+        options.superblock_bytes = 4096;
+        options.bytes_per_slot = 64;
+        const SoakResult result = soak(subject, options);
+        CHECK(result.pairs >= options.pairs);
+        CHECK(result.wrong == 0);
+        for (const std::string &finding : result.findings)
+            FAIL_CHECK(finding);
+    }
 }
 
 namespace {

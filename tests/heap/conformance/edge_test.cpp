@@ -1,8 +1,10 @@
-// The end of a heap: nothing is written behind it, and short ones have all their memory.
+// The ends of heaps: nothing is written behind them, short ones have all their memory, and large ones need all the bits
+// of their indices: more superblocks than 16 bits number, blocks beyond 4 GiB.
 #include <algorithm>
 
 #include "blocks.hpp"
 #include "catch.hpp"
+#include "participation.hpp"
 
 using namespace conformance;
 using namespace test;
@@ -80,6 +82,44 @@ private:
     Array<cl_ulong> sizes_{1, 0};
 };
 
+// Fills the heap with blocks of a superblock each, all of which must be there, and frees them again.
+void check_all_blocks(const Subject &subject, kma::Heap &heap, std::uint64_t bytes)
+{
+    const auto count = static_cast<std::size_t>(heap.stats().capacity / subject.block_bytes(bytes));
+    Blocks blocks(subject, heap, std::vector<cl_ulong>(count, bytes));
+    blocks.take();
+    CHECK(blocks.held().size() == count);
+    CHECK(request(subject, heap, bytes, 1) == 0);
+    CHECK(blocks.wrong_bytes() == 0);
+    check_apart(blocks);
+    check_books(blocks);
+
+    const std::vector<cl_uint> refs = blocks.refs();
+    std::vector<cl_uint> last = blocks.held(); // as many from the end as serve other sizes together, wherever they begin
+    std::ranges::sort(last, std::greater{}, [&](cl_uint slot) { return refs[slot]; });
+    last.resize(2 * subject.type->together - 1);
+    CHECK(refs[last.front()] * kma::ref_unit + 2 * bytes > heap.stats().bytes); // the end is in use
+    blocks.give(last);
+    if (subject.can(Ability::reuse)) { // small blocks there
+        Blocks small(subject, heap, std::vector<cl_ulong>(100, 16));
+        small.take();
+        CHECK(std::ranges::min(small.refs()) >= refs[last.back()]);
+        CHECK(small.wrong_bytes() == 0);
+        small.give_all(1);
+    }
+    blocks.give_all(2);
+    check_empty(subject, heap);
+    check_refusals_only(heap);
+}
+
+bool device_has(std::uint64_t bytes)
+{
+    const std::uint64_t largest = device().max_buffer_bytes();
+    if (bytes > largest)
+        remark("not shown here: a heap of ", bytes, " bytes, buffers end at ", largest);
+    return bytes <= largest;
+}
+
 } // namespace
 
 TEST_CASE("nothing is written behind a heap, down to its last block")
@@ -94,7 +134,7 @@ TEST_CASE("nothing is written behind a heap, down to its last block")
                 INFO(subject.name() << ", " << heap.bytes() << " bytes, blocks for " << bytes);
                 const Range expected = count_when_full(subject, heap, bytes, superblock_bytes);
                 Watched watched(subject, heap);
-                // All that is the owner's, which may be more than he needs.
+                // All that is the owner's, which may be more than it needs.
                 const std::size_t count = watched.fill(own_bytes(subject, bytes), expected.most + crowd + 1);
                 CHECK(count <= expected.most);
                 CHECK(count >= owed(subject, heap, bytes, superblock_bytes, expected));
@@ -134,4 +174,55 @@ TEST_CASE("a heap smaller than a superblock, or with a short last one, has all i
                     check_empty(subject, heap);
                 }
             }
+}
+
+TEST_CASE("a heap may have more superblocks than 16 bits number")
+{
+    const std::uint64_t superblock_bytes = 4096, payload = 66000 * superblock_bytes;
+    if (scaled(66000) < 66000 || !device_has(payload + payload / 32))
+        return;
+    for (const Subject &subject : subjects(Breadth::widths)) {
+        INFO(subject.name());
+        try {
+            kma::Heap heap = subject.heap(payload, superblock_bytes);
+            check_all_blocks(subject, heap, superblock_bytes);
+        } catch (const kma::Error &) {
+            CHECK(!subject.flavour.atomic64); // too few bits, but that is said and not found out by two owners
+        }
+    }
+}
+
+TEST_CASE("blocks beyond 4 GiB are as good as others")
+{
+    const std::uint64_t superblock_bytes = 2 << 20, payload = (std::uint64_t{4} << 30) + 64 * superblock_bytes;
+    if (!device_has(payload + payload / 32))
+        return;
+    for (const Subject &subject : subjects(Breadth::widths)) {
+        INFO(subject.name());
+        kma::Heap heap = subject.heap(payload, superblock_bytes);
+        check_all_blocks(subject, heap, superblock_bytes);
+    }
+}
+
+// On GPUs the lanes of a whole warp have a path of their own, which does not serve these.
+TEST_CASE("lanes of one warp that ask for nothing, or for much, leave the others their memory")
+{
+    const std::size_t rounds = scaled(400, 100), work_items = 512;
+    for (const cl_ulong odd : {0, 6000}) {
+        std::vector<cl_ulong> sizes(work_items, 16);
+        for (std::size_t i = 5; i < work_items; i += 32)
+            sizes[i] = odd;
+        for (const Subject &subject : subjects(Breadth::fast, {Ability::reuse})) {
+            INFO(subject.name() << ", every 32nd lane asks for " << odd);
+            kma::Heap heap = subject.heap(128 << 20, 65536);
+            for (std::size_t round = 0; round < rounds; round++)
+                request(subject, heap, sizes);
+            const kma::HeapStats stats = heap.stats();
+            const std::uint64_t asked = rounds * work_items * (16 + odd / 32 + 64 * (subject.debug >= 2));
+            // Besides: what each of many places begins. A page for each warp's call would be more.
+            CHECK((stats.superblocks - stats.superblocks_free) * stats.superblock_bytes <= asked * 3 / 2 + (16 << 20));
+            CHECK(count_of(heap, kma::ErrorCode::out_of_memory) == 0);
+            check_reset(subject, heap);
+        }
+    }
 }

@@ -1,4 +1,4 @@
-// A full heap: NULL for all, soon; and full service once something was freed.
+// A full heap: NULL for all, soon; and full service once something was freed, or the heap grew.
 #include <algorithm>
 
 #include "blocks.hpp"
@@ -9,7 +9,6 @@ using namespace conformance;
 using namespace test;
 
 namespace {
-
 
 std::uint64_t payload()
 {
@@ -28,7 +27,7 @@ std::vector<std::uint64_t> wanted_sizes(const Subject &subject)
     return {1, 16, 40, 100, 1000, subject.largest(subject.superblock(small_superblock))};
 }
 
-// Work-items that come together: several groups, more than lanes.
+// As `crowd`, at scale.
 std::size_t crowd_size()
 {
     return scaled(1024, 64);
@@ -83,7 +82,7 @@ TEST_CASE("what was freed is served again, all of it and no more")
                 order.resize(freed);
                 blocks.give(order);
                 check_books(blocks);
-                // Those that come together get no more than that, and leave nothing to a lone caller beyond it.
+                // Lanes together get no more than that, and leave nothing to a lone caller beyond it.
                 std::size_t served = request(subject, heap, bytes, crowd_size());
                 CHECK(served <= freed);
                 served += while_served(subject, heap, bytes);
@@ -136,8 +135,7 @@ TEST_CASE("memory goes from one size to another and back")
 TEST_CASE("a million requests on a full heap are refused in bounded time")
 {
     const bool is_gpu = device().device().getInfo<CL_DEVICE_TYPE>() == CL_DEVICE_TYPE_GPU;
-    const auto [work_items, group] = in_groups(scaled(std::size_t{1} << 20) + (is_gpu ? 0 : 1), 256);
-    const cl::CommandQueue queue(device().context(), device().device(), CL_QUEUE_PROFILING_ENABLE);
+    const Shape shape = in_groups(scaled(std::size_t{1} << 20) + (is_gpu ? 0 : 1), 256);
     for (const Subject &subject : subjects(Breadth::fast))
         for (const std::uint64_t filled : {16, 1000})
             for (const cl_ulong bytes : {cl_ulong{16}, cl_ulong{1000}, cl_ulong{4096}}) {
@@ -146,30 +144,49 @@ TEST_CASE("a million requests on a full heap are refused in bounded time")
                 REQUIRE(blocks.fill(filled, crowd_size()) > 0);
                 while_served(subject, heap, bytes); // what is left beside blocks of another size
                 const Array<cl_uint> served(1, 0);
-                cl::Kernel kernel = subject.program("blocks.cl").kernel("request_many");
-                set_arg(kernel, 0, heap);
-                set_arg(kernel, 1, bytes);
-                set_arg(kernel, 2, served);
-                cl_ulong nanoseconds = 0;
-                for (int run = 0; run < 2; run++) { // the first one may compile
-                    cl::Event event;
-                    queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(work_items), cl::NDRange(group),
-                                               nullptr, &event);
-                    queue.finish();
-                    nanoseconds = event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
-                                  event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
-                }
+                const auto refuse = [&] {
+                    return launch(subject.program("blocks.cl"), "request_many", shape, heap, bytes, served);
+                };
+                refuse(); // which may compile
+                const double milliseconds = static_cast<double>(nanoseconds(refuse())) * 1e-6;
                 INFO(subject.name() << ", full of blocks of " << filled << ", requests of " << bytes);
                 CHECK(served.read()[0] == 0);
-                const double milliseconds = static_cast<double>(nanoseconds) * 1e-6;
-                const double per_mi = milliseconds * (1 << 20) / static_cast<double>(work_items);
+                const double per_mi = milliseconds * (1 << 20) / static_cast<double>(shape.work_items);
                 remark("full of blocks of ", filled, " bytes, ", subject.name(), ": 1 Mi requests of ", bytes,
                        " bytes refused in ", per_mi, " ms");
                 if (is_gpu)
                     CHECK(per_mi <= 5);
                 else if (scaled(100) >= 100) // no promise; but 20 microseconds a request are a walk through the heap
-                    CHECK(milliseconds <= 0.02 * static_cast<double>(work_items) + 1000);
+                    CHECK(milliseconds <= 0.02 * static_cast<double>(shape.work_items) + 1000);
                 CHECK(blocks.wrong_bytes() == 0);
                 check_reset(subject, heap);
             }
+}
+
+TEST_CASE("a full heap that grows keeps all blocks and serves more, twice")
+{
+    constexpr std::uint64_t max_bytes = 40 * small_superblock;
+    for (const Subject &subject : subjects(Breadth::all))
+        for (const std::uint64_t bytes : {40, 1000}) {
+            INFO(subject.name() << ", blocks of " << bytes);
+            kma::Heap heap = subject.heap(6 * small_superblock, small_superblock, max_bytes);
+            Blocks blocks(subject, heap, slots_beyond(max_bytes / subject.block_bytes(bytes)));
+            for (const std::uint64_t size : {heap.bytes(), heap.bytes() + 5 * small_superblock + 100, max_bytes}) {
+                const std::vector<cl_uint> before = blocks.refs();
+                heap.grow(size);
+                CHECK(heap.bytes() == size);
+                CHECK(blocks.refs() == before);
+                CHECK(blocks.wrong_bytes() == 0);
+                check_books(blocks);
+                const Range expected = count_when_full(subject, heap, bytes, small_superblock);
+                CHECK(outside(blocks.fill(bytes, crowd), expected) == "");
+                CHECK(blocks.wrong_bytes() == 0);
+                check_apart(blocks);
+                check_books(blocks);
+            }
+            check_refusals_only(heap);
+            blocks.give_all(1);
+            check_empty(subject, heap);
+            check_reset(subject, heap);
+        }
 }

@@ -1,17 +1,6 @@
 // What KMA_DEBUG 2 and 3 must notice.
 #include "kma/kma.cl"
 
-kernel void take_sized(global kma_heap *heap, global const ulong *sizes, global kma_ref *refs)
-{
-    const uint me = (uint)get_global_id(0);
-    refs[me] = kma_ref_of(heap, kma_malloc(heap, sizes[me]));
-}
-
-kernel void give_each(global kma_heap *heap, global const kma_ref *refs)
-{
-    kma_free(heap, kma_deref(heap, refs[get_global_id(0)]));
-}
-
 // One byte, `offset` bytes from the start of a block.
 kernel void poke(global kma_heap *heap, kma_ref ref, long offset, uint value)
 {
@@ -22,10 +11,8 @@ kernel void poke(global kma_heap *heap, kma_ref ref, long offset, uint value)
 kernel void count_bytes(global kma_heap *heap, kma_ref ref, ulong bytes, uint value, global uint *count)
 {
     const global uchar *block = (const global uchar *)kma_deref(heap, ref);
-    uint n = 0;
     for (ulong i = 0; i < bytes; i++)
-        n += block[i] == (uchar)value ? 1 : 0;
-    *count = n;
+        *count += block[i] == (uchar)value ? 1 : 0;
 }
 
 // One block of each work-item from each of the calls, and the lines in which they are.

@@ -1,5 +1,5 @@
 // KMA_DEBUG 2 and 3: what is written beyond a block, or into one that was freed, is found and told with its owner; the
-// quarantine keeps freed blocks back; leaks() says who holds what.
+// quarantine keeps freed blocks back; leaks() tells each block's owner.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -14,18 +14,19 @@ using kma::ErrorCode;
 namespace {
 
 constexpr cl_uint poison = 0xdd, fresh = 0xcd;
+constexpr std::uint64_t room = 64 * small_superblock;
 
 std::vector<cl_uint> take(const Subject &subject, const kma::Heap &heap, const std::vector<cl_ulong> &sizes)
 {
-    const Array<cl_uint> refs(sizes.size(), 0);
-    launch(subject.program("guard.cl"), "take_sized", {sizes.size(), sizes.size()}, heap, Array<cl_ulong>(sizes), refs);
-    REQUIRE(std::ranges::count(refs.read(), 0u) == 0);
-    return refs.read();
+    const std::vector<cl_uint> refs = request(subject, heap, sizes);
+    REQUIRE(std::ranges::count(refs, 0u) == 0);
+    return refs;
 }
 
 void give(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs)
 {
-    launch(subject.program("guard.cl"), "give_each", {refs.size(), 1}, heap, Array<cl_uint>(refs));
+    launch(subject.program("blocks.cl"), "give", {refs.size(), 1}, heap, Array(refs), Array(random_order(refs.size(), 1)),
+           static_cast<cl_uint>(refs.size()));
 }
 
 void poke(const Subject &subject, const kma::Heap &heap, cl_uint ref, cl_long offset, cl_uint value)
@@ -40,12 +41,7 @@ cl_uint count_bytes(const Subject &subject, const kma::Heap &heap, cl_uint ref, 
     return count.read()[0];
 }
 
-std::uint64_t room()
-{
-    return 64 * small_superblock;
-}
-
-// That the only record is this one, of a block that work-item `owner` took by the kernel take_sized.
+// That the only record is this one, of a block that work-item `owner` took.
 void check_record(const Subject &subject, const kma::Heap &heap, ErrorCode code, cl_uint ref, std::uint64_t bytes,
                   std::uint64_t owner)
 {
@@ -70,7 +66,7 @@ TEST_CASE("a byte beyond a block is found while it lives and when it is freed, w
             const auto bytes = static_cast<cl_long>(sizes[owner]);
             for (const cl_long offset : {bytes, bytes + 15, cl_long{-1}, cl_long{-16}}) {
                 INFO(subject.name() << ", byte " << offset << " of " << bytes);
-                const kma::Heap heap = subject.heap(room(), small_superblock);
+                const kma::Heap heap = subject.heap(room, small_superblock);
                 const std::vector<cl_uint> refs = take(subject, heap, sizes);
                 for (std::size_t i = 0; i < refs.size(); i++) // all that is one's own may be written
                     if (i == 15 || i == 16)
@@ -100,7 +96,7 @@ TEST_CASE("a guard that was written over is told, and leads nobody astray")
 {
     for (const Subject &subject : subjects(Breadth::guards)) {
         INFO(subject.name());
-        kma::Heap heap = subject.heap(room(), small_superblock);
+        kma::Heap heap = subject.heap(room, small_superblock);
         const std::vector<cl_uint> refs = take(subject, heap, {100, 100, 100});
         poke(subject, heap, refs[1], -45, 0xff); // the size: now it has 4 GiB
         const std::vector<std::string> found = heap.check();
@@ -121,7 +117,7 @@ TEST_CASE("new memory and freed memory look so, and a write after the free is fo
     for (const Subject &subject : subjects(Breadth::guards))
         for (const cl_long offset : {0, 99, 100, 127, -1}) {
             INFO(subject.name() << ", byte " << offset);
-            const kma::Heap heap = subject.heap(room(), small_superblock);
+            const kma::Heap heap = subject.heap(room, small_superblock);
             const std::vector<cl_uint> refs = take(subject, heap, {100, 100, 100});
             CHECK(count_bytes(subject, heap, refs[1], 100, fresh) == 100);
             give(subject, heap, {refs[1]});
@@ -141,7 +137,7 @@ TEST_CASE("what was written into a freed block is told when the block leaves the
 {
     for (const Subject &subject : subjects(Breadth::guards, {Ability::reuse})) {
         INFO(subject.name());
-        const kma::Heap heap = subject.heap(room(), small_superblock);
+        const kma::Heap heap = subject.heap(room, small_superblock);
         const std::vector<cl_uint> refs = take(subject, heap, {48, 48, 48});
         give(subject, heap, {refs[2]});
         poke(subject, heap, refs[2], 40, 1);
@@ -162,7 +158,7 @@ TEST_CASE("a second free is told although the memory would have a new owner by t
 {
     for (const Subject &subject : subjects(Breadth::guards, {Ability::reuse})) {
         INFO(subject.name());
-        const kma::Heap heap = subject.heap(room(), small_superblock);
+        const kma::Heap heap = subject.heap(room, small_superblock);
         const std::vector<cl_uint> refs = take(subject, heap, {64, 64});
         give(subject, heap, {refs[0]});
         const std::vector<cl_uint> later = take(subject, heap, std::vector<cl_ulong>(200, 64));

@@ -1,5 +1,5 @@
 // Half of a full heap was freed, in several patterns: whatever fits there by arithmetic is served, at least nine of ten
-// to those who come together, and all of it in the end.
+// to lanes together, and all of it in the end.
 #include <algorithm>
 
 #include "blocks.hpp"
@@ -101,10 +101,7 @@ private:
         const std::uint64_t most =
             (heap_.stats().capacity - live * subject_.block_bytes(bytes(pattern.before))) / subject_.block_bytes(size);
         const bool is_single = pattern.half == Half::random_blocks || pattern.half == Half::every_second_block;
-        // Of what lanes took together all may be free, and is cut to the size of lone callers' blocks then.
-        const std::uint64_t single =
-            freed * subject_.block_bytes(size) / subject_.type->lone_bytes(size, subject_.debug);
-        return {is_single ? single : room_between(before.refs(), bytes(pattern.before), size), most};
+        return {is_single ? freed : room_between(before.refs(), bytes(pattern.before), size), most};
     }
 
     // Of blocks for `size`, those that fit between blocks for `before`, as far as these do not keep memory beside them.

@@ -15,82 +15,47 @@ namespace {
 constexpr const char *ability_names[abilities] = {"reuse of freed memory", "knowledge of blocks",
                                                   "list of living blocks", "one block of the whole heap"};
 
-template <std::uint64_t page_bytes> std::uint64_t scatter_bytes(std::uint64_t bytes, int debug)
+template <std::uint64_t page_bytes> std::unique_ptr<Model> model_of_pages(const Room &room, int debug)
 {
-    return ScatterModel::block_bytes(bytes, debug, page_bytes);
+    return std::make_unique<PageModel>(room, debug, page_bytes);
 }
 
 template <std::uint64_t page_bytes> HeapType scatter_type()
 {
-    return {
-        .kind = kma::HeapKind::scatter,
-        .page_bytes = page_bytes == ScatterModel::usual_page ? 0 : page_bytes,
-        .exemptions = {{Ability::whole_heap, always, "requests above one super block are refused"}},
-        .largest_alignment = 4096,
-        .block_bytes = scatter_bytes<page_bytes>,
-        .lone_bytes = scatter_bytes<page_bytes>,
-        .may_give_more = true,
-        .together = 1,
-        .has_widths = false,
-        .lists_asked_from = 2,
-        .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
-            return std::make_unique<ScatterModel>(room, debug, page_bytes);
-        },
-    };
+    return {.kind = kma::HeapKind::scatter,
+            .page_bytes = page_bytes == usual_page ? 0 : page_bytes,
+            .exemptions = {{Ability::whole_heap, always, "requests above one region are refused"}},
+            .block_bytes = [](std::uint64_t bytes, int debug) { return page_bytes_of(bytes, debug, page_bytes); },
+            .model = model_of_pages<page_bytes>};
 }
 
 std::vector<HeapType> make_types()
 {
-    std::vector<HeapType> types;
-    types.push_back({
-        .kind = kma::HeapKind::bump,
-        .page_bytes = 0,
-        .exemptions = {{Ability::reuse, always, "memory comes back by Heap::reset() only"},
-                       {Ability::know_blocks, 1, "without KMA_DEBUG nothing is stored with a block"},
-                       {Ability::list_blocks, 1, "without KMA_DEBUG Heap::leaks() does not know which blocks live"}},
-        .largest_alignment = std::uint64_t{1} << 31,
-        .block_bytes = BumpModel::block_bytes,
-        .lone_bytes = BumpModel::block_bytes,
-        .may_give_more = false,
-        .together = 1,
-        .has_widths = true,
-        .lists_asked_from = 1,
-        .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
-            return std::make_unique<BumpModel>(room, debug);
-        },
-    });
-    types.push_back({
-        .kind = kma::HeapKind::superblock,
-        .page_bytes = 0,
-        .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
-        .largest_alignment = 4096,
-        .block_bytes = SuperblockModel::block_bytes,
-        .lone_bytes = SuperblockModel::block_bytes,
-        .may_give_more = true,
-        .together = 1,
-        .has_widths = true,
-        .lists_asked_from = 2,
-        .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
-            return std::make_unique<SuperblockModel>(room, debug);
-        },
-    });
-    types.push_back(scatter_type<ScatterModel::usual_page>());
-    types.push_back({
-        .kind = kma::HeapKind::slab,
-        .page_bytes = 0,
-        .exemptions = {},
-        .largest_alignment = 4096,
-        .block_bytes = SlabModel::block_bytes,
-        .lone_bytes = SlabModel::block_bytes,
-        .may_give_more = true,
-        .together = 32,
-        .has_widths = false,
-        .lists_asked_from = 2,
-        .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
-            return std::make_unique<SlabModel>(room, debug, test::path().lanes_met);
-        },
-    });
-    return types;
+    return {{.kind = kma::HeapKind::bump,
+             .exemptions = {{Ability::reuse, always, "memory comes back by Heap::reset() only"},
+                            {Ability::know_blocks, 1, "without KMA_DEBUG nothing is stored with a block"},
+                            {Ability::list_blocks, 1, "without KMA_DEBUG Heap::leaks() does not know which blocks live"}},
+             .largest_alignment = std::uint64_t{1} << 31,
+             .block_bytes = BumpModel::block_bytes,
+             .may_give_more = false,
+             .has_widths = true,
+             .lists_asked_from = 1,
+             .own_debug = 1,
+             .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
+                 return std::make_unique<BumpModel>(room, debug);
+             }},
+            {.kind = kma::HeapKind::superblock,
+             .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
+             .block_bytes = superblock_bytes_of,
+             .has_widths = true,
+             .model = model_of_pages<0>},
+            scatter_type<usual_page>(),
+            {.kind = kma::HeapKind::slab,
+             .block_bytes = SlabModel::block_bytes,
+             .together = 32,
+             .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
+                 return std::make_unique<SlabModel>(room, debug, test::path().lanes_met);
+             }}};
 }
 
 const Exemption *exemption(const HeapType &type, Ability ability, int debug)
@@ -154,10 +119,11 @@ kma::HeapOptions Subject::options(std::uint64_t superblock_bytes, std::uint64_t 
     kma::HeapOptions options;
     options.kind = type->kind;
     options.debug = debug;
-    options.superblock_bytes = superblock_bytes != 0 ? superblock(superblock_bytes) : 0;
+    options.superblock.bytes = options.scatter.region_bytes =
+        superblock_bytes != 0 ? superblock(superblock_bytes) : 0;
     options.build_options = flavour.options;
     options.max_bytes = max_bytes;
-    options.page_bytes = type->page_bytes;
+    options.scatter.page_bytes = type->page_bytes;
     return options;
 }
 
@@ -231,6 +197,8 @@ std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs
         if (breadth != Breadth::all || test::first_flavour_only())
             continue;
         add({&type, flavours.front(), 3});
+        if (type.own_debug != 0 && !thorough())
+            add({&type, flavours.front(), type.own_debug});
         if (thorough())
             for (std::size_t i = 0; i < flavours.size(); i++)
                 for (const int debug : {1, 2, 3})

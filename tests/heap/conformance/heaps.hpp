@@ -32,22 +32,22 @@ inline constexpr int always = 1000;
 
 struct HeapType {
     kma::HeapKind kind;
-    std::uint64_t page_bytes; ///< HeapOptions::page_bytes
-    std::vector<Exemption> exemptions;
-    std::uint64_t largest_alignment;
+    std::uint64_t page_bytes = 0; ///< ScatterOptions::page_bytes
+    std::vector<Exemption> exemptions = {};
+    std::uint64_t largest_alignment = 4096;
     /// What a request takes from the heap's room; 0 for none.
     std::uint64_t (*block_bytes)(std::uint64_t bytes, int debug);
-    /// The most that a request of a lone caller takes where there is room.
-    std::uint64_t (*lone_bytes)(std::uint64_t bytes, int debug);
     /// Whether a request may get a larger block than block_bytes, where no other is left, or in company.
-    bool may_give_more;
+    bool may_give_more = true;
     /// The most blocks that lie in memory which serves other sizes only when all of them are free, where a block of a
     /// superblock has one of its own in other heaps.
-    std::size_t together;
+    std::size_t together = 1;
     /// Whether its code differs where there are 64-bit atomics. If not (lint.py's one_width), one of the two is tested.
-    bool has_widths;
+    bool has_widths = false;
     /// From this KMA_DEBUG on, Heap::leaks() tells what was asked for, not what was taken.
-    int lists_asked_from;
+    int lists_asked_from = 2;
+    /// A KMA_DEBUG below 3 with code of its own, which Breadth::all has too; 0: none.
+    int own_debug = 0;
     /// The heap's rules for a lone caller, on the host.
     std::unique_ptr<Model> (*model)(const Room &room, int debug);
 
@@ -101,16 +101,15 @@ struct Subject {
 };
 
 /// Which flavours of device code: only what users get first; also 32-bit atomics; or single lanes and KMA_DEBUG too
-/// (3, which has all that 2 has; guard_test.cpp runs 2 itself, and 1 differs in what tests/device looks at).
-/// Guards: KMA_DEBUG 2 and 3 only. Where the first flavour is enough, fast is all there is, but for the guards.
+/// (3, which has all that 2 has, and a kind's own_debug). Guards: KMA_DEBUG 2 and 3 only. Where the first flavour is
+/// enough, fast is all there is, but for the guards.
 enum class Breadth { fast, widths, all, guards };
 
 /// Whether this run takes its time (KMA_TEST_SCALE of 2 or more): then all combinations, not a choice of them.
 bool thorough();
 
-/// The subjects that can do all that a test `needs`. Those that cannot are noted with the table's reason
-/// (participation.hpp), and so are those that can.
-/// Fails the test if nobody can, although the table has a kind that should (bump alone is exempt from a lot).
+/// The subjects that can do all that a test `needs`. All are noted (participation.hpp), those that cannot with the table's
+/// reason. Fails the test if none can, although the table has a kind that should (bump alone is exempt from a lot).
 std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs = {});
 
 /// The same, and other_types() in the flavour that users get: for cases of how memory is split and goes from size to

@@ -153,10 +153,6 @@ std::string compare(const Script &script, const std::vector<cl_uint> &results, M
     return {};
 }
 
-} // namespace
-
-namespace {
-
 void check_scripts(const Subject &subject, std::uint64_t superblock_bytes)
 {
     std::size_t refused = 0, served = 0;

@@ -1,18 +1,181 @@
 // What callers do wrong, one call at a time: the exact result, record and message, and that nothing else happens.
 #include <algorithm>
-#include <map>
 #include <span>
-#include <sstream>
+#include <optional>
+#include <set>
 
 #include "blocks.hpp"
 #include "catch.hpp"
-#include "misuse_cases.hpp"
 
 using namespace conformance;
 using namespace test;
 using kma::ErrorCode;
 
 namespace {
+
+// The calls and bases of misuse.cl.
+enum class MisuseCall : cl_ulong { malloc, calloc, aligned_alloc, realloc_sized, free, realloc, usable_size, ref_of, deref, free_deref };
+enum class Base : cl_ulong { nothing, heap, other_heap, foreign_buffer, private_variable, local_variable };
+
+// A pointer that is no living block's start.
+struct WrongPointer {
+    std::string what;
+    Base base = Base::nothing;
+    cl_ulong offset = 0;
+    // Memory that is free: no heap need know whether a block was there before.
+    bool is_free_memory = false;
+    // A block that was handed out and freed.
+    bool is_freed_block = false;
+};
+
+// One call that returns NULL or 0 and changes nothing.
+struct Misuse {
+    std::string what;
+    MisuseCall call;
+    WrongPointer pointer;
+    cl_ulong a = 0, b = 0;
+    std::optional<kma::ErrorCode> code; // of the record that it leaves; none: it is no error
+    cl_ulong size = 0;                  // in the record
+};
+
+constexpr cl_ulong unit = kma::ref_unit;
+constexpr cl_ulong top = ~cl_ulong{0};
+
+constexpr cl_ulong down(cl_ulong bytes) // as an offset
+{
+    return 0 - bytes;
+}
+
+// Of `blocks` in `heap`, one of which was freed, when a heap of the same size has a block too.
+std::vector<WrongPointer> wrong_pointers(const kma::Heap &heap, const Blocks &blocks, cl_uint freed_ref,
+                                         cl_uint others_ref)
+{
+    const std::vector<cl_uint> refs = blocks.refs();
+    const cl_ulong first = refs[0] * unit, second = refs[1] * unit;
+    const cl_ulong last = *std::ranges::max_element(refs) * unit;
+    const cl_ulong bytes = heap.stats().bytes;
+    const UnitRange range = blocks_range(heap);
+    return {
+        {"a freed block", Base::heap, freed_ref * unit, false, true},
+        {"the second unit of a block", Base::heap, first + unit},
+        {"the last unit of a block", Base::heap, first + 3 * unit},
+        {"the unit in front of a block", Base::heap, second - unit},
+        {"a block and 8 bytes", Base::heap, first + 8},
+        {"a block and a byte", Base::heap, first + 1},
+        {"a block and 15 bytes", Base::heap, second + 15},
+        {"what was never handed out", Base::heap, last + 64, true},
+        {"what was never handed out, at an odd place", Base::heap, last + 72},
+        {"the heap's last unit", Base::heap, (range.limit - cl_ulong{1}) * unit, true},
+        {"the heap's limit", Base::heap, range.limit * unit},
+        {"the heap's end", Base::heap, (bytes + unit - 1) / unit * unit},
+        {"what is above the heap", Base::heap, bytes + (1 << 20)},
+        {"a block and 2^36 bytes", Base::heap, first + (cl_ulong{1} << 36)},
+        {"a block and 2^63 bytes", Base::heap, first + (cl_ulong{1} << 63)},
+        {"the heap itself", Base::heap, 0},
+        {"the heap's head", Base::heap, unit},
+        {"the middle of the metadata", Base::heap, range.begin / 2 * unit},
+        {"the last unit of the metadata", Base::heap, (range.begin - cl_ulong{1}) * unit},
+        {"what is below the heap", Base::heap, down(64)},
+        {"what is far below the heap", Base::heap, down(cl_ulong{1} << 40)},
+        {"another heap's block", Base::other_heap, others_ref * unit},
+        {"another buffer", Base::foreign_buffer, 0},
+        {"a private variable", Base::private_variable, 0},
+        {"a local variable", Base::local_variable, 0},
+        {"the address 16", Base::nothing, unit},
+        {"the largest address", Base::nothing, top},
+        {"the last unit of all addresses", Base::nothing, down(unit)},
+    };
+}
+
+// What is wrong with each of these pointers, for heaps that know their blocks.
+std::vector<Misuse> pointer_misuses(const std::vector<WrongPointer> &pointers)
+{
+    std::vector<Misuse> all;
+    for (const WrongPointer &pointer : pointers) {
+        const std::optional<ErrorCode> of_free =
+            pointer.is_freed_block ? ErrorCode::double_free : ErrorCode::invalid_free;
+        const std::optional<ErrorCode> invalid = ErrorCode::invalid_free;
+        all.insert(all.end(), {{"free", MisuseCall::free, pointer, 0, 0, of_free, 0},
+                               {"realloc to more", MisuseCall::realloc, pointer, 200, 0, invalid, 200},
+                               {"realloc to less", MisuseCall::realloc, pointer, 1, 0, invalid, 1},
+                               {"realloc to 0", MisuseCall::realloc, pointer, 0, 0, invalid, 0},
+                               {"realloc to 2^64 - 1", MisuseCall::realloc, pointer, top, 0, invalid, top},
+                               {"realloc_sized", MisuseCall::realloc_sized, pointer, 64, 200, invalid, 200},
+                               {"usable_size", MisuseCall::usable_size, pointer, 0, 0, {}, 0}});
+    }
+    return all;
+}
+
+// Sizes and alignments; `living` is where a block of `old_bytes` is.
+std::vector<Misuse> number_misuses(const Subject &subject, const WrongPointer &living, cl_ulong old_bytes)
+{
+    const std::optional<ErrorCode> too_large = ErrorCode::too_large;
+    const WrongPointer null = {"NULL"};
+    std::vector<Misuse> all;
+    for (const cl_ulong bytes :
+         {(cl_ulong{1} << 32) - 1, cl_ulong{1} << 32, (cl_ulong{1} << 32) + 1, (cl_ulong{1} << 36) - 16,
+          cl_ulong{1} << 36, (cl_ulong{1} << 36) + 16, cl_ulong{1} << 63, top - 16, top - 15, top - 14, top}) {
+        const std::string of = " of " + std::to_string(bytes);
+        all.insert(all.end(),
+                   {{"malloc" + of, MisuseCall::malloc, null, bytes, 0, too_large, bytes},
+                    {"calloc once" + of, MisuseCall::calloc, null, 1, bytes, too_large, bytes},
+                    {"calloc of bytes" + of, MisuseCall::calloc, null, bytes, 1, too_large, bytes},
+                    {"aligned_alloc" + of, MisuseCall::aligned_alloc, null, 16, bytes, too_large, bytes},
+                    {"realloc_sized of nothing" + of, MisuseCall::realloc_sized, null, 0, bytes, too_large, bytes},
+                    {"realloc_sized" + of, MisuseCall::realloc_sized, living, old_bytes, bytes, too_large, bytes}});
+        if (subject.can(Ability::know_blocks))
+            all.push_back({"realloc" + of, MisuseCall::realloc, living, bytes, 0, too_large, bytes});
+    }
+    // Products of which 64 bits keep 0, 2, 4, 16 or the most; the record has the largest number.
+    const std::pair<cl_ulong, cl_ulong> products[] = {{cl_ulong{1} << 32, cl_ulong{1} << 32},
+                                                      {(cl_ulong{1} << 63) + 1, 2},
+                                                      {2, (cl_ulong{1} << 63) + 2},
+                                                      {(cl_ulong{1} << 60) + 1, 16},
+                                                      {(cl_ulong{1} << 32) + 1, top - 3},
+                                                      {top, top},
+                                                      {3, top / 3 + 1}};
+    for (const auto &[count, size] : products)
+        all.push_back({"calloc of " + std::to_string(count) + " times " + std::to_string(size), MisuseCall::calloc,
+                       null, count, size, too_large, top});
+    for (const cl_ulong align : {cl_ulong{0}, cl_ulong{3}, cl_ulong{17}, cl_ulong{24}, subject.type->largest_alignment + 1,
+                                 subject.type->largest_alignment * 2, cl_ulong{1} << 63, top}) {
+        const std::string of = " to " + std::to_string(align);
+        all.push_back({"aligned_alloc" + of, MisuseCall::aligned_alloc, null, align, 32, ErrorCode::bad_alignment, align});
+        all.push_back({"aligned_alloc of 0 bytes" + of, MisuseCall::aligned_alloc, null, align, 0, {}, 0});
+    }
+    for (const MisuseCall call : {MisuseCall::malloc, MisuseCall::calloc, MisuseCall::realloc_sized, MisuseCall::free})
+        all.push_back({"nothing for nothing", call, null, 0, 0, {}, 0});
+    for (const auto &[a, b] : {std::pair(cl_ulong{0}, cl_ulong{8}), {8, 0}})
+        all.push_back({"calloc of nothing", MisuseCall::calloc, null, a, b, {}, 0});
+    for (const cl_ulong align : {64, 8192})
+        all.push_back({"aligned_alloc of nothing", MisuseCall::aligned_alloc, null, align, 0, {}, 0});
+    if (subject.can(Ability::know_blocks))
+        for (const MisuseCall call : {MisuseCall::realloc, MisuseCall::usable_size})
+            all.push_back({"nothing for NULL", call, null, 0, 0, {}, 0});
+    return all;
+}
+
+// Every call there is, with numbers that a heap could serve, and `living`.
+std::vector<Misuse> all_calls(const Subject &subject, const WrongPointer &living)
+{
+    const WrongPointer null = {"NULL"};
+    std::vector<Misuse> all = {{"malloc", MisuseCall::malloc, null, 64, 0, {}, 0},
+                               {"malloc of 0", MisuseCall::malloc, null, 0, 0, {}, 0},
+                               {"calloc", MisuseCall::calloc, null, 4, 16, {}, 0},
+                               {"calloc beyond 2^64", MisuseCall::calloc, null, top, 2, {}, 0},
+                               {"aligned_alloc", MisuseCall::aligned_alloc, null, 64, 64, {}, 0},
+                               {"aligned_alloc to 3", MisuseCall::aligned_alloc, null, 3, 64, {}, 0},
+                               {"realloc_sized", MisuseCall::realloc_sized, living, 64, 200, {}, 0},
+                               {"realloc_sized of NULL", MisuseCall::realloc_sized, null, 0, 200, {}, 0},
+                               {"free", MisuseCall::free, living, 0, 0, {}, 0},
+                               {"free of NULL", MisuseCall::free, null, 0, 0, {}, 0}};
+    if (subject.can(Ability::know_blocks))
+        for (const WrongPointer &pointer : {living, null})
+            all.insert(all.end(), {{"realloc", MisuseCall::realloc, pointer, 200, 0, {}, 0},
+                                   {"realloc to 0", MisuseCall::realloc, pointer, 0, 0, {}, 0},
+                                   {"usable_size", MisuseCall::usable_size, pointer, 0, 0, {}, 0}});
+    return all;
+}
 
 constexpr std::uint64_t payload = 8 * small_superblock;
 constexpr std::size_t at_once = 8; // calls in one launch: the log keeps so many records of each code
@@ -21,11 +184,6 @@ constexpr std::size_t at_once = 8; // calls in one launch: the log keeps so many
 constexpr cl_ulong culprit(std::size_t call)
 {
     return 8 * call + 5;
-}
-
-kma::Program misuse_program(const Subject &subject)
-{
-    return subject.program("misuse.cl", subject.can(Ability::know_blocks) ? "-DKMA_KNOWS_BLOCKS" : "");
 }
 
 // The calls in parts of at_once.
@@ -57,7 +215,7 @@ struct Scene {
         REQUIRE(heap.error_text() == "");
     }
 
-    // The calls' results; on this heap, or on whatever else the kernel takes for one.
+    // The calls' results; on this heap, or on whatever else the kernel takes for one, which Heap::set_arg would refuse.
     std::vector<cl_ulong> call(std::span<const Misuse> misuses, const cl::Buffer &on, bool without_heap = false) const
     {
         struct Case { // as misuse.cl has it
@@ -68,16 +226,8 @@ struct Scene {
             cases.push_back({static_cast<cl_ulong>(one.call), static_cast<cl_ulong>(one.pointer.base),
                              one.pointer.offset, one.a, one.b});
         const Array<cl_ulong> results(misuses.size(), 0xdead);
-        cl::Kernel kernel = program.kernel("misuse");
-        kernel.setArg(0, on); // not Heap::set_arg, which refuses what is refused here by the device
-        set_arg(kernel, 1, other);
-        set_arg(kernel, 2, foreign);
-        const Array<Case> in(cases);
-        set_arg(kernel, 3, in);
-        kernel.setArg(4, static_cast<cl_uint>(misuses.size()));
-        kernel.setArg(5, static_cast<cl_uint>(without_heap));
-        set_arg(kernel, 6, results);
-        device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(64), cl::NDRange(64));
+        launch(program, "misuse", {64, 64}, on, other, foreign, Array(cases), static_cast<cl_uint>(misuses.size()),
+               static_cast<cl_uint>(without_heap), results);
         return results.read();
     }
 
@@ -111,45 +261,29 @@ cl_uint recorded_ref(const Misuse &misuse, std::uint64_t heap_bytes)
     return is_in_heap ? static_cast<cl_uint>(misuse.pointer.offset / kma::ref_unit) : 0;
 }
 
-// Lines in an order that does not depend on who came first.
-std::string sorted_lines(const std::string &text)
+// Heap::error_text() has a line for each record, one for each code, and a head.
+void check_text(const kma::Heap &heap, const std::vector<kma::ErrorRecord> &records)
 {
-    std::vector<std::string> lines;
-    std::istringstream in(text);
-    for (std::string line; std::getline(in, line);)
-        lines.push_back(line);
-    std::ranges::sort(lines);
-    std::string sorted;
-    for (const std::string &line : lines)
-        sorted += line + "\n";
-    return sorted;
-}
-
-// As Heap::error_text() has it, the lines sorted.
-std::string text_of(const std::vector<kma::ErrorRecord> &records, const kma::HeapStats &stats)
-{
-    if (records.empty())
-        return "";
-    std::map<ErrorCode, int> counts;
-    std::string text = std::to_string(stats.used) + " of " + std::to_string(stats.capacity) +
-                       " bytes are handed out; the first of each kind:\n";
+    const std::string text = heap.error_text();
+    std::set<std::string> lines;
     for (const kma::ErrorRecord &record : records) {
         const std::string what = kma::explain(record.code);
-        counts[record.code]++;
-        text += "  " + what.substr(0, what.find(':')) + ": work-item " + std::to_string(record.work_item) +
-                (record.ref != 0 ? ", ref " + std::to_string(record.ref) : "") +
-                (record.size != 0 ? ", size " + std::to_string(record.size) : "") + "\n";
+        lines.insert("  " + what.substr(0, what.find(':')) + ": work-item " + std::to_string(record.work_item) +
+                     (record.ref != 0 ? ", ref " + std::to_string(record.ref) : "") +
+                     (record.size != 0 ? ", size " + std::to_string(record.size) : "") + "\n");
+        lines.insert(std::to_string(std::ranges::count(records, record.code, &kma::ErrorRecord::code)) + " x " + what + "\n");
+        lines.insert(std::to_string(heap.stats().used) + " of " + std::to_string(heap.stats().capacity) +
+                     " bytes are handed out; the first of each kind:\n");
     }
-    for (const auto &[code, count] : counts)
-        text += std::to_string(count) + " x " + kma::explain(code) + "\n";
-    return sorted_lines(text);
+    for (const std::string &line : lines)
+        CHECK_THAT(text, contains(line));
+    CHECK(std::ranges::count(text, '\n') == static_cast<std::ptrdiff_t>(lines.size()));
 }
 
 // One record for each call that should leave one, with exactly this, and no other.
 void check_records(std::span<const Misuse> misuses, const kma::Heap &heap)
 {
     const std::vector<kma::ErrorRecord> records = heap.errors();
-    const kma::HeapStats stats = heap.stats();
     std::size_t expected = 0;
     for (std::size_t i = 0; i < misuses.size(); i++) {
         const Misuse &misuse = misuses[i];
@@ -165,14 +299,14 @@ void check_records(std::span<const Misuse> misuses, const kma::Heap &heap)
             CHECK((record->code == ErrorCode::invalid_free || record->code == ErrorCode::double_free));
         else
             CHECK(record->code == *misuse.code);
-        CHECK(record->ref == recorded_ref(misuse, stats.bytes));
+        CHECK(record->ref == recorded_ref(misuse, heap.bytes()));
         if (record->code == ErrorCode::double_free) // a heap that keeps sizes may tell the block's
             CHECK((record->size == 0 || record->size == 64));
         else
             CHECK(record->size == misuse.size);
     }
     CHECK(records.size() == expected);
-    CHECK(sorted_lines(heap.error_text()) == text_of(records, stats));
+    check_text(heap, records);
 }
 
 void check_misuses(Scene &scene, const std::vector<Misuse> &misuses)
@@ -299,7 +433,7 @@ TEST_CASE("with KMA_DEBUG a heap of another kind or flavour gives NULL and one r
             const WrongPointer living = {"a living block", Base::heap, blocks.refs()[0] * kma::ref_unit};
             std::vector<Misuse> misuses = all_calls(subject, living);
             for (Misuse &misuse : misuses)
-                // NULL is nobody's block, and no heap need be asked.
+                // NULL is no block, and no heap need be asked.
                 if (misuse.pointer.base != Base::nothing ||
                     (misuse.call != MisuseCall::free && misuse.call != MisuseCall::usable_size)) {
                     misuse.code = ErrorCode::bad_heap;

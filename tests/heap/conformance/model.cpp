@@ -57,7 +57,7 @@ Range BumpModel::count_when_full(std::uint64_t bytes) const
     return exactly(room_.capacity / block_bytes(bytes, debug_));
 }
 
-std::uint64_t SuperblockModel::block_bytes(std::uint64_t asked, int debug)
+std::uint64_t superblock_bytes_of(std::uint64_t asked, int debug)
 {
     const std::uint64_t bytes = guarded(asked, debug);
     if (bytes <= 64)
@@ -69,80 +69,11 @@ std::uint64_t SuperblockModel::block_bytes(std::uint64_t asked, int debug)
     return (bytes + step - 1) / step * step;
 }
 
-Verdict SuperblockModel::fits(std::uint64_t bytes) const
-{
-    return verdict(has_room(block_bytes(bytes, debug_), true));
-}
-
-// Whether there is a block of a class or, with `of_larger`, of a larger one.
-bool SuperblockModel::has_room(std::uint64_t size, bool of_larger) const
-{
-    return size <= room_.superblock_bytes && std::ranges::any_of(superblocks_, [&](const Superblock &superblock) {
-               return superblock.blocks.empty() ||
-                      ((superblock.class_bytes == size || (of_larger && superblock.class_bytes > size)) &&
-                       superblock.blocks.size() < room_.superblock_bytes / superblock.class_bytes);
-           });
-}
-
-std::optional<std::size_t> SuperblockModel::index_of(std::uint64_t offset) const
-{
-    const auto behind = std::ranges::upper_bound(room_.superblocks, offset);
-    if (behind == room_.superblocks.begin() || offset >= *(behind - 1) + room_.superblock_bytes)
-        return {};
-    return static_cast<std::size_t>(behind - room_.superblocks.begin()) - 1;
-}
-
-std::optional<std::string> SuperblockModel::take(kma::Ref ref, std::uint64_t bytes)
-{
-    const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_), wanted = block_bytes(bytes, debug_);
-    const std::string block = "a block of " + std::to_string(wanted) + " at " + std::to_string(offset);
-    const auto index = index_of(offset);
-    if (!index)
-        return block + " in no superblock";
-    Superblock &superblock = superblocks_[*index];
-    const std::uint64_t within = offset - room_.superblocks[*index];
-    const std::uint64_t size = superblock.blocks.empty() ? wanted : superblock.class_bytes;
-    if (within + size > room_.superblock_bytes)
-        return block + " that leaves its superblock";
-    if (size < wanted || (size > wanted && has_room(wanted, false)))
-        return block + " in a superblock of class " + std::to_string(size);
-    if (within % size != 0)
-        return block + " that is no block of its superblock";
-    const auto next = superblock.blocks.lower_bound(offset);
-    const bool overlaps = (next != superblock.blocks.end() && next->first < offset + size) ||
-                          (next != superblock.blocks.begin() && std::prev(next)->first + size > offset);
-    if (overlaps)
-        return block + " that overlaps another";
-    superblock.class_bytes = size;
-    superblock.blocks.emplace(offset, size);
-    return {};
-}
-
-void SuperblockModel::give(kma::Ref ref)
-{
-    const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_);
-    if (const auto index = index_of(offset))
-        superblocks_[*index].blocks.erase(offset);
-}
-
-Range SuperblockModel::count_when_full(std::uint64_t bytes) const
-{
-    return exactly(superblocks_.size() * (room_.superblock_bytes / block_bytes(bytes, debug_)));
-}
-
-Range SuperblockModel::used() const
-{
-    std::uint64_t sum = 0;
-    for (const Superblock &superblock : superblocks_)
-        sum += superblock.blocks.size() * superblock.class_bytes;
-    return exactly(sum);
-}
-
-std::uint64_t ScatterModel::block_bytes(std::uint64_t asked, int debug, std::uint64_t page_bytes)
+std::uint64_t page_bytes_of(std::uint64_t asked, int debug, std::uint64_t page_bytes)
 {
     const std::uint64_t bytes = guarded(asked, debug);
     if (bytes <= page_bytes / 8)
-        return SuperblockModel::block_bytes(bytes, 0);
+        return superblock_bytes_of(bytes, 0);
     if (bytes > page_bytes)
         return (bytes + page_bytes - 1) / page_bytes * page_bytes;
     std::uint64_t chunks = 7;
@@ -151,49 +82,66 @@ std::uint64_t ScatterModel::block_bytes(std::uint64_t asked, int debug, std::uin
     return page_bytes / chunks / 16 * 16;
 }
 
-std::size_t ScatterModel::super_end(std::size_t page) const
+PageModel::PageModel(const Room &room, int debug, std::uint64_t page_bytes)
+    : room_(room), debug_(debug), is_superblock_(page_bytes == 0),
+      page_bytes_(page_bytes != 0 ? page_bytes : room.superblock_bytes),
+      region_pages_(std::max(room.superblock_bytes / page_bytes_, std::uint64_t{1})), pages_(room.capacity / page_bytes_)
 {
-    return std::min((page / super_pages_ + 1) * super_pages_, pages_.size());
 }
 
-Verdict ScatterModel::fits(std::uint64_t bytes) const
+std::uint64_t PageModel::size_of(std::uint64_t bytes) const
 {
-    const std::uint64_t size = block_bytes(bytes, debug_, page_bytes_);
+    return is_superblock_ ? superblock_bytes_of(bytes, debug_) : page_bytes_of(bytes, debug_, page_bytes_);
+}
+
+std::size_t PageModel::region_end(std::size_t page) const
+{
+    return std::min((page / region_pages_ + 1) * region_pages_, pages_.size());
+}
+
+Verdict PageModel::fits(std::uint64_t bytes) const
+{
+    return verdict(has_room(size_of(bytes), true));
+}
+
+// Whether there is a block of a size or, with `of_larger`, of a larger one.
+bool PageModel::has_room(std::uint64_t size, bool of_larger) const
+{
     std::size_t run = 0; // free pages in a row
     for (std::size_t page = 0; page < pages_.size(); page++) {
         run = is_free(page) ? run + 1 : 0;
         if (run * page_bytes_ >= size)
-            return Verdict::yes;
-        if (page + 1 == super_end(page))
+            return true;
+        if (page + 1 == region_end(page))
             run = 0;
         const Page &at = pages_[page];
-        if (!at.blocks.empty() && at.chunk <= page_bytes_ && at.chunk >= size &&
+        if (!at.blocks.empty() && at.chunk <= page_bytes_ && (of_larger ? at.chunk >= size : at.chunk == size) &&
             at.blocks.size() < page_bytes_ / at.chunk)
-            return Verdict::yes;
+            return true;
     }
-    return Verdict::no;
+    return false;
 }
 
-std::optional<std::string> ScatterModel::take(kma::Ref ref, std::uint64_t bytes)
+std::optional<std::string> PageModel::take(kma::Ref ref, std::uint64_t bytes)
 {
-    const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_),
-                        size = block_bytes(bytes, debug_, page_bytes_);
+    const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_), size = size_of(bytes);
     const std::string block = "a block of " + std::to_string(size) + " at " + std::to_string(offset);
     const std::uint64_t begin = room_.superblocks.front();
     const std::uint64_t number = (offset - begin) / page_bytes_, within = (offset - begin) % page_bytes_;
     if (offset < begin || number >= pages_.size())
         return block + " in no page";
-    Page &page = pages_[static_cast<std::size_t>(number)];
+    Page &page = pages_[number];
     if (page.in_run)
         return block + " in a run of pages";
     if (is_free(number))
         page.chunk = size;
-    else if (page.chunk < size || page.chunk > page_bytes_)
+    else if (page.chunk < size || page.chunk > page_bytes_ ||
+             (is_superblock_ && page.chunk > size && has_room(size, false)))
         return block + " in a page of " + std::to_string(page.chunk);
     if (page.chunk > page_bytes_) {
         const std::uint64_t behind = number + size / page_bytes_;
-        if (within != 0 || behind > super_end(number))
-            return block + " that leaves its super block";
+        if (within != 0 || behind > region_end(number))
+            return block + " that leaves its region";
         for (std::uint64_t i = number + 1; i < behind; i++) {
             if (!is_free(i))
                 return block + " that overlaps another";
@@ -207,27 +155,27 @@ std::optional<std::string> ScatterModel::take(kma::Ref ref, std::uint64_t bytes)
     return {};
 }
 
-void ScatterModel::give(kma::Ref ref)
+void PageModel::give(kma::Ref ref)
 {
     const std::uint64_t at = ref * kma::ref_unit - guard_front(debug_) - room_.superblocks.front();
-    Page &page = pages_[static_cast<std::size_t>(at / page_bytes_)];
+    Page &page = pages_[at / page_bytes_];
     page.blocks.erase(at % page_bytes_);
     for (std::uint64_t i = 1; i < page.chunk / page_bytes_; i++)
-        pages_[static_cast<std::size_t>(at / page_bytes_ + i)].in_run = false;
+        pages_[at / page_bytes_ + i].in_run = false;
 }
 
-Range ScatterModel::count_when_full(std::uint64_t bytes) const
+Range PageModel::count_when_full(std::uint64_t bytes) const
 {
-    const std::uint64_t size = block_bytes(bytes, debug_, page_bytes_);
+    const std::uint64_t size = size_of(bytes);
     if (size <= page_bytes_)
         return exactly(pages_.size() * (page_bytes_ / size));
     std::uint64_t count = 0;
-    for (std::size_t page = 0; page < pages_.size(); page = super_end(page))
-        count += (super_end(page) - page) * page_bytes_ / size;
+    for (std::size_t page = 0; page < pages_.size(); page = region_end(page))
+        count += (region_end(page) - page) * page_bytes_ / size;
     return exactly(count);
 }
 
-Range ScatterModel::used() const
+Range PageModel::used() const
 {
     std::uint64_t sum = 0;
     for (const Page &page : pages_)

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -41,6 +40,12 @@ enum class Verdict { no, maybe, yes };
 /// What KMA_DEBUG has the heap take for a request, and how much of it lies in front of the block.
 std::uint64_t guarded(std::uint64_t bytes, int debug);
 std::uint64_t guard_front(int debug);
+
+/// What a request takes of a superblock: 16, 32, 48, 64, then four sizes for each power of two. Of pages: the same up to
+/// an eighth; then a seventh, a sixth … of a page; then whole pages.
+std::uint64_t superblock_bytes_of(std::uint64_t bytes, int debug);
+std::uint64_t page_bytes_of(std::uint64_t bytes, int debug, std::uint64_t page_bytes);
+constexpr std::uint64_t usual_page = 4096;
 
 class Model {
 public:
@@ -80,48 +85,12 @@ private:
     std::uint64_t used_ = 0;
 };
 
-/// Superblocks of one size, each either free or with blocks of one class, which serve smaller requests if nothing else does.
-class SuperblockModel : public Model {
+/// Pages of one size, each free, split into chunks of one size, or part of a run of pages within a region. Superblocks are
+/// pages without runs, whose blocks serve smaller requests only if nothing else does.
+class PageModel : public Model {
 public:
-    SuperblockModel(const Room &room, int debug) : room_(room), debug_(debug), superblocks_(room.superblocks.size()) {}
-
-    /// The smallest class for a request: 16, 32, 48, 64, then four for each power of two.
-    static std::uint64_t block_bytes(std::uint64_t bytes, int debug);
-
-    Verdict fits(std::uint64_t bytes) const override;
-    std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
-    void give(kma::Ref ref) override;
-    Range count_when_full(std::uint64_t bytes) const override;
-    Range used() const override;
-
-private:
-    struct Superblock {
-        std::uint64_t class_bytes = 0;
-        std::map<std::uint64_t, std::uint64_t> blocks; // offset of each living block, and its class size
-    };
-    std::optional<std::size_t> index_of(std::uint64_t offset) const;
-    bool has_room(std::uint64_t size, bool of_larger) const;
-
-    Room room_;
-    int debug_;
-    std::vector<Superblock> superblocks_; // in the order of room_.superblocks, which is sorted
-};
-
-/// Pages of one size, each free, split into chunks of one size, or part of a run of pages within a super block.
-class ScatterModel : public Model {
-public:
-    static constexpr std::uint64_t usual_page = 4096;
-
-    /// A super block is a page at least.
-    ScatterModel(const Room &room, int debug, std::uint64_t page_bytes)
-        : room_(room), debug_(debug), page_bytes_(page_bytes),
-          super_pages_(static_cast<std::size_t>(std::max(room.superblock_bytes / page_bytes, std::uint64_t{1}))),
-          pages_(static_cast<std::size_t>(room.capacity / page_bytes))
-    {
-    }
-
-    /// Up to an eighth of a page as in superblock heaps; then a seventh, a sixth … of a page; then whole pages.
-    static std::uint64_t block_bytes(std::uint64_t bytes, int debug, std::uint64_t page_bytes);
+    /// page_bytes 0: of a superblock heap. A region is a page at least.
+    PageModel(const Room &room, int debug, std::uint64_t page_bytes);
 
     Verdict fits(std::uint64_t bytes) const override;
     std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) override;
@@ -135,13 +104,16 @@ private:
         std::set<std::uint64_t> blocks; // offsets in the page
         bool in_run = false;            // of one that begins in front of it
     };
+    std::uint64_t size_of(std::uint64_t bytes) const;
     bool is_free(std::size_t page) const { return pages_[page].blocks.empty() && !pages_[page].in_run; }
-    std::size_t super_end(std::size_t page) const;
+    bool has_room(std::uint64_t size, bool of_larger) const;
+    std::size_t region_end(std::size_t page) const;
 
     Room room_;
     int debug_;
+    bool is_superblock_;
     std::uint64_t page_bytes_;
-    std::size_t super_pages_;
+    std::size_t region_pages_;
     std::vector<Page> pages_;
 };
 

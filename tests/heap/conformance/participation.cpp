@@ -5,23 +5,14 @@
 namespace conformance {
 namespace {
 
-std::vector<Participation> &all()
-{
-    static std::vector<Participation> noted;
-    return noted;
-}
-
-std::vector<std::string> &texts()
-{
-    static std::vector<std::string> told;
-    return told;
-}
+std::vector<Participation> noted;
+std::vector<std::string> told;
 
 } // namespace
 
 const std::vector<Participation> &participations()
 {
-    return all();
+    return noted;
 }
 
 void note(Participation one)
@@ -29,18 +20,18 @@ void note(Participation one)
     const auto is_same = [&](const Participation &other) {
         return other.test == one.test && other.kind == one.kind && other.debug == one.debug;
     };
-    if (std::ranges::none_of(all(), is_same))
-        all().push_back(std::move(one));
+    if (std::ranges::none_of(noted, is_same))
+        noted.push_back(std::move(one));
 }
 
 const std::vector<std::string> &remarks()
 {
-    return texts();
+    return told;
 }
 
 void remark_text(std::string text)
 {
-    texts().push_back(std::move(text));
+    told.push_back(std::move(text));
 }
 
 } // namespace conformance

@@ -1,5 +1,5 @@
-// What the tests tell beside pass and fail, for those who report the results: who took part in which test, who was
-// exempt and why, and remarks.
+// What the tests tell beside pass and fail, for reports: which kinds took part in which test, which were exempt and why,
+// and remarks.
 #pragma once
 
 #include <sstream>

@@ -1,6 +1,8 @@
 // The rules of slab heaps for a lone caller, and bounds for callers together, on the host.
 #pragma once
 
+#include <map>
+
 #include "model.hpp"
 
 namespace conformance {

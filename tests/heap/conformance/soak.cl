@@ -1,10 +1,11 @@
 // A soak: work-items take, hand on and give back blocks for as long as one likes, and look at every byte of each block
 // before they free it.
 //
-// A slot says what is known of a block, apart from the block. Who holds a slot's number owns the slot and its block:
-// work-item i holds those in held[i * per_item …]; `mail` has some more, and whoever puts his slot there and takes the
-// one that lies there owns that one, with all that was written about it.
+// A slot says what is known of a block, apart from the block. The holder of a slot's number owns the slot and its block:
+// work-item i holds those in held[i * per_item …]; `mail` has some more, and a work-item that exchanges its slot for one
+// that lies there owns that one, with all that was written about it.
 #include "kma/kma.cl"
+#include "pattern.cl"
 #include "words.cl"
 
 typedef struct soak_slot {
@@ -14,21 +15,8 @@ typedef struct soak_slot {
     uint pad;
 } soak_slot;
 
-typedef struct soak_counts {
-    uint served;
-    uint refused;
-    uint freed; // after a look at every byte
-    uint wrong; // words and bytes that were not as painted
-} soak_counts;
-
-// Mostly small, some up to `most` bytes; never 0.
-static inline uint soak_size(uint random, uint most)
-{
-    return random % 8 != 0 ? 1 + (random >> 8) % min(most, 96u) : 1 + (random >> 8) % most;
-}
-
 static inline void soak_took(global kma_heap *heap, global soak_slot *slot, global uchar *block, uint bytes,
-                             soak_counts *count)
+                             counts *count)
 {
     slot->ref = kma_ref_of(heap, block);
     slot->bytes = bytes;
@@ -39,14 +27,14 @@ static inline void soak_took(global kma_heap *heap, global soak_slot *slot, glob
     count->refused += block ? 0 : 1;
 }
 
-static inline void soak_look(const global uchar *block, const global soak_slot *slot, soak_counts *count)
+static inline void soak_look(const global uchar *block, const global soak_slot *slot, counts *count)
 {
     if (block)
         count->wrong += wrong_words(block, slot->bytes, slot->key);
     count->freed += block ? 1 : 0;
 }
 
-// Puts the slot `mine` into a box and returns the one that lay there; `mine` itself if another was quicker.
+// Puts the slot `mine` into a box and returns the one that lay there; `mine` itself if another lane was quicker.
 static inline uint soak_swap(global kma_atomic_u32 *box, uint mine)
 {
     const uint theirs = kma_load_u32(box, KMA_RELAXED);
@@ -56,16 +44,16 @@ static inline uint soak_swap(global kma_atomic_u32 *box, uint mine)
 // In three of four rounds all lanes free at one place and allocate at one, those without need NULL and 0 bytes; in the
 // fourth they go different ways.
 kernel void soak(global kma_heap *heap, global soak_slot *slots, global uint *held, global kma_atomic_u32 *mail,
-                 uint boxes, uint per_item, uint rounds, uint most, uint seed, global soak_counts *results)
+                 uint boxes, uint per_item, uint rounds, uint most, uint seed, global counts *results)
 {
     const uint me = (uint)get_global_id(0);
-    soak_counts count = {0, 0, 0, 0};
+    counts count = {0, 0, 0, 0};
     for (uint round = 0; round < rounds; round++) {
         const uint random = kma_mix32(kma_mix32(me + seed) + round);
         global uint *const mine = &held[me * per_item + random % per_item];
         global soak_slot *const slot = &slots[*mine];
         global uchar *const old = (global uchar *)kma_deref(heap, slot->ref);
-        const uint bytes = old ? 0 : soak_size(kma_mix32(random), most);
+        const uint bytes = old ? 0 : size_of(kma_mix32(random), most);
         if (round % 4 != 3) {
             soak_look(old, slot, &count);
             kma_free(heap, old);
@@ -87,10 +75,10 @@ kernel void soak(global kma_heap *heap, global soak_slot *slots, global uint *he
 }
 
 // The end: one work-item for each slot frees what it has.
-kernel void soak_drain(global kma_heap *heap, global soak_slot *slots, uint count_of_slots, global soak_counts *results)
+kernel void soak_drain(global kma_heap *heap, global soak_slot *slots, uint count_of_slots, global counts *results)
 {
     const uint me = (uint)get_global_id(0);
-    soak_counts count = {0, 0, 0, 0};
+    counts count = {0, 0, 0, 0};
     if (me < count_of_slots) {
         global uchar *const old = (global uchar *)kma_deref(heap, slots[me].ref);
         soak_look(old, &slots[me], &count);

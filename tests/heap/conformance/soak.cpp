@@ -14,10 +14,6 @@ struct Slot { // of soak.cl
     cl_uint ref = 0, bytes = 0, key = 0, pad = 0;
 };
 
-struct Counts { // of soak.cl
-    cl_uint served, refused, freed, wrong;
-};
-
 std::vector<Slot> empty_slots(std::size_t count, std::uint32_t seed)
 {
     std::vector<Slot> slots(count);
@@ -75,23 +71,13 @@ private:
     template <class... Args>
     void launch(const char *name, Shape shape, const Array<Counts> &results, const Args &...args)
     {
-        cl::Kernel kernel = program_.kernel(name);
-        cl_uint index = 0;
-        (set_arg(kernel, index++, args), ...);
-        cl::Event event;
-        device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
-                                              cl::NDRange(shape.work_group), nullptr, &event);
-        device().queue().finish();
-        result_.kernel_seconds += static_cast<double>(event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
-                                                      event.getProfilingInfo<CL_PROFILING_COMMAND_START>()) *
-                                  1e-9;
+        result_.kernel_seconds += static_cast<double>(nanoseconds(test::launch(program_, name, shape, args...))) * 1e-9;
         result_.launches++;
-        for (const Counts &one : results.read()) {
-            served_ += one.served;
-            result_.refused += one.refused;
-            result_.pairs += one.freed;
-            result_.wrong += one.wrong;
-        }
+        const Counts count = sum(results);
+        served_ += count.served;
+        result_.refused += count.refused;
+        result_.pairs += count.freed;
+        result_.wrong += count.wrong;
     }
 
     void drain()
@@ -139,6 +125,18 @@ private:
 };
 
 } // namespace
+
+Counts sum(const Array<Counts> &results)
+{
+    Counts all{};
+    for (const Counts &one : results.read()) {
+        all.served += one.served;
+        all.refused += one.refused;
+        all.freed += one.freed;
+        all.wrong += one.wrong;
+    }
+    return all;
+}
 
 SoakResult soak(const Subject &subject, const SoakOptions &options, const std::function<void(std::uint64_t)> &progress)
 {

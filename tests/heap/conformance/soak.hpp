@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heaps.hpp"
+#include "support.hpp"
 
 namespace conformance {
 
@@ -19,7 +20,7 @@ struct SoakOptions {
     std::uint32_t largest = 1024; ///< bytes; most blocks have at most 96
     /// Of the heap, which has 1 MiB at least. Slots hold some 50 on average: with 64 it runs full now and then.
     std::uint64_t bytes_per_slot = 512;
-    std::uint64_t superblock_bytes = 0; ///< as HeapOptions has it
+    std::uint64_t superblock_bytes = 0; ///< or of a scatter heap's region; 0: the default
     std::uint32_t seed = 1;
 };
 
@@ -33,6 +34,12 @@ struct SoakResult {
 
     bool passed() const { return wrong == 0 && findings.empty(); }
 };
+
+/// Of pattern.cl.
+struct Counts {
+    cl_uint served, refused, freed, wrong;
+};
+Counts sum(const test::Array<Counts> &results);
 
 /// Runs it on a new heap. After each launch `progress` gets the pairs done so far. Ends early if a block's contents are
 /// wrong. Heaps that take nothing back before a reset are emptied and reset after each launch.

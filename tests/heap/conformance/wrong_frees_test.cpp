@@ -3,7 +3,6 @@
 
 #include "blocks.hpp"
 #include "catch.hpp"
-#include "misuse_cases.hpp"
 #include "participation.hpp"
 
 using namespace conformance;
@@ -11,12 +10,6 @@ using namespace test;
 using kma::ErrorCode;
 
 namespace {
-
-
-kma::Program misuse_program(const Subject &subject)
-{
-    return subject.program("misuse.cl", "-DKMA_KNOWS_BLOCKS");
-}
 
 // That the heap serves all its memory once more, if it can.
 void check_service(const Subject &subject, const kma::Heap &heap)
@@ -114,7 +107,7 @@ TEST_CASE("of 256 that free one block exactly one does, round after round")
     const std::size_t launches = std::clamp<std::size_t>(scaled(25), 1, 100);
     for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks})) {
         INFO(subject.name());
-        const std::size_t in_quarantine = subject.guarded() ? 1024 : 0; // so that nobody must wait for it
+        const std::size_t in_quarantine = subject.guarded() ? 1024 : 0; // so that no lane must wait for it
         kma::Heap heap = subject.heap((4 * at_once + in_quarantine) * subject.block_bytes(48) + 8 * small_superblock,
                                       small_superblock);
         const kma::Program program = misuse_program(subject);

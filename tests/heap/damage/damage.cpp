@@ -5,7 +5,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <sstream>
 #include <stdexcept>
@@ -13,16 +12,27 @@
 #include "heap/common/driver.hpp"
 #include "heap/common/file.hpp"
 #include "native_opencl.hpp"
+#include "support.hpp"
 #include "support/say.hpp"
 
-namespace damage {
-namespace {
-
-const kma::Device &device()
+const kma::Device &test::device()
 {
     static const kma::Device selected = kma::Device::select(native::device_name);
     return selected;
 }
+
+namespace kma {
+static void set_arg(cl::Kernel &kernel, cl_uint index, const HeapDriver &heap)
+{
+    heap.memory().set_arg(kernel, index);
+}
+} // namespace kma
+
+namespace damage {
+namespace {
+
+using test::Array;
+using test::device;
 
 void require(bool kept, const std::string &promise)
 {
@@ -46,82 +56,46 @@ kma::HeapOptions options_of(kma::HeapKind kind, int debug, bool atomic64)
     kma::HeapOptions options;
     options.kind = kind;
     options.debug = debug;
-    options.superblock_bytes = kind == kma::HeapKind::superblock ? 4096 : 0;
+    options.superblock.bytes = 4096;
     options.build_options = atomic64 ? "" : "-DKMA_HAS_ATOMIC64=0";
     return options;
 }
 
-// Kernels of native_kernels.cpp on a heap.
-class Kernels {
+// Kernels of native_kernels.cpp on a heap, by one work-item.
+template <class AnyHeap> class Kernels {
 public:
-    Kernels(const kma::Heap &heap, const kma::Program &program)
-        : Kernels(program, heap.options().kind, [&heap](cl::Kernel &kernel) { heap.set_arg(kernel, 0); })
-    {
-    }
-    Kernels(const kma::HeapDriver &heap, const kma::Program &program)
-        : Kernels(program, heap.options().kind, [&heap](cl::Kernel &kernel) { heap.memory().set_arg(kernel, 0); })
-    {
-    }
+    Kernels(const AnyHeap &heap, const kma::Program &program) : heap_(heap), program_(program) {}
 
     std::vector<kma::Ref> allocate(const std::vector<cl_ulong> &sizes) const
     {
-        const cl::Buffer in = buffer(sizes), out = buffer(std::vector<kma::Ref>(sizes.size()));
-        run("allocate", in, out, sizes.size());
-        std::vector<kma::Ref> refs(sizes.size());
-        device().queue().enqueueReadBuffer(out, CL_TRUE, 0, refs.size() * sizeof refs[0], refs.data());
-        return refs;
+        return run("allocate", sizes, std::vector<kma::Ref>(sizes.size()));
     }
-
+    std::vector<kma::Ref> realloc(const std::vector<kma::Ref> &refs, const std::vector<cl_ulong> &sizes) const
+    {
+        return run("realloc", sizes, refs);
+    }
     void free(const std::vector<kma::Ref> &refs) const
     {
-        const cl::Buffer in = buffer(refs);
-        cl::Kernel made = kernel("free");
-        made.setArg(1, in);
-        made.setArg(2, static_cast<cl_uint>(refs.size()));
-        device().queue().enqueueNDRangeKernel(made, cl::NullRange, cl::NDRange(1));
-    }
-
-    std::vector<kma::Ref> realloc(std::vector<kma::Ref> refs, const std::vector<cl_ulong> &sizes) const
-    {
-        const cl::Buffer in = buffer(sizes), out = buffer(refs);
-        run("realloc", in, out, refs.size());
-        device().queue().enqueueReadBuffer(out, CL_TRUE, 0, refs.size() * sizeof refs[0], refs.data());
-        return refs;
+        launch("free", Array(refs), static_cast<cl_uint>(refs.size()));
     }
 
 private:
-    using SetHeap = std::function<void(cl::Kernel &kernel)>;
-    Kernels(const kma::Program &program, kma::HeapKind kind, SetHeap set_heap)
-        : set_heap_(std::move(set_heap)), program_(program), kind_(kind)
+    template <class... Args> void launch(const std::string &what, const Args &...args) const
     {
+        const std::string name = std::string("native_") + kma::name_of(heap_.options().kind) + "_" + what;
+        const cl::Kernel kernel = test::kernel_with(program_, name, heap_, args...);
+        device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(1));
+    }
+    std::vector<kma::Ref> run(const std::string &what, const std::vector<cl_ulong> &sizes,
+                              const std::vector<kma::Ref> &refs) const
+    {
+        const Array<kma::Ref> out(refs);
+        launch(what, Array(sizes), out, static_cast<cl_uint>(refs.size()));
+        return out.read();
     }
 
-    template <class T> static cl::Buffer buffer(const std::vector<T> &values)
-    {
-        const cl::Buffer made(device().context(), CL_MEM_READ_WRITE, values.size() * sizeof(T));
-        device().queue().enqueueWriteBuffer(made, CL_TRUE, 0, values.size() * sizeof(T), values.data());
-        return made;
-    }
-
-    cl::Kernel kernel(const std::string &what) const
-    {
-        cl::Kernel made = program_.kernel(std::string("native_") + kma::name_of(kind_) + "_" + what);
-        set_heap_(made);
-        return made;
-    }
-
-    void run(const std::string &what, const cl::Buffer &in, const cl::Buffer &out, std::size_t count) const
-    {
-        cl::Kernel made = kernel(what);
-        made.setArg(1, in);
-        made.setArg(2, out);
-        made.setArg(3, static_cast<cl_uint>(count));
-        device().queue().enqueueNDRangeKernel(made, cl::NullRange, cl::NDRange(1));
-    }
-
-    SetHeap set_heap_;
+    const AnyHeap &heap_;
     const kma::Program &program_;
-    kma::HeapKind kind_;
 };
 
 void apply(std::span<const Patch> patches, std::vector<std::byte> &bytes)

@@ -76,24 +76,25 @@ void print(const std::vector<Patch> &patches)
         std::printf("    {%u, 0x%x, %s},\n", patch.word, patch.value, patch.sets ? "true" : "false");
 }
 
-// The action under way.
+// The action under way, which is printed if a promise is broken, or a sanitizer ends the program.
 const Patient *damaged = nullptr;
-const std::vector<Patch> *done_to_it = nullptr;
+std::vector<Patch> done_to_it;
 
 void print_what_was_done()
 {
     if (!damaged)
         return;
     std::printf("%s, after\n", damaged->name().c_str());
-    print(*done_to_it);
+    for (const Patch &patch : done_to_it)
+        std::printf("    {%u, 0x%x, %s},\n", patch.word, patch.value, patch.sets ? "true" : "false");
     std::fflush(stdout);
 }
 
-// Whether all promises were kept. What was done is printed if not; a sanitizer that ends the program prints it too.
+// Whether all promises were kept.
 template <class Action> bool keeps(const Patient &patient, const std::vector<Patch> &patches, Action action)
 {
     damaged = &patient;
-    done_to_it = &patches;
+    done_to_it = patches;
     bool kept = true;
     try {
         action();

@@ -1,9 +1,9 @@
-// The graph sample's nodes and links in a search tree and lists over a bump heap: all threads insert the same few keys, push links
-// between them, and walk through the tree meanwhile.
+// The graph sample's nodes and links in a search tree and lists over a bump heap: all threads insert the same few keys,
+// push links between them, and walk through the tree meanwhile.
 //
 // Checked: a node or link that is reached is ordered after its writing; a walk meets all nodes that were there before, in
-// order; at the end every key is in the tree once, in order, and every link is in its source's list, once; and all nodes can be
-// taken out.
+// order; at the end every key is in the tree once, in order, and every link is in its source's list, once; and all nodes
+// can be taken out.
 #pragma once
 
 #define KMA_HEAP bump
@@ -41,41 +41,22 @@ public:
         spare_[me] = spare != nullptr;
         if (is_search())
             return;
-        if (me == 0)
-            show();
-        else
-            look();
+        if (me == 0) { // a node without a tree: what is found by the ref was written before
+            graph_node *const node = KMA_NEW(heap_, graph_node);
+            graph_node_init(node, keys);
+            kma_ref_store_release(shown_, kma_ref_of(heap_, node));
+        } else if (const kma_ref ref = kma_ref_load_acquire(shown_)) {
+            shim::check(static_cast<graph_node *>(kma_deref(heap_, ref))->node.key == keys, "what was shown is not there");
+        }
         walk(me, keys);
     }
 
     void after()
     {
-        const graph_node *last = nullptr;
         uint nodes = 0;
-        check_order(kma_ref_load_acquire(&tree_->root), last, nodes);
-        uint wanted_nodes = 0;
-        for (uint key = 0; key < keys; key++) {
-            graph_node *const node = graph_get(heap_, tree_, key);
-            bool used = false;
-            uint all_wanted = 0;
-            for (uint sink = 0; sink < keys; sink++) {
-                uint wanted = 0;
-                for (uint id = 0; id < threads; id++)
-                    for (uint round = 0; round < rounds(); round++) {
-                        if (sits_out(id, round))
-                            continue;
-                        wanted += source_key(id, round) == key && sink_key(id, round) == sink;
-                        used |= source_key(id, round) == key || sink_key(id, round) == key;
-                    }
-                shim::check(wanted == 0 || (node && links_to(node, sink) == wanted), "a link is missing or too many");
-                all_wanted += wanted;
-            }
-            shim::check((node != nullptr) == used, "a key is missing, or is there for no reason");
-            shim::check(!node || links_to(node, any_key) == all_wanted, "a link leads somewhere else");
-            wanted_nodes += used;
-        }
-        shim::check(nodes == wanted_nodes, "a key is in the tree twice");
-        shim::check(walk(0, keys) == nodes, "a walk does not meet each node once");
+        for (uint key = 0; key < keys; key++)
+            nodes += check_links(key);
+        shim::check(count() == nodes && walk(0, keys) == nodes, "a key is in the tree twice, or missed by a walk");
         for (uint key = 0; key < keys; key++)
             check_after(key);
         check_memory(nodes);
@@ -90,8 +71,8 @@ private:
     static constexpr uint max_rounds = 8;
 
     static uint rounds() { return shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 2 : max_rounds; }
-    // A quarter of the rounds, by chance, so that lanes diverge. In a search nobody does, but with two context switches
-    // or more all schedules of three threads would be too many.
+    // A quarter of the rounds, by chance, so that lanes diverge. In a search none, but with two context switches or more
+    // all schedules of three threads would be too many.
     bool sits_out(uint me, uint round) const
     {
         if (shim::chosen.bound > 1)
@@ -104,18 +85,32 @@ private:
     // All schedules are tried then, so there are to be few.
     static bool is_search() { return shim::chosen.bound != 0; }
 
-    // Publishes a node without a tree: what is found by the ref was written before.
-    void show()
+    // Calls `act(me, round)` for each round in which a thread did something.
+    template <class Act> void for_each_round(const Act &act) const
     {
-        graph_node *const node = KMA_NEW(heap_, graph_node);
-        graph_node_init(node, keys);
-        kma_ref_store_release(shown_, kma_ref_of(heap_, node));
+        for (uint me = 0; me < threads; me++)
+            for (uint round = 0; round < rounds(); round++)
+                if (!sits_out(me, round))
+                    act(me, round);
     }
 
-    void look()
+    // The links of a key's node are those that were pushed; whether there must be such a node.
+    bool check_links(uint key)
     {
-        if (const kma_ref ref = kma_ref_load_acquire(shown_))
-            shim::check(static_cast<graph_node *>(kma_deref(heap_, ref))->node.key == keys, "what was shown is not there");
+        graph_node *const node = graph_get(heap_, tree_, key);
+        bool used = false;
+        uint wanted[keys] = {}, all_wanted = 0;
+        for_each_round([&](uint me, uint round) {
+            const bool is_source = source_key(me, round) == key;
+            used |= is_source || sink_key(me, round) == key;
+            wanted[sink_key(me, round)] += is_source;
+            all_wanted += is_source;
+        });
+        shim::check((node != nullptr) == used, "a key is missing, or is there for no reason");
+        for (uint sink = 0; node && sink < keys; sink++)
+            shim::check(links_to(node, sink) == wanted[sink], "a link is missing or too many");
+        shim::check(!node || links_to(node, any_key) == all_wanted, "a link leads somewhere else");
+        return used;
     }
 
     // If all losers keep their nodes, each node that was made is in the tree, a spare, or the one that was shown.
@@ -125,9 +120,7 @@ private:
         for (const bool spare : spare_)
             nodes += spare;
         uint links = 0;
-        for (uint id = 0; id < threads; id++)
-            for (uint round = 0; round < rounds(); round++)
-                links += !sits_out(id, round);
+        for_each_round([&](uint, uint) { links++; });
         const ulong expected =
             (nodes + !is_search()) * kma_whole_units(sizeof(graph_node)) + links * kma_whole_units(sizeof(graph_link));
         shim::check(keeps_ == 1 ? taken == expected : taken >= expected, "a node was made for nothing, or lost");
@@ -145,8 +138,7 @@ private:
         left = spare;
         shim::check(graph_ensure(heap_, tree_, keys + 1, true, &left) == spare && !left, "a spare was not used");
         shim::check(graph_get(heap_, tree_, keys + 1) == spare, "a node is not found");
-        const uint limit = heap_->header.limit;
-        heap_->header.limit = static_cast<uint>(head);
+        const uint limit = std::exchange(heap_->header.limit, static_cast<uint>(head));
         shim::check(!graph_ensure(heap_, tree_, keys + 2, true, &left), "a node of a full heap");
         heap_->header.limit = limit;
     }
@@ -177,7 +169,7 @@ private:
             if (graph_node *const node = graph_get(heap_, tree_, other))
                 if (kma_mix32(key) < kma_mix32(other) && (!right || kma_mix32(other) < kma_mix32(right->node.key)))
                     right = node;
-        shim::check(reinterpret_cast<const graph_node *>(kma_tree_after(heap_, tree_, key)) == right, "not the next node behind a key");
+        shim::check(reinterpret_cast<const graph_node *>(kma_tree_after(heap_, tree_, key)) == right, "not the next node");
     }
 
     // Alone: all nodes can be taken out, in order, and the tree stays right meanwhile.
@@ -187,25 +179,29 @@ private:
             kma_tree_node *const first = kma_tree_first(heap_, tree_);
             const kma_tree_node *const second = first ? kma_tree_after(heap_, tree_, first->key) : nullptr;
             shim::check(first && kma_tree_take_first(heap_, tree_) == first, "not the first node was taken");
-            shim::check(kma_tree_first(heap_, tree_) == second, "a node was lost with the first one");
-            const graph_node *last = nullptr;
-            uint left = 0;
-            check_order(kma_ref_load_acquire(&tree_->root), last, left);
-            shim::check(left == nodes - 1, "a node was lost with the first one");
+            shim::check(kma_tree_first(heap_, tree_) == second && count() == nodes - 1, "a node was lost with the first one");
         }
         shim::check(!kma_tree_take_first(heap_, tree_), "a node of an empty tree");
     }
 
     uint links_to(graph_node *source, uint key)
     {
-        uint found = 0;
-        uint steps = 0;
+        uint found = 0, steps = 0;
         for (graph_link *link = graph_first_link(heap_, source); link; link = graph_next_link(heap_, link)) {
             graph_node *const sink = static_cast<graph_node *>(kma_deref(heap_, link->sink));
             found += key == any_key || sink->node.key == key;
             shim::check(++steps <= threads * rounds(), "a list of links has a cycle");
         }
         return found;
+    }
+
+    // Nodes in order, as the tree's words say.
+    uint count()
+    {
+        const graph_node *last = nullptr;
+        uint nodes = 0;
+        check_order(kma_ref_load_acquire(&tree_->root), last, nodes);
+        return nodes;
     }
 
     void check_order(kma_ref ref, const graph_node *&last, uint &nodes)
@@ -223,11 +219,11 @@ private:
     static constexpr size_t room = threads * max_rounds * (2 * sizeof(graph_node) + sizeof(graph_link) + 64);
     alignas(16) uchar memory_[sizeof(kma_heap) + 16 + room];
     alignas(16) uchar tree_memory_[sizeof(kma_search_tree)];
+    alignas(16) uchar shown_memory_[sizeof(kma_atomic_ref)];
     kma_heap *heap_;
+    kma_search_tree *tree_;
+    kma_atomic_ref *shown_;
     bool spare_[threads] = {};
     uint keeps_ = 0; // 0: nobody keeps a node that lost a race, 1: all do, 2: some
-    alignas(16) uchar shown_memory_[sizeof(kma_atomic_ref)];
-    kma_search_tree *tree_;
     uint variant_ = 0;
-    kma_atomic_ref *shown_;
 };

@@ -1,5 +1,5 @@
 // A heap of any kind: a group that is stopped costs what its lanes have and ask for, and at most what the kind says
-// beside that (see least() in its heap_KIND.hpp).
+// beside that (see least() in heap/KIND/heap.hpp).
 #pragma once
 
 #include "freeze/subject.hpp"
@@ -11,8 +11,12 @@ template <class Kind, uint threads> class heap_subject : public subject {
 public:
     static constexpr const char *structure = Kind::name;
     static constexpr bool has_lanes = true;
-    static constexpr uint operations = 6;
-    static constexpr uint states = 19; // small blocks taken, few or almost all, then others
+    static constexpr const char *operations[] = {"malloc small", "malloc large", "free oldest",
+                                                 "free newest",  "realloc",      "aligned_alloc"};
+    static constexpr const char *states[] = {
+        "none taken", "1 taken", "2 taken", "3 taken", "4 taken", "5 taken", "6 taken", "7 taken", "8 taken", "9 taken",
+        "all but 2 taken", "all but 1 taken", "all taken", "all taken, others freed", "all taken, every other one freed",
+        "all taken, all freed", "all taken by the other size", "the same, all freed", "much room"};
 
     static constexpr bool applies(uint operation, uint state)
     {
@@ -25,26 +29,7 @@ public:
         return has_block || (!frees && operation != grow);
     }
 
-    static const char *operation_name(uint operation)
-    {
-        static constexpr const char *names[operations] = {"malloc small", "malloc large", "free oldest",
-                                                          "free newest",  "realloc",      "aligned_alloc"};
-        return names[operation];
-    }
-
-    static const char *state_name(uint state)
-    {
-        static constexpr const char *names[] = {"all taken, others freed", "all taken, every other one freed",
-                                                "all taken, all freed",    "all taken by the other size",
-                                                "the same, all freed",     "much room"};
-        static char text[24];
-        if (state > most_taken)
-            return names[state - most_taken - 1];
-        std::snprintf(text, sizeof(text), "%u of %u taken", fill_of(state), capacity);
-        return text;
-    }
-
-    heap_subject(uint operation, uint state) : operation_(operation), state_(state) {}
+    using subject::subject;
 
     void prepare(crowd operators, uint victim, uint heir) override
     {
@@ -55,7 +40,7 @@ public:
             shape_.count = Kind::roomy(threads);
         heap_.init(shape_);
         block_list all = taken_at_start();
-        // The victim has the block in question; the others who do the same have one each, if there are so many.
+        // The victim has the block in question; the others that do the same have one each, if there are so many.
         if (all.count != 0)
             held_[victim].push(all.pop(operation_ == free_newest ? all.count - 1 : 0));
         for (uint id = 0; id < threads && state_ != others_freed; id++)
@@ -70,38 +55,26 @@ public:
 
     void operate(uint me) override
     {
-        switch (operation_) {
-        case small:
-        case large:
-        case aligned:
+        if (operation_ == small || operation_ == large || operation_ == aligned)
             take(me, shape_.kinds[operation_ == small ? 0 : 1], operation_ == aligned ? 2 : 1);
-            return;
-        case grow:
-            if (held_[me].count != 0)
-                resize(me);
-            return;
-        default:
-            if (held_[me].count != 0)
-                give(me, me);
-            return;
-        }
+        else if (held_[me].count != 0)
+            operation_ == grow ? resize(me) : give(me);
     }
 
-    // Whoever has blocks begins with frees, so that there is something to be had.
+    // A thread that has blocks begins with frees, so that there is something to be had.
     void go_on(uint me) override
     {
-        while (held_[me].count != 0)
-            bounded([&] { return give(me, me); }, most());
+        give_all(me);
         for (uint pair = 0; pair < pairs; pair++) {
             uint attempts = shim::random(2);
             while (!bounded([&] { return take(me, shape_.kinds[++attempts % 2], 1); }, most())) {
                 if (!Kind::reuses && (state_ != roomy || is_emptied_))
                     return;
-                // Who was held while another took all there is may still see the heap so.
+                // A thread that was held while another took all there is may still see the heap so.
                 shim::check(attempts < most_attempts && (state_ != roomy || is_emptied_),
                             "no block to be had while a thread is stopped");
             }
-            bounded([&] { return give(me, me); }, most());
+            give_all(me);
         }
     }
 
@@ -127,8 +100,7 @@ public:
             while (bounded([&] { return take(me, units, 1); }, most()))
                 ;
             shim::check(held_[me].count >= expected, "a thread that was stopped cost more than it may");
-            while (held_[me].count != 0)
-                bounded([&] { return give(me, me); }, most());
+            give_all(me);
         }
     }
 
@@ -136,14 +108,9 @@ public:
     {
         for (uint id = 0; id < threads; id++)
             while (held_[id].count != 0)
-                give(id, id);
-        heap_.check_at_rest({});
-        for (uint kind = 0; kind < 2; kind++) {
-            heap_.take_all(shape_.kinds[kind], held_[0]);
-            while (held_[0].count != 0)
-                give(0, 0);
-        }
-        heap_.check_at_rest({});
+                give(id);
+        for (uint kind = 0; kind < 2; kind++)
+            heap_.check_lone_caller(shape_.kinds[kind], held_[0]);
     }
 
 private:
@@ -160,7 +127,7 @@ private:
         other_size_freed,
         roomy,
     };
-    static_assert(states == roomy + 1);
+    static_assert(std::size(states) == roomy + 1);
 
     static constexpr uint fill_of(uint state) { return state <= few ? state : capacity - (most_taken - state); }
 
@@ -214,15 +181,20 @@ private:
     }
 
     // A block is its owner's until the free has returned.
-    bool give(uint me, uint whose)
+    bool give(uint me)
     {
-        (void)me;
-        heap_.free(held_[whose].blocks[held_[whose].count - 1]);
-        held_[whose].count--;
+        heap_.free(held_[me].blocks[held_[me].count - 1]);
+        held_[me].count--;
         return true;
     }
 
-    void resize(uint me)
+    void give_all(uint me)
+    {
+        while (held_[me].count != 0)
+            bounded([&] { return give(me); }, most());
+    }
+
+    bool resize(uint me)
     {
         block &mine = held_[me].blocks[0];
         asked_[me] = shape_.kinds[1];
@@ -232,9 +204,9 @@ private:
             mine = moved;
         else
             refused_[me] = max(refused_[me], shape_.kinds[1]);
+        return moved.units != 0;
     }
 
-    const uint operation_, state_;
     heap_shape shape_{};
     tiny_heap<Kind> heap_;
     block_list held_[threads];

@@ -1,4 +1,4 @@
-// The graph sample's tree: whoever stops while he inserts or links costs what he was about to insert, and his group.
+// The graph sample's tree: a thread that stops while it inserts or links costs what it was about to insert, and its group.
 #pragma once
 
 #include "freeze/subject.hpp"
@@ -15,20 +15,10 @@ template <uint threads> class tree_subject : public subject {
 public:
     static constexpr const char *structure = "tree";
     static constexpr bool has_lanes = true;
-    static constexpr uint operations = 4, states = 3;
+    static constexpr const char *operations[] = {"insert", "insert lost", "get", "link"};
+    static constexpr const char *states[] = {"empty", "1 node", "all nodes but one"};
     static constexpr bool applies(uint operation, uint state) { return operation != link || state != 0; }
-    static const char *operation_name(uint operation)
-    {
-        static constexpr const char *names[operations] = {"insert", "insert lost", "get", "link"};
-        return names[operation];
-    }
-    static const char *state_name(uint state)
-    {
-        static constexpr const char *names[states] = {"empty", "1 node", "all nodes but one"};
-        return names[state];
-    }
-
-    tree_subject(uint operation, uint state) : operation_(operation), state_(state) {}
+    using subject::subject;
 
     void prepare(crowd, uint, uint) override
     {
@@ -40,14 +30,14 @@ public:
             insert(key);
     }
 
-    // Of those who insert the same key, one finds another's node there in the end: the way of "insert lost" is that of
-    // kma_tree_add where the key is in the tree already.
-    void operate(uint me) override
+    // Of threads that insert the same key, one finds another's node there in the end: as "insert lost", with a key that is
+    // in the tree already.
+    void operate(uint) override
     {
         if (operation_ == get) {
             graph_get(heap_, tree_, keys - 1);
         } else if (operation_ == link) {
-            push_link(me, 0);
+            push_link(0);
         } else {
             graph_node *const node = operation_ == insert_lost ? KMA_NEW(heap_, graph_node) : nullptr;
             if (node) {
@@ -63,7 +53,7 @@ public:
     {
         for (uint key = 0; key < keys; key++) {
             bounded([&] { return insert(key); });
-            bounded([&] { return push_link(me, key); });
+            bounded([&] { return push_link(key); });
         }
         has_gone_on_[me] = true;
     }
@@ -76,8 +66,7 @@ public:
         for (uint key = 0; key < keys; key++) {
             graph_node *const node = bounded([&] { return graph_get(heap_, tree_, key); });
             shim::check(node, "a key is missing while a thread is stopped");
-            shim::check(bounded([&] { return links_of(node); }) >= least,
-                        "a link is missing while a thread is stopped");
+            shim::check(bounded([&] { return links_of(node); }) >= least, "a link is missing while a thread is stopped");
         }
     }
 
@@ -87,9 +76,9 @@ public:
         for (uint key = 0; key < keys; key++)
             links += links_of(graph_get(heap_, tree_, key));
         shim::check(links == made_.load(std::memory_order_relaxed), "a link is lost, or there twice");
-        const graph_node *last = nullptr;
         uint nodes = 0;
-        check_order(kma_ref_load_acquire(&tree_->root), last, nodes);
+        for (kma_tree_node *at = kma_tree_first(heap_, tree_); at && nodes <= keys; nodes++)
+            at = kma_tree_after(heap_, tree_, at->key);
         shim::check(nodes == keys, "a key is not in the tree once");
     }
 
@@ -105,7 +94,7 @@ private:
         return node;
     }
 
-    bool push_link(uint, uint key)
+    bool push_link(uint key)
     {
         graph_link *const link = KMA_NEW(heap_, graph_link);
         graph_node *const node = graph_get(heap_, tree_, key);
@@ -123,19 +112,6 @@ private:
         return found;
     }
 
-    void check_order(kma_ref ref, const graph_node *&last, uint &nodes)
-    {
-        if (ref == KMA_NULL)
-            return;
-        graph_node *const node = static_cast<graph_node *>(kma_deref(heap_, ref));
-        shim::check(++nodes <= keys, "the tree has a cycle or a key twice");
-        check_order(kma_ref_load_acquire(&node->node.left), last, nodes);
-        shim::check(!last || kma_mix32(last->node.key) < kma_mix32(node->node.key), "the tree is out of order");
-        last = node;
-        check_order(kma_ref_load_acquire(&node->node.right), last, nodes);
-    }
-
-    const uint operation_, state_;
     static constexpr size_t room = (threads + 1) * (keys + 2) * (sizeof(graph_node) + sizeof(graph_link) + 64);
     alignas(16) uchar memory_[sizeof(kma_heap) + 16 + room];
     alignas(16) uchar tree_memory_[sizeof(kma_search_tree)];

@@ -1,5 +1,5 @@
-// The object store: a thread that is stopped costs the objects that it has or asks for, with the blocks they are in, and one block that it
-// has in hand: one that it begins or ends, or whose hint it has taken out and not looked at yet.
+// The object store: a thread that is stopped costs the objects that it has or asks for, with the blocks they are in, and
+// one block that it has in hand: one that it begins or ends, or whose hint it has taken out and not looked at yet.
 #pragma once
 
 #include "freeze/subject.hpp"
@@ -11,23 +11,13 @@ template <uint threads> class world_subject : public subject {
 public:
     static constexpr const char *structure = "object store";
     static constexpr bool has_lanes = true;
-    static constexpr uint operations = 4, states = 4;
+    static constexpr const char *operations[] = {"new", "delete", "delete last", "new of another"};
+    static constexpr const char *states[] = {"blocks with room", "wrong hints", "full blocks", "full blocks, wrong hints"};
     static constexpr bool applies(uint operation, uint state) { return operation != end || state < 2; }
-    static const char *operation_name(uint operation)
-    {
-        static constexpr const char *names[operations] = {"new", "delete", "delete last", "new of another"};
-        return names[operation];
-    }
-    static const char *state_name(uint state)
-    {
-        static constexpr const char *names[states] = {"blocks with room", "wrong hints", "full blocks", "full blocks, wrong hints"};
-        return names[state];
-    }
+    using subject::subject;
 
-    world_subject(uint operation, uint state) : operation_(operation), state_(state) {}
-
-    // Who deletes has an object, alone in a block or beside others, which are the heir's. Of the class there is also a block with room, or
-    // a full one.
+    // A thread that deletes has an object, alone in a block or beside others, which are the heir's. Of the class there is
+    // also a block with room, or a full one.
     void prepare(crowd operators, uint, uint heir) override
     {
         static constexpr uint slots[tiny::classes] = {1, 2, 3};
@@ -58,9 +48,7 @@ public:
     {
         remove_all(me);
         for (uint turn = 0; turn < pairs; turn++) {
-            uint attempts = 0;
-            while (!bounded([&] { return create(me, (me + turn) % tiny::classes); }))
-                shim::check(++attempts < most_attempts, "no object to be had while a thread is stopped");
+            must_succeed([&] { return create(me, (me + turn) % tiny::classes); });
             remove_all(me);
         }
     }
@@ -123,7 +111,6 @@ private:
             bounded([&] { return remove_one(me); });
     }
 
-    const uint operation_, state_;
     store store_;
     typename store::list held_[threads];
     uint refused_ = 0;

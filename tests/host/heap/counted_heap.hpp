@@ -1,5 +1,5 @@
-// A heap that knows what it was asked for, can be out of memory at a chosen call, and in a call can let somebody else go first: what
-// containers take of a heap, and give back, by KMA_HEAP counted. For a lone caller.
+// A heap that knows what it was asked for, can be out of memory at a chosen call, and in a call can let another caller go
+// first: what containers take of a heap, and give back, by KMA_HEAP counted. For a lone caller.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 #define kma_counted_number 5 // a kind of which kma.cl has no file
 
-struct kma_counted {
+struct alignas(4096) kma_counted {
     struct block {
         uchar *at;
         size_t align, bytes;
@@ -23,8 +23,13 @@ struct kma_counted {
     uint served_calls = ~0u;               // from then on it is full
     size_t largest = ~size_t{0};           // bytes of a request that is served
     std::function<void()> meanwhile;       // runs in the next call, once, before that is served
-    alignas(4096) uchar memory[1u << 20]; // its first 4 KiB are nobody's; what is freed does not come again
+    static constexpr size_t all = 1u << 20; // its first 4 KiB are nobody's; what is freed does not come again
+    uchar *const memory = static_cast<uchar *>(std::aligned_alloc(4096, all));
     size_t next = 4096;
+
+    kma_counted() = default;
+    kma_counted(const kma_counted &) = delete;
+    ~kma_counted() { std::free(memory); }
 
     uchar *take(size_t align, size_t size)
     {
@@ -33,10 +38,10 @@ struct kma_counted {
         if (calls++ >= served_calls || size > largest)
             return nullptr;
         shim::check(std::has_single_bit(align) && align <= 4096 && size != 0, "a heap is asked for what cannot be");
-        next = (next + std::max<size_t>(align, 16) - 1) / std::max<size_t>(align, 16) * std::max<size_t>(align, 16);
-        shim::check(next + size <= sizeof(memory), "the memory is too small for this test");
-        uchar *const at = memory + next;
-        next += size;
+        const size_t multiple = std::max<size_t>(align, 16);
+        uchar *const at = memory + (next + multiple - 1) / multiple * multiple;
+        next = static_cast<size_t>(at - memory) + size;
+        shim::check(next <= all, "the memory is too small for this test");
         live.push_back({at, align, size});
         bytes += size;
         return at;
@@ -46,10 +51,8 @@ struct kma_counted {
     {
         if (!at)
             return;
-        const auto found = std::find_if(live.begin(), live.end(), [at](const block &each) { return each.at == at; });
+        const auto found = std::ranges::find(live, at, &block::at);
         shim::check(found != live.end(), "what is no block is freed");
-        if (found == live.end())
-            return;
         bytes -= found->bytes;
         live.erase(found);
     }

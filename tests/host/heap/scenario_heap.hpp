@@ -55,16 +55,15 @@ public:
     {
         shim::is_lone = true;
         for (uint which = 0; which < heaps_; which++) {
-            if constexpr (!shim::is_model_checker)
-                shim::self().operations = 0; // which are limited, and four walks through a heap take half of that
+            shim::begin_call(); // operations are limited, and four walks through a heap take half of that
             tiny_heap<Kind> &heap = heap_[which];
             block_list living = all_living(which);
             heap.check_at_rest(living);
-            check_lone_caller(heap, shape_.kinds[draw(shape_.kind_count)], living);
+            heap.check_lone_caller(shape_.kinds[draw(shape_.kind_count)], living);
             while (living.count != 0)
                 heap.free(living.pop(draw(living.count)));
             heap.check_at_rest(living);
-            check_lone_caller(heap, shape_.kinds[draw(shape_.kind_count)], living);
+            heap.check_lone_caller(shape_.kinds[draw(shape_.kind_count)], living);
             if constexpr (Kind::checks_frees)
                 check_wrong_frees(heap);
         }
@@ -197,30 +196,15 @@ private:
     block_list all_living(uint which)
     {
         block_list all;
-        for (worker &each : workers_) {
-            block_list &from = which == 0 ? each.held : each.kept;
-            while (from.count != 0)
-                all.push(from.pop(0));
-        }
+        for (worker &each : workers_)
+            all.take(which == 0 ? each.held : each.kept);
         if (which != 0)
             return all;
-        while (ballast_.count != 0)
-            all.push(ballast_.pop(0));
+        all.take(ballast_);
         for (kma_atomic_u32 &box : mail_)
             if (const uint word = kma_load_u32(&box, KMA_RELAXED))
                 all.push(block::from(word));
         return all;
-    }
-
-    // Takes whatever a lone caller can get, which must be what is free, and gives it back.
-    void check_lone_caller(tiny_heap<Kind> &heap, uint units, block_list &living)
-    {
-        const uint others = living.count;
-        heap.take_all(units, living);
-        heap.check_at_rest(living);
-        while (living.count > others)
-            heap.free(living.pop(living.count - 1));
-        heap.check_at_rest(living);
     }
 
     // Alone: frees of a block that is free already, while its neighbour still has a block.

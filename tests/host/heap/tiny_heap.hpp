@@ -1,31 +1,61 @@
-// A tiny heap for scenarios: its memory, blocks that note who owns them, and how often each error must have been
-// counted. What is special about a kind of heap, heap_KIND.hpp tells in a struct KIND_kind, which has
+// A tiny heap for scenarios: its memory, blocks that note their owner, and how often each error must have been counted.
+// What is special about a kind of heap is in heap/KIND/heap.hpp, as a struct KIND_kind that has
 //
-//   name, reuses, checks_frees, rounds, shapes   can freed memory be had again? are wrong frees reported? how many
-//   steps
-//                                                each of the threads makes; the sizes of heaps that scenarios try
-//   malloc … ref_of                              the device functions, with their arguments
-//   searched, searched_rounds                    how many of the scenario's variants Relacy's search goes through, with
-//                                                so many rounds each
-//   frozen(threads), roomy(threads)              the shape that a stopped thread is tried with, of two sizes of blocks;
-//                                                the count for a heap in which NULL is never right
-//   vary(choice)                                 before init: what else may differ from execution to execution
-//   bytes_of(shape)                              the memory that a heap of that shape needs
-//   init(memory, bytes, shape)                   makes it, with the shim's objects in place
-//   begin(), units()                             its first unit for blocks, and how many there are
-//   took(units, align)                           is told of each block that was given, by whoever got it
-//   room_of(block)                               units that it may grow to where it is
-//   check_block(block)                           whether a block may lie there
-//   check_books(living)                          at rest: every invariant of its metadata
-//   capacity(units, living)                      how many blocks of `units` a lone caller must get, at rest; or, if
-//   has_room(units)                              that depends on where he gets each, whether he must get one more
-//   least(units, living, held, asked, refused)   the same while a group of lanes is stopped for good: at least that;
-//                                                what its lanes have and ask for, and what lanes that may have come
-//                                                with them did not get
+//   KMA_HOST_FUNCTIONS(KIND)           the device functions, under names that all kinds share
+//   name, reuses, checks_frees         can freed memory be had again? are wrong frees reported?
+//   rounds, shapes                     steps of each thread; the sizes of heaps that scenarios try
+//   searched, searched_rounds          variants and rounds of Relacy's search
+//   frozen(threads), roomy(threads)    the shape for a stopped thread, of two sizes of blocks; the count for a heap in
+//                                      which NULL is never right
+//   vary(choice)                       before init: what else may differ from execution to execution
+//   bytes_of(shape)                    the memory that a heap of that shape needs
+//   init(memory, bytes, shape)         makes it, with the shim's objects in place
+//   begin(), units()                   its first unit for blocks, and how many there are
+//   took(units, align)                 is told of each block that was given
+//   room_of(block)                     units that it may grow to where it is
+//   check_block(block)                 whether a block may lie there
+//   check_books(living)                at rest: every invariant of its metadata
+//   capacity(units, living)            blocks of `units` that a lone caller must get, at rest; or, if that depends on
+//   has_room(units)                    where each block lies, whether it must get one more
+//   least(units, living, held, asked, refused)
+//                                      the same while a group of lanes is stopped for good: at least that. What its
+//                                      lanes have and ask for, and what lanes that may have come with them did not get
 #pragma once
 
 #include "kma/heap/common/error_log.cl"
 #include "kma/heap/common/ref.cl"
+
+// The device functions of a kind. Threads: atomic operations are limited for each call.
+#define KMA_HOST_FUNCTIONS(KIND)                                                                                       \
+    using heap_type = kma_##KIND;                                                                                      \
+    static void *malloc(heap_type *heap, size_t bytes) { return shim::begin_call(), kma_##KIND##_malloc(heap, bytes); } \
+    static void *calloc(heap_type *heap, size_t count, size_t bytes)                                                   \
+    {                                                                                                                  \
+        return shim::begin_call(), kma_##KIND##_calloc(heap, count, bytes);                                            \
+    }                                                                                                                  \
+    static void *aligned_alloc(heap_type *heap, size_t align, size_t bytes)                                            \
+    {                                                                                                                  \
+        return shim::begin_call(), kma_##KIND##_aligned_alloc(heap, align, bytes);                                     \
+    }                                                                                                                  \
+    static void *realloc_sized(heap_type *heap, void *block, size_t old_bytes, size_t bytes)                           \
+    {                                                                                                                  \
+        return shim::begin_call(), kma_##KIND##_realloc_sized(heap, block, old_bytes, bytes);                          \
+    }                                                                                                                  \
+    static void free(heap_type *heap, void *block) { shim::begin_call(), kma_##KIND##_free(heap, block); }             \
+    static uint ref_of(heap_type *heap, void *block) { return kma_##KIND##_ref_of(heap, block); }
+
+// The shim's objects in an array that begins so many units behind a heap's start.
+template <class T, class Heap> void construct_array(Heap *heap, uint at, uint count)
+{
+    for (uint i = 0; i < count; i++)
+        shim::objects.construct<T>(reinterpret_cast<uchar *>(heap) + size_t{at} * KMA_UNIT + i * sizeof(T));
+}
+
+template <class Words> void construct_words(Words &words)
+{
+    for (kma_atomic_u32 &each : words)
+        shim::objects.construct<kma_atomic_u32>(&each);
+}
 
 // A block, or none (units == 0). Fits into one atomic word, to be handed on.
 struct block {
@@ -52,6 +82,11 @@ struct block_list {
     {
         std::swap(blocks[which], blocks[count - 1]);
         return blocks[--count];
+    }
+    void take(block_list &other)
+    {
+        while (other.count != 0)
+            push(other.pop(0));
     }
 };
 
@@ -141,13 +176,6 @@ public:
         Kind::free(in.heap, place_of(mine));
     }
 
-    // A block that a test has made of the heap's memory by itself.
-    block adopt(const block &mine)
-    {
-        own(mine);
-        return mine;
-    }
-
     void check_contents(const block &mine)
     {
         for (uint unit = mine.first; unit < mine.first + mine.units; unit++)
@@ -219,22 +247,30 @@ public:
         shim::check(alloc(units, 1).units == 0, "more blocks than there are");
     }
 
+    // Alone: takes what a lone caller can get of a size, which must be what is free, and gives it back.
+    void check_lone_caller(uint units, block_list &living)
+    {
+        const uint others = living.count;
+        take_all(units, living);
+        check_at_rest(living);
+        while (living.count > others)
+            free(living.pop(living.count - 1));
+        check_at_rest(living);
+    }
+
     // With exactly `living` taken and nobody else about.
     void check_at_rest(const block_list &living)
     {
         for (const block &each : living)
             check_contents(each);
-        const kma_error_log &log = in.heap->header.errors;
-        const uint odd =
-            kma_load_u32(const_cast<kma_atomic_u32 *>(&log.count[KMA_ERROR_INVALID_FREE]), KMA_RELAXED) -
-            counted_[KMA_ERROR_INVALID_FREE]; // of unclear ones
+        kma_error_log &log = in.heap->header.errors;
+        const auto count = [&log](uint code) { return kma_load_u32(&log.count[code], KMA_RELAXED); };
+        const uint odd = count(KMA_ERROR_INVALID_FREE) - counted_[KMA_ERROR_INVALID_FREE]; // of unclear ones
         shim::check(odd <= unclear_, "the error log does not count what happened");
         for (uint code = 0; code < KMA_ERROR_CODES; code++) {
-            const uint expected = counted_[code] + (code == KMA_ERROR_INVALID_FREE  ? odd
-                                                    : code == KMA_ERROR_DOUBLE_FREE ? 0u - odd
-                                                                                    : 0u);
-            shim::check(kma_load_u32(const_cast<kma_atomic_u32 *>(&log.count[code]), KMA_RELAXED) == expected,
-                        "the error log does not count what happened");
+            const uint more = code == KMA_ERROR_INVALID_FREE ? odd : code == KMA_ERROR_DOUBLE_FREE ? 0u - odd : 0u;
+            const uint expected = counted_[code] + more;
+            shim::check(count(code) == expected, "the error log does not count what happened");
             for (uint n = 0; n < KMA_ERROR_KEPT; n++)
                 shim::check(log.first[code * KMA_ERROR_KEPT + n].written == (n < expected),
                             "an error record is missing, or one too many");

@@ -4,7 +4,9 @@ of them: python3 generate.py SOURCE_DIR OUTPUT_DIR
 What is generated: each order of an atomic, weakened; each compare-and-swap, made a store; each other read-modify-write,
 made a load and a store; each condition, true and false; each operand of && and ||, dropped; each min, max and clamp,
 made one of its arguments; each fence of memory_fenced.cl, deleted. by_hand.toml adds what no pattern finds."""
+import collections
 import hashlib
+import itertools
 import json
 import pathlib
 import re
@@ -154,29 +156,21 @@ def pattern(text):
 
 
 def change_by_hand(copy, entries):
-    for entry in entries:
-        places = list(pattern(entry["find"]).finditer(copy.source.text))
-        if len(places) != entry.get("times", 1):
-            raise SystemExit(f"by_hand.toml, {entry['name']}: {copy.file} has the text {len(places)} times, "
-                             f"not {entry.get('times', 1)}: bring the entry up to date")
-        number = copy.mutant(places[0].start(), "", "", by_hand=entry["name"])
+    for name, (find, replace, *times) in entries.items():
+        places = list(pattern(find).finditer(copy.source.text))
+        if len(places) != (times or [1])[0]:
+            raise SystemExit(f"by_hand.toml, {name}: {copy.file} has the text {len(places)} times: update the entry")
+        number = copy.mutant(places[0].start(), "", "", by_hand=name)
         for place in places:
-            if entry["find"].rstrip()[-1] in ";}":
-                copy.wrap(*place.span(), f"if (shim::is({number})) {{ {entry['replace']} }} else {{ ", " }")
+            if find[-1] in ";}":
+                copy.wrap(*place.span(), f"if (shim::is({number})) {{ {replace} }} else {{ ", " }")
             else:
-                copy.wrap(*place.span(), f"(shim::is({number}) ? ({entry['replace']}) : (", "))")
+                copy.wrap(*place.span(), f"(shim::is({number}) ? ({replace}) : (", "))")
 
 
 def aliases_of(texts):
     pattern = rf"^#define\s+(\w+)\s+({OPERATIONS})\s*$"
     return {found[0]: found[1] for text in texts for found in re.findall(pattern, text, flags=re.M)}
-
-
-def numbered():
-    number = 0
-    while True:
-        number += 1
-        yield number
 
 
 def write_if_new(path, text):
@@ -187,25 +181,25 @@ def write_if_new(path, text):
 
 
 def make_unique(mutants):
-    seen = {}
+    seen = collections.Counter()
     for mutant in mutants:
-        seen[mutant["name"]] = seen.get(mutant["name"], 0) + 1
-        if seen[mutant["name"]] > 1:
-            mutant["name"] += f" ({seen[mutant['name']]})"
+        name = mutant["name"]
+        seen[name] += 1
+        mutant["name"] += f" ({seen[name]})" if seen[name] > 1 else ""
 
 
 def main(source_dir, output_dir):
     source_dir, output_dir = pathlib.Path(source_dir), pathlib.Path(output_dir)
-    covered_elsewhere = {entry["file"] for entry in tomllib.loads((HERE / "elsewhere.toml").read_text())["elsewhere"]}
-    by_hand = tomllib.loads((HERE / "by_hand.toml").read_text())["mutant"]
+    covered_elsewhere = tomllib.loads((HERE / "elsewhere.toml").read_text())
+    by_hand = tomllib.loads((HERE / "by_hand.toml").read_text())
     folders = {folder: source_dir / folder for folder in ("cl", "samples/graph")}
     files = {str(path.relative_to(root)): path.read_text()
              for root in folders.values() for path in sorted(root.rglob("*.cl"))}
-    unknown = (covered_elsewhere | {entry["file"] for entry in by_hand}) - set(files)
+    unknown = (set(covered_elsewhere) | set(by_hand)) - set(files)
     if unknown:
         raise SystemExit(f"no such device file any more: {', '.join(sorted(unknown))}")
     aliases = aliases_of(files.values())
-    numbers = numbered()
+    numbers = itertools.count(1)
     mutants = []
     for file, text in files.items():
         copy = Copy(file, text, numbers)
@@ -219,7 +213,7 @@ def main(source_dir, output_dir):
             force_conditions(copy)
             drop_operands(copy)
             drop_bounds(copy)
-        change_by_hand(copy, [entry for entry in by_hand if entry["file"] == file])
+        change_by_hand(copy, by_hand.get(file, {}))
         write_if_new(output_dir / "cl" / file, copy.text())
         mutants += copy.mutants
     make_unique(mutants)

@@ -2,6 +2,7 @@
 makes of mutants that are found, survive, are reached by nobody or are excused."""
 import contextlib
 import io
+import itertools
 import json
 import pathlib
 import sys
@@ -47,7 +48,7 @@ else:
 
 class GenerateTest(unittest.TestCase):
     def setUp(self):
-        self.copy = generate.Copy("kma/x.cl", SAMPLE, generate.numbered())
+        self.copy = generate.Copy("kma/x.cl", SAMPLE, itertools.count(1))
         generate.weaken_orders(self.copy)
         generate.split_operations(self.copy, generate.aliases_of([SAMPLE]))
         generate.force_conditions(self.copy)
@@ -71,11 +72,10 @@ class GenerateTest(unittest.TestCase):
             self.assertRegex(copy, rf"\b{mutant['number']}\b")
 
     def test_by_hand(self):
-        entry = {"name": "mine", "file": "kma/x.cl", "find": "i < a", "replace": "i <= a"}
-        generate.change_by_hand(self.copy, [entry])
+        generate.change_by_hand(self.copy, {"mine": ["i < a", "i <= a"]})
         self.assertIn("? (i <= a) : (", self.copy.text())
         with self.assertRaisesRegex(SystemExit, "has the text 0 times"):
-            generate.change_by_hand(self.copy, [{**entry, "find": "i < aa"}])
+            generate.change_by_hand(self.copy, {"mine": ["i < aa", "i <= a"]})
 
     def test_overlap(self):
         self.copy.wrap(SAMPLE.index("> b ?"), SAMPLE.index("a : b") + 1, "(", ")")

@@ -13,100 +13,65 @@ class Source:
     def __init__(self, text, keep_macros=False):
         self.text = text
         self.code = _without_directives(_without_comments(text), keep_macros)
+        self.partners = dict(_brackets(self.code))  # of each bracket: the place of its other one
         self.functions = list(_functions(self.code))
 
     def matching(self, at):
         """The place of the bracket that closes the one at `at`."""
-        depth = 0
-        for i in range(at, len(self.code)):
-            if self.code[i] in OPENING:
-                depth += 1
-            elif self.code[i] in CLOSING:
-                depth -= 1
-                if depth == 0:
-                    return i
-        raise ValueError(f"no bracket closes the one at {self.text[at:at + 40]!r}")
+        if at not in self.partners:
+            raise ValueError(f"no bracket closes the one at {self.text[at:at + 40]!r}")
+        return self.partners[at]
 
     def trimmed(self, start, end):
-        while start < end and self.code[start].isspace():
-            start += 1
-        while end > start and self.code[end - 1].isspace():
-            end -= 1
-        return start, end
+        words = self.code[start:end]
+        return start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
 
     def words(self, start, end):
         """The text between two places on one line, to name a place by."""
         text = " ".join(self.text[start:end].replace("\\\n", " ").split())
         return text.replace("( ", "(")  # whether the line is broken there is no part of a name
 
-    def operand(self, start, end, stops):
-        """The operand that reaches from `start` to the left, and from `end` to the right, up to any of `stops` or the
-        bracket around."""
-        return self.trimmed(self._left(start, stops), self._right(end, stops))
-
     def left_operand(self, at, stops):
-        return self.trimmed(self._left(at, stops), at)
+        """The operand that ends in front of `at` and reaches to any of `stops`, or to the bracket around."""
+        i = at
+        while i > 0 and self.code[i - 1] not in OPENING and not self._stops_before(i, stops):
+            i = self.partners.get(i - 1, i - 1) if self.code[i - 1] in CLOSING else i - 1
+        return self.trimmed(i, at)
 
     def right_operand(self, at, stops):
-        return self.trimmed(at, self._right(at, stops))
+        i = at
+        while i < len(self.code) and self.code[i] not in CLOSING and not self._stops_at(i, stops):
+            i = self.partners.get(i, i) + 1
+        return self.trimmed(at, i)
 
     def call_around(self, at):
         """The call whose arguments the place is among: (start, end)."""
-        depth = 0
-        for i in range(at - 1, -1, -1):
-            if self.code[i] in CLOSING:
-                depth += 1
-            elif self.code[i] in OPENING:
-                depth -= 1
-                if depth < 0:
-                    name = re.search(r"\w+$", self.code[:i])
-                    return (name.start() if name else i), self.matching(i) + 1
-        raise ValueError("not in a call")
+        i, _ = self.left_operand(at, [])
+        i = self.code.rindex("(", 0, i)
+        name = re.search(r"\w+$", self.code[:i])
+        return (name.start() if name else i), self.matching(i) + 1
 
-    def _left(self, at, stops):
-        depth = 0
-        for i in range(at - 1, -1, -1):
-            c = self.code[i]
-            if c in CLOSING:
-                depth += 1
-            elif c in OPENING:
-                depth -= 1
-                if depth < 0:
-                    return i + 1
-            elif depth == 0:
-                stop = self._stop_before(i + 1, stops)
-                if stop:
-                    return i + 1
-        return 0
+    def _stops_before(self, end, stops):
+        return any(self.code.endswith(stop, 0, end) and
+                   (not stop.isalpha() or re.search(rf"\b{stop}$", self.code[:end])) and
+                   (stop != "=" or self._assigns(end - 1)) for stop in stops)
 
-    def _right(self, at, stops):
-        depth = 0
-        for i in range(at, len(self.code)):
-            c = self.code[i]
-            if c in OPENING:
-                depth += 1
-            elif c in CLOSING:
-                depth -= 1
-                if depth < 0:
-                    return i
-            elif depth == 0 and any(self.code.startswith(stop, i) for stop in stops if not stop.isalpha()):
-                if c != "=" or self._assigns(i):
-                    return i
-        return len(self.code)
-
-    def _stop_before(self, end, stops):
-        for stop in stops:
-            if not self.code.endswith(stop, 0, end):
-                continue
-            if stop.isalpha() and not re.search(rf"\b{stop}$", self.code[:end]):
-                continue
-            if stop == "=" and not self._assigns(end - 1):
-                continue
-            return True
-        return False
+    def _stops_at(self, i, stops):
+        return any(self.code.startswith(stop, i) and not stop.isalpha() for stop in stops) and (
+            self.code[i] != "=" or self._assigns(i))
 
     def _assigns(self, at):
         return self.code[at + 1] != "=" and self.code[at - 1] not in "=!<>"
+
+
+def _brackets(code):
+    opened = []
+    for i, c in enumerate(code):
+        if c in OPENING:
+            opened.append(i)
+        elif c in CLOSING and opened:
+            yield opened[-1], i
+            yield i, opened.pop()
 
 
 def _blank(text):

@@ -1,5 +1,5 @@
-// Single steps of an object store with its blocks, in states that only others' interleaved steps lead to, made by hand: a hint is mended,
-// slots are claimed, a block begins, one who is late ends it, words contradict each other.
+// Single steps of an object store with its blocks, in states that only others' interleaved steps lead to, made by hand: a
+// hint is mended, slots are claimed, a block begins, a late thread ends it, words contradict each other.
 #pragma once
 
 #include "objects/calls_world_kernels.hpp"
@@ -14,22 +14,20 @@ inline void check_world_mending()
     const uint block = it.block(0);
     it.changes_nothing([&] { kma_world_mend(it.w, three, block); }); // it has room
     it.changes_nothing([&] { kma_world_mend(it.w, two, block); });   // there is no bit
-    kma_world_taken taken = kma_world_claim(it.w, three, block, 1, 2);
-    shim::check(kma_slots_count(taken.slots) == 1 && taken.block == block && taken.room == 1, "a slot of two");
-    it.living.push({kma_world_ref(block, kma_lowest_bit(taken.slots)), three, 0});
-    it.check();
-    taken = kma_world_claim(it.w, three, block, 5, 2);
-    shim::check(kma_slots_count(taken.slots) == 1 && taken.room == 0, "the last slot");
-    it.living.push({kma_world_ref(block, kma_lowest_bit(taken.slots)), three, 0});
-    shim::check(!it.world.is_active(three, block), "who takes the last slot leaves a hint");
-    it.check();
+    for (const uint left : {1u, 0u}) { // slots behind the claim
+        const kma_world_taken taken = kma_world_claim(it.w, three, block, left != 0 ? 1 : 5, 2);
+        shim::check(kma_slots_count(taken.slots) == 1 && taken.block == block && taken.room == left, "a slot of two");
+        it.living.push({kma_world_ref(block, kma_lowest_bit(taken.slots)), three, 0});
+        it.check();
+    }
+    shim::check(!it.world.is_active(three, block), "the taker of the last slot leaves a hint");
     it.remove(1);
-    shim::check(it.world.is_active(three, block), "who makes room leaves no hint");
+    shim::check(it.world.is_active(three, block), "a delete that makes room leaves no hint");
     it.check();
     for (uint turn = 0; turn < KMA_SLOTS_BITS; turn++) { // the first that is clear from there on
         world_subject other(1);
         other.create(all, 1);
-        taken = kma_world_claim(other.w, all, 0, 1, turn);
+        const kma_world_taken taken = kma_world_claim(other.w, all, 0, 1, turn);
         shim::check(taken.slots == kma_slots_bit(turn == 0 ? 1 : turn), "another slot than the one from which to look on");
     }
 }
@@ -53,7 +51,7 @@ inline void check_world_beginnings()
         }
 }
 
-// Who is late to end a block, which others have ended and begun for another class since, as no lone caller comes to it.
+// A thread is late to end a block, which others have ended and begun for another class since.
 inline void check_world_late_ends()
 {
     for (const bool is_hint : {true, false}) {
@@ -63,7 +61,7 @@ inline void check_world_late_ends()
         it.remove(it.which_of(kma_world_ref(block, 0)));
         it.remove(it.which_of(kma_world_ref(block, 1)));
         shim::check(it.world.state(block) == kma_slots_pad(2), "the word is not as that of an empty block of class two");
-        if (!is_hint) // somebody has seen the block full between
+        if (!is_hint) // another thread has seen the block full between
             kma_bit_tree_take(it.active(three), 2, block);
         kma_world_settle(it.w, two, block, kma_slots_pad(2) | 1, kma_slots_pad(2));
         it.check();
@@ -73,17 +71,17 @@ inline void check_world_late_ends()
     world_subject alike(2, {1, 2, 2, KMA_SLOTS_BITS}); // of as many slots: it is empty, and ends as what it is
     alike.create(three, 1);
     const uint block = alike.block(0);
-    kma_slots_fetch_and(&kma_world_block_at(alike.w, block)->state, kma_slots_pad(2), KMA_RELAXED);
+    alike.store(block, kma_slots_pad(2));
     kma_world_settle(alike.w, two, block, kma_slots_pad(2) | 1, kma_slots_pad(2));
     alike.living.count = 0;
     alike.check();
     shim::check(!alike.world.is_active(three, block), "a block ends, and its hint stays");
-    world_subject quick(2); // a full block was empty, and another was quicker to take a slot
+    world_subject quick(2); // a full block was empty, and another thread was quicker to take a slot
     quick.create(two, 2);
-    const uint his = kma_world_ref(quick.block(0), 0);
-    kma_slots_fetch_and(&kma_world_block_at(quick.w, quick.block(0))->state, static_cast<kma_slots>(~kma_slots{1}), KMA_RELAXED);
-    kma_world_settle(quick.w, two, quick.block(0), KMA_SLOTS_ALL, kma_slots_pad(2));
-    quick.living.pop(quick.which_of(his));
+    const uint taken = quick.block(0), gone = kma_world_ref(taken, 0);
+    quick.store(taken, quick.world.state(taken) & ~kma_slots{1});
+    kma_world_settle(quick.w, two, taken, KMA_SLOTS_ALL, kma_slots_pad(2));
+    quick.living.pop(quick.which_of(gone));
     quick.check();
 }
 
@@ -92,13 +90,13 @@ inline void check_world_damage()
 {
     world_subject it(3);
     kma_bit_tree_take(kma_world_free(it.w), 3, 1);
-    kma_slots_store(&kma_world_block_at(it.w, 1)->state, KMA_SLOTS_ALL - 1, KMA_RELAXED);
+    it.store(1, KMA_SLOTS_ALL - 1);
     kma_world_begin_at(it.w, two, 1, 1);
     it.living.push({kma_world_ref(1, 0), two, 0});
-    it.fails(true, KMA_ERROR_DAMAGED, kma_world_ref(1, 0), 8);
-    kma_slots_store(&kma_world_block_at(it.w, 2)->state, kma_slots_pad(2), KMA_RELAXED); // of a free block: deleted twice at a time
+    it.fails(KMA_ERROR_DAMAGED, kma_world_ref(1, 0), 8);
+    it.store(2, kma_slots_pad(2)); // of a free block: deleted twice at a time
     kma_world_settle(it.w, two, 2, KMA_SLOTS_ALL, kma_slots_pad(2));
-    it.fails(true, KMA_ERROR_DAMAGED, kma_world_ref(2, 0), 8);
+    it.fails(KMA_ERROR_DAMAGED, kma_world_ref(2, 0), 8);
 }
 
 } // namespace calls

@@ -1,5 +1,5 @@
-// Defragmentation of an object store, by any number of work-groups of up to 64 work-items: all that
-// referred to an object does so afterwards, and blocks are as the plan says.
+// Defragmentation of an object store, by any number of work-groups of up to 64 work-items: all that referred to an object
+// does so afterwards, and blocks are as the plan says.
 #pragma once
 
 #include "objects/calls_world_kernels.hpp"
@@ -28,8 +28,7 @@ namespace calls {
 // A world whose objects refer to one another by chance, with all that its defragmentation notes.
 class defragment_subject {
 public:
-    defragment_subject(uint blocks, uint seed, uint percent, bool has_wild = false)
-        : it(blocks), blocks_(blocks)
+    defragment_subject(uint blocks, uint seed, uint percent, bool has_wild = false) : it(blocks), blocks_(blocks)
     {
         for (uint i = 0; i < blocks; i++)
             for (uint T = kma_mix32(seed + i) % tiny::classes, n = 0; n < tiny::slots_of(T); n++)
@@ -40,14 +39,12 @@ public:
                 it.remove(i);
         // Each refers to another, or to none, and the root to all.
         for (uint i = 0; i < it.living.count; i++) {
-            const uint to = kma_mix32(seed * 7 + i) % (it.living.count + 1);
-            targets_.push_back(to);
-            it.world.payload(self(i)) = to == it.living.count ? 0 : self(to);
-            root_.push_back(self(i));
+            targets_.push_back(kma_mix32(seed * 7 + i) % (it.living.count + 1));
+            root_.push_back(it.living.objects[i].self);
             wild_.push_back(has_wild && i % 4 == 1 ? wild(seed + i) : 0);
-            if (wild_[i] != 0)
-                it.world.payload(self(i)) = wild_[i];
         }
+        for (uint i = 0; i < it.living.count; i++)
+            it.world.payload(root_[i]) = right_of(i);
         it.check();
         list_.resize(blocks);
         firsts_.resize(blocks);
@@ -56,44 +53,32 @@ public:
 
     void run(uint first, uint last, kma_defragment_order order, uint groups, uint lanes)
     {
+        const auto launch = [groups](uint width, const auto &body, auto... arguments) {
+            tiny::launch(groups, [&] { body(arguments...); }, width);
+        };
+        kma_defragmentation *const done = &done_;
         for (uint T = first; T <= last; T++) {
             const uint before = blocks_of(T);
-            const auto each = [&](const auto &body) { tiny::launch(groups, body, lanes); };
             fills_.resize(tiles(lanes) * KMA_DEFRAGMENT_FILLS);
             sums_.resize(tiles(lanes));
-            each([&] { kma_world_fills_kernel(it.w, T, fills_.data()); });
+            launch(lanes, kma_world_fills_kernel, it.w, T, fills_.data());
             check_fills(T, lanes);
-            tiny::launch(
-                1,
-                [&] {
-                    kma_world_plan_kernel(it.w, T, fills_.data(), sums_.data(), &done_, order.worse,
-                                          order.share, order.objects);
-                },
-                lanes);
-            each([&] {
-                kma_world_sort_kernel(it.w, T, &done_, sums_.data(), list_.data(), firsts_.data(),
-                                      moved_.data());
-            });
-            each([&] { kma_world_aim_kernel(it.w, &done_, firsts_.data()); });
-            tiny::launch(
-                groups,
-                [&] { kma_world_move_kernel(it.w, T, &done_, list_.data(), firsts_.data()); },
-                KMA_SLOTS_BITS);
-            each([&] { kma_world_settle_kernel(it.w, T, &done_, list_.data(), firsts_.data()); });
+            const auto plan = [&] {
+                kma_world_plan_kernel(it.w, T, fills_.data(), sums_.data(), done, order.worse, order.share, order.objects);
+            };
+            tiny::launch(1, plan, lanes);
+            launch(lanes, kma_world_sort_kernel, it.w, T, done, sums_.data(), list_.data(), firsts_.data(), moved_.data());
+            launch(lanes, kma_world_aim_kernel, it.w, done, firsts_.data());
+            launch(KMA_SLOTS_BITS, kma_world_move_kernel, it.w, T, done, list_.data(), firsts_.data());
+            launch(lanes, kma_world_settle_kernel, it.w, T, done, list_.data(), firsts_.data());
             shim::check(blocks_of(T) == before - done_.plan.sources, "sources are not free");
-            check_trees(T);
+            for (uint block = 0; done_.plan.sources != 0 && block < blocks_; block++)
+                shim::check(it.world.is_active(T, block) ==
+                                (it.world.type(block) == T + 1 && it.world.state(block) != KMA_SLOTS_ALL),
+                            "the tree of blocks with room");
         }
-        tiny::launch(
-            groups,
-            [&] { kma_world_forward_kernel(it.w, &done_, moved_.data(), first, last, ~0ul); },
-            lanes);
-        tiny::launch(
-            groups,
-            [&] {
-                kma_world_forward_root_kernel(it.w, &done_, moved_.data(), root_.data(), 0,
-                                              static_cast<uint>(root_.size()));
-            },
-            lanes);
+        launch(lanes, kma_world_forward_kernel, it.w, done, moved_.data(), first, last, ~0ul);
+        launch(lanes, kma_world_forward_root_kernel, it.w, done, moved_.data(), root_.data(), 0u, roots());
         check();
     }
 
@@ -101,53 +86,28 @@ public:
     void check_dangling()
     {
         kma_dangling_log log{}, of_root{};
-        tiny::launch(
-            2, [&] { kma_world_dangling_kernel(it.w, &log); }, 3);
-        tiny::launch(
-            2,
-            [&] {
-                kma_world_dangling_root_kernel(it.w, &log, root_.data(), 0,
-                                               static_cast<uint>(root_.size()), 0,
-                                               tiny::classes - 1);
-            },
-            3);
-        shim::check(kma_load_u32(&log.count, KMA_RELAXED) == 0,
-                    "a reference to an object leads nowhere");
+        tiny::launch(2, [&] { kma_world_dangling_kernel(it.w, &log); }, 3);
+        const auto check_root = [&](kma_dangling_log *to, uint groups, uint lanes, uint first, uint last) {
+            tiny::launch(
+                groups, [&] { kma_world_dangling_root_kernel(it.w, to, root_.data(), 0, roots(), first, last); }, lanes);
+            return kma_load_u32(&to->count, KMA_RELAXED);
+        };
+        shim::check(check_root(&log, 2, 3, 0, tiny::classes - 1) == 0, "a reference to an object leads nowhere");
         for (uint T = 0; T < tiny::classes; T++) { // as a root of one class
             kma_dangling_log others{};
-            tiny::launch(
-                2,
-                [&] {
-                    kma_world_dangling_root_kernel(it.w, &others, root_.data(), 0,
-                                                   static_cast<uint>(root_.size()), T, T);
-                },
-                3);
-            shim::check(kma_load_u32(&others.count, KMA_RELAXED) == root_.size() - objects_of(T),
-                        "an object of another class is what a reference names");
+            shim::check(check_root(&others, 2, 3, T, T) == root_.size() - objects_of(T), "a reference of another class");
         }
         if (root_.empty())
             return;
-        const uint gone = root_[0], T = kma_world_type(it.w, gone) - 1;
-        kma_world_delete(it.w, T, gone);
-        uint holders = 0;
-        for (uint i = 1; i < targets_.size(); i++)
-            holders += targets_[i] == 0;
-        check_told(gone, holders);
-        tiny::launch(
-            1,
-            [&] {
-                kma_world_dangling_root_kernel(it.w, &of_root, root_.data(), 0,
-                                               static_cast<uint>(root_.size()), 0,
-                                               tiny::classes - 1);
-            },
-            5);
+        const uint gone = root_[0];
+        kma_world_delete(it.w, kma_world_type(it.w, gone) - 1, gone);
+        check_told(gone, static_cast<uint>(std::count(targets_.begin() + 1, targets_.end(), 0u)));
+        shim::check(check_root(&of_root, 1, 5, 0, tiny::classes - 1) == 1, "a root's reference to no object is not told");
         const kma_dangling &told = of_root.first[0];
-        shim::check(kma_load_u32(&of_root.count, KMA_RELAXED) == 1 && told.element == 0 &&
-                        told.reference == gone && told.holder == 0,
-                    "a root's reference to no object is not told");
+        shim::check(told.element == 0 && told.reference == gone && told.holder == 0, "what is told of a root's reference");
         for (uint i = 1; i < root_.size(); i++) // more than are kept
             it.world.payload(root_[i]) = gone;
-        check_told(gone, static_cast<uint>(root_.size()) - 1);
+        check_told(gone, roots() - 1);
     }
 
     uint blocks_of(uint T)
@@ -159,20 +119,18 @@ public:
     }
     uint objects_of(uint T) const
     {
-        return static_cast<uint>(
-            std::count_if(it.living.objects, it.living.objects + it.living.count,
-                          [&](const tiny::object &object) { return object.T == T; }));
+        const auto *const first = it.living.objects;
+        return static_cast<uint>(std::ranges::count(first, first + it.living.count, T, &tiny::object::T));
     }
 
     world_subject it;
     kma_defragmentation done_{};
 
 private:
-    uint tiles(uint lanes) const
-    {
-        return (blocks_ + lanes * KMA_DEFRAGMENT_RUN - 1) / (lanes * KMA_DEFRAGMENT_RUN);
-    }
-    uint self(uint i) const { return it.living.objects[i].self; }
+    uint tiles(uint lanes) const { return (blocks_ + lanes * KMA_DEFRAGMENT_RUN - 1) / (lanes * KMA_DEFRAGMENT_RUN); }
+    uint roots() const { return static_cast<uint>(root_.size()); }
+    // What object i refers to.
+    uint right_of(uint i) const { return wild_[i] != 0 ? wild_[i] : targets_[i] == roots() ? 0 : root_[targets_[i]]; }
 
     // What a stray write leaves: no block has that number, or no slot.
     uint wild(uint n) const
@@ -189,24 +147,21 @@ private:
     {
         it.living.count = 0;
         for (uint block = 0; block < blocks_; block++)
-            for (uint slot = 0, T = it.world.type(block) - 1;
-                 T < tiny::classes && slot < tiny::slots_of(T); slot++)
+            for (uint slot = 0, T = it.world.type(block) - 1; T < tiny::classes && slot < tiny::slots_of(T); slot++)
                 if ((it.world.state(block) & kma_slots_bit(slot)) != 0)
                     it.living.push({kma_world_ref(block, slot), T, 0});
-        for (uint &expected : it.world.expected)
-            expected = 0;
-        it.world.expected[KMA_ERROR_OUT_OF_MEMORY] =
-            kma_load_u32(&it.w->head.errors.count[KMA_ERROR_OUT_OF_MEMORY], KMA_RELAXED);
+        for (uint code = 0; code < KMA_ERROR_CODES; code++)
+            it.world.expected[code] = kma_load_u32(&it.w->head.errors.count[code], KMA_RELAXED);
     }
 
     void check_fills(uint T, uint lanes)
     {
         std::vector<uint> right(fills_.size());
-        for (uint block = 0; block < blocks_; block++)
+        for (uint block = 0; block < blocks_; block++) {
+            const uint objects = kma_slots_count(it.world.state(block) & kma_slots_below(tiny::slots_of(T)));
             if (it.world.type(block) == T + 1)
-                right[block / (lanes * KMA_DEFRAGMENT_RUN) * KMA_DEFRAGMENT_FILLS +
-                      kma_slots_count(it.world.state(block) &
-                                      kma_slots_below(tiny::slots_of(T)))]++;
+                right[block / (lanes * KMA_DEFRAGMENT_RUN) * KMA_DEFRAGMENT_FILLS + objects]++;
+        }
         shim::check(fills_ == right, "how many blocks have so many objects");
     }
 
@@ -217,48 +172,27 @@ private:
             kma_dangling_log log;
             kma_dangling behind[8];
         } told{};
-        tiny::launch(
-            1, [&] { kma_world_dangling_kernel(it.w, &told.log); }, 5);
-        shim::check(kma_load_u32(&told.log.count, KMA_RELAXED) == holders,
-                    "a reference to no object is not told");
+        tiny::launch(1, [&] { kma_world_dangling_kernel(it.w, &told.log); }, 5);
+        shim::check(kma_load_u32(&told.log.count, KMA_RELAXED) == holders, "a reference to no object is not told");
         for (uint i = 0; i < std::min(holders, KMA_DANGLING_KEPT); i++) {
-            const kma_dangling &one = told.log.first[i];
-            shim::check(one.reference == gone && one.column == 0 && one.element == 0 &&
-                            static_cast<uint>(it.world.payload(one.holder)) == gone,
+            const kma_dangling &each = told.log.first[i];
+            shim::check(each.reference == gone && each.column == 0 && each.element == 0 &&
+                            static_cast<uint>(it.world.payload(each.holder)) == gone,
                         "what is told of a reference to no object");
         }
         for (const kma_dangling &none : told.behind)
             shim::check(none.reference == 0, "more is told than there is room for");
     }
 
-    // A block that has room is in its class's tree, and no other.
-    void check_trees(uint T)
-    {
-        for (uint block = 0; done_.plan.sources != 0 && block < blocks_; block++)
-            shim::check(it.world.is_active(T, block) == (it.world.type(block) == T + 1 &&
-                                                         it.world.state(block) != KMA_SLOTS_ALL),
-                        "the tree of blocks with room");
-    }
-
     // Object number i is where the root says, of its class, and refers to what it did.
     void check()
     {
-        const std::vector<tiny::object> before(it.living.objects,
-                                               it.living.objects + it.living.count);
-        it.living.count = 0;
-        for (uint i = 0; i < before.size(); i++) {
-            shim::check(kma_world_type(it.w, root_[i]) == before[i].T + 1,
-                        "an object's class is another");
-            it.living.push({root_[i], before[i].T, 0});
+        for (uint i = 0; i < it.living.count; i++) {
+            it.living.objects[i].self = root_[i];
+            shim::check(kma_world_type(it.w, root_[i]) == it.living.objects[i].T + 1, "an object's class is another");
+            shim::check(static_cast<uint>(it.world.payload(root_[i])) == right_of(i), "a reference is not what it was");
         }
         it.check(); // each of them is there, once, and no others
-        for (uint i = 0; i < before.size(); i++) {
-            const uint right = wild_[i] != 0                  ? wild_[i]
-                               : targets_[i] == before.size() ? 0
-                                                              : root_[targets_[i]];
-            shim::check(static_cast<uint>(it.world.payload(root_[i])) == right,
-                        "a reference is not what it was");
-        }
     }
 
     uint blocks_;
@@ -275,9 +209,8 @@ inline uint kept(uint blocks, uint objects, uint slots, uint share)
     if (share == KMA_DEFRAGMENT_SHARE)
         return blocks;
     const uint least = (objects + slots - 1) / slots;
-    const uint enough = static_cast<uint>(ulong{objects} * KMA_DEFRAGMENT_SHARE /
-                                          (ulong{slots} * (KMA_DEFRAGMENT_SHARE - share)));
-    return std::min(blocks, std::max(least, enough));
+    const ulong enough = ulong{objects} * KMA_DEFRAGMENT_SHARE / (ulong{slots} * (KMA_DEFRAGMENT_SHARE - share));
+    return std::min(blocks, std::max(least, static_cast<uint>(enough)));
 }
 
 inline void check_world_defragment()
@@ -288,31 +221,22 @@ inline void check_world_defragment()
             for (const uint lanes : {1u, 5u, 64u}) {
                 defragment_subject subject(blocks, blocks * 100 + percent + lanes, percent);
                 subject.run(0, tiny::classes - 1, {0, 0, any}, lanes == 5 ? 3 : 1, lanes);
-                for (uint T = 0; T < tiny::classes; T++) {
-                    uint objects = 0, its = 0;
-                    for (uint block = 0; block < blocks; block++)
-                        its += subject.it.world.type(block) == T + 1;
-                    for (uint i = 0; i < subject.it.living.count; i++)
-                        objects += subject.it.living.objects[i].T == T;
-                    shim::check(its == (objects + tiny::slots_of(T) - 1) / tiny::slots_of(T),
+                for (uint T = 0; T < tiny::classes; T++)
+                    shim::check(subject.blocks_of(T) == kept(any, subject.objects_of(T), tiny::slots_of(T), 0),
                                 "a class has more blocks than it needs");
-                }
                 subject.check_dangling();
             }
     for (uint seed = 0; seed < 60; seed++) { // one class alone, to a share, or some objects only
         defragment_subject subject(40, seed, 10 + seed, seed % 2 == 1);
-        const uint T = seed % tiny::classes;
-        const uint share = seed % 13 == 12 ? KMA_DEFRAGMENT_SHARE : seed % 7 * 100000;
-        const kma_defragment_order order = {seed % 5 == 0 ? 400000u : 0u, share,
-                                            seed % 3 == 0 ? seed : any};
+        const uint T = seed % tiny::classes, share = seed % 13 == 12 ? KMA_DEFRAGMENT_SHARE : seed % 7 * 100000;
+        const kma_defragment_order order = {seed % 5 == 0 ? 400000u : 0u, share, seed % 3 == 0 ? seed : any};
         const uint before = subject.blocks_of(T), objects = subject.objects_of(T);
         subject.run(T, T, order, 1 + seed % 3, 1 + seed);
-        shim::check(subject.done_.objects <= order.objects, "more objects move than may");
-        shim::check(subject.done_.before > order.worse || subject.done_.blocks == 0,
-                    "a class that is not worse is defragmented");
-        if (order.objects == any && subject.done_.before > order.worse)
-            shim::check(subject.blocks_of(T) == kept(before, objects, tiny::slots_of(T), share),
-                        "more or fewer blocks are left than reach the share");
+        const kma_defragmentation &done = subject.done_;
+        shim::check(done.objects <= order.objects, "more objects move than may");
+        shim::check(done.before > order.worse || done.blocks == 0, "a class that is not worse is defragmented");
+        if (order.objects == any && done.before > order.worse)
+            shim::check(subject.blocks_of(T) == kept(before, objects, tiny::slots_of(T), share), "another share of blocks");
     }
 }
 

@@ -1,6 +1,5 @@
-// Every function of an object store by a lone caller, at its edges: what it returns, what it leaves, and what the error log says; and lanes
-// that come together, which a lone caller plays (shim/lockstep.hpp). Threads only. Single steps are calls_world_blocks.hpp's, kernels
-// calls_world_kernels.hpp's.
+// Every function of an object store by a lone caller, at its edges: what it returns, what it leaves, and what the error log
+// says; and lanes that come together, which a lone caller plays (shim/lockstep.hpp). Threads only.
 #pragma once
 
 #include "kma/objects/slots.cl"
@@ -8,7 +7,6 @@
 #define KMA_TINY_SLOTS   KMA_SLOTS_BITS // of the last class
 #include "objects/calls_world_blocks.hpp"
 #include "objects/calls_world_defragment.hpp"
-#include "objects/calls_world_numbers.hpp"
 
 template <uint threads> class scenario {
 public:
@@ -18,27 +16,29 @@ public:
     void after()
     {
         shim::is_lone = true;
-        calls::check_world_slots();
-        calls::check_world_references();
-        calls::check_world_layout();
-        calls::check_world_kernels();
+        calls::check_world_init();
+        calls::check_world_shares();
+        calls::check_world_lists();
+        calls::check_world_counts();
+        calls::check_world_columns();
         calls::check_world_defragment();
-        check_ends();
-        check_wrong_deletions();
-        check_wrong_hints();
         calls::check_world_mending();
         calls::check_world_beginnings();
         calls::check_world_late_ends();
         calls::check_world_damage();
+        check_ends();
+        check_wrong_deletions();
+        check_wrong_hints();
         check_hidden();
         check_full();
+        check_finds();
         check_lanes();
         check_lanes_together();
-        check_finds();
     }
 
 private:
     using subject = calls::world_subject;
+    using location = shim::location;
     static constexpr uint one = calls::one, two = calls::two, three = calls::three, all = calls::all;
 
     // All there is room for, by turns of classes; deleted in three orders.
@@ -49,15 +49,15 @@ private:
                 subject it(5);
                 it.create(T, 1);
                 it.create((T + 1) % tiny::classes, 2);
-                it.world.check_takes_all(T, it.living);
+                it.fill(T);
                 it.check();
-                it.fails(kma_world_new(it.w, T) == 0, KMA_ERROR_OUT_OF_MEMORY, 0, 4u << T);
+                shim::check(kma_world_new(it.w, T) == 0, "an object without memory");
+                it.fails(KMA_ERROR_OUT_OF_MEMORY, 0, 4u << T);
                 while (it.living.count != 0) {
-                    const uint which = order == 0 ? 0 : order == 1 ? it.living.count - 1 : it.living.count / 2;
-                    it.remove(which);
+                    it.remove(order == 0 ? 0 : order == 1 ? it.living.count - 1 : it.living.count / 2);
                     it.check();
                 }
-                it.world.check_takes_all(all, it.living);
+                it.fill(all);
                 shim::check(it.living.count == 5 * KMA_SLOTS_BITS, "blocks are not all free again");
             }
     }
@@ -69,67 +69,62 @@ private:
         it.create(three, 2);
         it.create(two, 1);
         const uint gone = it.remove(1).self, lives = it.living.objects[0].self, other = it.living.objects[1].self;
-        const uint lone = it.create(one, 1);
-        it.remove(2); // and its block ends
-        const auto refuses = [&it](uint T, uint self, uint code, shim::location where = shim::location::current()) {
-            it.changes_nothing([&] { kma_world_delete(it.w, T, self); }, where);
-            it.fails(true, code, self, 4u << T, where);
-        };
+        it.create(one, 1);
+        const uint lone = it.remove(2).self; // and its block ends
         it.changes_nothing([&] { kma_world_delete(it.w, three, 0); });
         it.check();
         for (const uint wild : {1u, kma_world_ref(4, 0), ~0u})
             shim::check(kma_world_type(it.w, wild) == 0, "a block that there is not has a class");
-        refuses(three, gone, KMA_ERROR_DOUBLE_FREE);
-        refuses(one, lone, KMA_ERROR_DOUBLE_FREE);
-        refuses(all, lone, KMA_ERROR_DOUBLE_FREE);
-        refuses(two, lives, KMA_ERROR_INVALID_FREE);
-        refuses(all, other, KMA_ERROR_INVALID_FREE);
-        refuses(three, lives - kma_world_slot_of(lives) + 3, KMA_ERROR_INVALID_FREE); // the class has no such slot
-        refuses(two, other | KMA_WORLD_SLOT_MASK, KMA_ERROR_INVALID_FREE);
-        refuses(three, kma_world_ref(4, 0), KMA_ERROR_INVALID_FREE); // there is no such block
-        refuses(three, 1, KMA_ERROR_INVALID_FREE);
-        refuses(three, ~0u, KMA_ERROR_INVALID_FREE);
-        it.remove(0);
-        it.remove(0);
-        it.check();
+        const struct {
+            uint T, self;
+            bool is_double;
+        } wrongs[] = {{three, gone, true},
+                      {one, lone, true},
+                      {all, lone, true},
+                      {two, lives, false},
+                      {all, other, false},
+                      {three, lives - kma_world_slot_of(lives) + 3, false}, // the class has no such slot
+                      {two, other | KMA_WORLD_SLOT_MASK, false},
+                      {three, kma_world_ref(4, 0), false}, // there is no such block
+                      {three, 1, false},
+                      {three, ~0u, false}};
+        for (const auto &[T, self, is_double] : wrongs) {
+            it.changes_nothing([&, t = T, s = self] { kma_world_delete(it.w, t, s); });
+            it.fails(is_double ? KMA_ERROR_DOUBLE_FREE : KMA_ERROR_INVALID_FREE, self, 4u << T);
+        }
+        it.remove_all();
     }
 
-    // Bits in active[T] that should not be there: who comes by takes them out, and touches nothing else.
+    // Bits in active[T] that should not be there: a caller that meets them takes them out, and touches nothing else.
     static void check_wrong_hints()
     {
         subject it(6);
-        it.create(two, 2); // each a block of its own
+        it.create(two, 2);
         it.create(three, 2);
         it.create(one, 1);
         it.create(all, 1);
-        const uint full = it.block(0), roomy = it.block(2), single = it.block(4), wide = it.block(5);
-        uint free = 0;
-        while (!it.world.is_free(free))
-            free++;
-        for (const uint block : {full, roomy, single, wide, free})
+        for (uint block = 0; block < 6; block++)
             for (uint T = 0; T < tiny::classes; T++) {
-                const bool may = it.world.type(block) == T + 1 && it.world.state(block) != KMA_SLOTS_ALL;
-                if (may)
+                if (it.world.type(block) == T + 1 && it.world.state(block) != KMA_SLOTS_ALL)
                     continue;
                 kma_bit_tree_put(it.active(T), 6, block);
                 const kma_world_taken taken = kma_world_claim(it.w, T, block, 1, 5);
                 shim::check(taken.slots == 0 && taken.room == 0, "a slot where there is none for the class");
                 shim::check(!it.world.is_active(T, block), "a wrong hint is not mended");
                 it.check();
-                it.changes_nothing([&] { kma_world_claim(it.w, T, block, 1, 5); }); // as by a hint of the place alone
+                it.changes_nothing([&] { kma_world_claim(it.w, T, block, 1, 5); }); // as by a hint of the shard alone
                 kma_bit_tree_put(it.active(T), 6, block);
             }
         it.check();
-        for (uint T = 0; T < tiny::classes; T++) // by whoever wants all there is
-            it.world.check_takes_all(T, it.living);
-        for (uint T = 0; T < tiny::classes; T++)
-            for (uint block = 0; block < 6; block++)
-                shim::check(!it.world.is_active(T, block), "a full block is a hint");
+        for (uint T = 0; T < tiny::classes; T++) // by a caller that wants all there is
+            it.fill(T);
+        for (uint i = 0; i < tiny::classes * 6; i++)
+            shim::check(!it.world.is_active(i / 6, i % 6), "a full block is a hint");
         it.check();
     }
 
-    // Bits above level 0 that are gone, as whoever was stopped in the tree leaves them: a search finds what is there. Who looks at
-    // level 0 alone anyway does so at once.
+    // Bits above level 0 that are gone, as a thread that was stopped in the tree leaves them: a search finds what is there.
+    // A caller that looks at level 0 anyway finds it at once.
     static void check_hidden()
     {
         for (uint level = 1; level < 3; level++)
@@ -146,15 +141,13 @@ private:
                     kma_store_u32(&kma_world_hints(it.w, T)[hint], 0, KMA_RELAXED);
                 kma_store_u32(&it.w->searching, 8, KMA_RELAXED); // so many have done so in vain
                 const uint self = kma_world_new(it.w, T);
-                shim::check((self != 0) == !KMA_OBJECTS_HIERARCHY, "who does not search finds what is hidden");
+                shim::check((self != 0) == !KMA_OBJECTS_HIERARCHY && it.searching() == 8, "without a search");
                 if (self != 0)
                     it.living.push({self, T, 0});
-                else
-                    it.world.expected[KMA_ERROR_OUT_OF_MEMORY]++;
-                shim::check(kma_load_u32(&it.w->searching, KMA_RELAXED) == 8, "who does not search counts");
+                it.world.expected[KMA_ERROR_OUT_OF_MEMORY] += self == 0;
                 kma_store_u32(&it.w->searching, 7, KMA_RELAXED);
                 it.create(T, 1);
-                shim::check(kma_load_u32(&it.w->searching, KMA_RELAXED) == 7, "who has found something counts");
+                shim::check(it.searching() == 7, "a caller that has found something counts");
                 kma_store_u32(&it.w->searching, 0, KMA_RELAXED);
                 it.check(false);
             }
@@ -166,15 +159,32 @@ private:
         subject it(4);
         it.fill(two);
         for (uint time = 1; time < 12; time++) {
-            const uint before = shim::self().operations;
-            const uint self = kma_world_new(it.w, three);
-            shim::check(shim::self().operations - before <= (KMA_OBJECTS_HIERARCHY ? 7 : 10) || time < 8, "without memory a request has many steps");
-            it.fails(self == 0, KMA_ERROR_OUT_OF_MEMORY, 0, 16);
-            shim::check(kma_load_u32(&it.w->searching, KMA_RELAXED) == std::min(time + 1, 8u), "searches in vain");
+            const uint before = shim::self().operations, self = kma_world_new(it.w, three);
+            const uint steps = shim::self().operations - before;
+            shim::check(steps <= (KMA_OBJECTS_HIERARCHY ? 7 : 10) || time < 8, "without memory a request has many steps");
+            shim::check(self == 0 && it.searching() == std::min(time + 1, 8u), "searches in vain");
+            it.fails(KMA_ERROR_OUT_OF_MEMORY, 0, 16);
         }
         it.remove(3); // and room is seen at once
         it.create(two, 1);
         it.check();
+    }
+
+    // A block of a tree, wherever one begins to look; and none.
+    static void check_finds()
+    {
+        for (const uint blocks : {1u, 2u, 7u, 8u, 33u}) {
+            subject it(blocks);
+            for (uint block = 0; block <= blocks; block++) {
+                if (block != blocks)
+                    kma_bit_tree_put(it.active(two), blocks, block);
+                for (uint from = 0; from < blocks; from++)
+                    shim::check(kma_world_find(it.w, it.active(two), from) == (block != blocks ? block : KMA_BIT_TREE_NONE),
+                                "a tree's block is not found, or one that is not in a tree");
+                if (block != blocks)
+                    kma_bit_tree_take(it.active(two), blocks, block);
+            }
+        }
     }
 
     // Lanes of several classes, with memory for all or not; then all delete what they have.
@@ -185,38 +195,21 @@ private:
                 for (const uint blocks : {3u, 48u}) {
                     subject it(blocks);
                     uint got[64], served = 0;
-                    shim::lockstep::run(lanes, 0, [&](uint lane) { got[lane] = kma_world_new(it.w, two + lane % mixed % 3); });
+                    const auto class_of = [mixed](uint lane) { return two + lane % mixed % 3; };
+                    shim::lockstep::run(lanes, 0, [&](uint lane) { got[lane] = kma_world_new(it.w, class_of(lane)); });
                     for (uint lane = 0; lane < lanes; lane++)
                         if (got[lane] != 0) {
-                            it.living.push({got[lane], two + lane % mixed % 3, 0});
+                            it.living.push({got[lane], class_of(lane), 0});
                             served++;
                         }
                     it.world.expected[KMA_ERROR_OUT_OF_MEMORY] += lanes - served;
                     it.check();
-                    if (mixed == 1)
-                        shim::check(served == std::min(lanes, 2 * blocks), "a lane gets nothing, and there is room");
-                    else
-                        shim::check(served == lanes || blocks == 3, "a lane gets nothing, and there is room");
-                    shim::lockstep::run(lanes, 0, [&](uint lane) { kma_world_delete(it.w, two + lane % mixed % 3, got[lane]); });
+                    shim::check(mixed == 1 ? served == std::min(lanes, 2 * blocks) : served == lanes || blocks == 3,
+                                "a lane gets nothing, and there is room");
+                    shim::lockstep::run(lanes, 0, [&](uint lane) { kma_world_delete(it.w, class_of(lane), got[lane]); });
                     it.living.count = 0;
                     it.check();
                 }
-    }
-
-    // A block of a tree, wherever one begins to look; and none.
-    static void check_finds()
-    {
-        for (const uint blocks : {1u, 2u, 7u, 8u, 33u}) {
-            subject it(blocks);
-            for (uint from = 0; from < blocks; from++)
-                shim::check(kma_world_find(it.w, it.active(two), from) == KMA_BIT_TREE_NONE, "a block that is not in a tree");
-            for (uint block = 0; block < blocks; block++) {
-                kma_bit_tree_put(it.active(two), blocks, block);
-                for (uint from = 0; from < blocks; from++)
-                    shim::check(kma_world_find(it.w, it.active(two), from) == block, "a tree's block is not found");
-                kma_bit_tree_take(it.active(two), blocks, block);
-            }
-        }
     }
 
     // As many as there is room for in one block, by one step; and one object that two lanes delete.
@@ -226,14 +219,14 @@ private:
         uint got[64];
         shim::lockstep::run(20, 0, [&](uint lane) { got[lane] = kma_world_new(it.w, all); });
         for (uint lane = 0; lane < 20; lane++) {
-            shim::check(got[lane] == kma_world_ref(kma_world_block_of(got[0]), lane), "lanes do not have slots in their order");
+            shim::check(got[lane] == got[0] + lane && kma_world_slot_of(got[0]) == 0, "slots are not in the lanes' order");
             it.living.push({got[lane], all, 0});
         }
         it.check();
         shim::lockstep::run(10, 0, [&](uint lane) { kma_world_delete(it.w, all, got[lane == 7 ? 3 : lane]); });
         for (const uint lane : {9, 8, 6, 5, 4, 3, 2, 1, 0})
             it.living.pop(lane);
-        it.fails(true, KMA_ERROR_DOUBLE_FREE);
+        it.fails(KMA_ERROR_DOUBLE_FREE, got[3], 4u << all);
         const uint left = it.living.count;
         shim::lockstep::run(left + 9, 0, [&](uint lane) { // of two classes, and nothing
             const uint wrong = lane % 3 == 0 ? 0 : kma_world_ref(5, lane);

@@ -39,6 +39,7 @@ inline uint slots_of(uint T, shim::location where = shim::location::current())
 #define KMA_OBJECTS_HIERARCHY     KMA_HAS_ATOMIC64 // the other way, too
 
 #include "kma/objects/world.cl"
+#include "lockfree/check_tree.hpp"
 
 // Lanes that one thread plays share what a kernel has in local memory.
 #include "kma/platform/group.cl"
@@ -144,8 +145,12 @@ public:
     {
         for (uint block = 0; block < blocks_; block++)
             check_block(block, living, where);
-        for (uint tree = 0; told && tree <= classes; tree++)
-            check_tree(kma_world_free(w) + static_cast<size_t>(tree) * w->tree_words, where);
+        for (uint tree = 0; told && tree <= classes; tree++) {
+            kma_atomic_u32 *const words = kma_world_free(w) + static_cast<size_t>(tree) * w->tree_words;
+            check_bit_tree(words, blocks_, where);
+            for (uint block = blocks_; block % KMA_BIT_TREE_FANOUT != 0; block++)
+                shim::check(!kma_bit_tree_has(words, block), "a block that there is not", where);
+        }
         shim::check(kma_load_u32(&w->searching, KMA_RELAXED) <= expected[KMA_ERROR_OUT_OF_MEMORY],
                     "somebody counts as looking through all blocks who has found something", where);
         for (uint code = 0; code < KMA_ERROR_CODES; code++)
@@ -241,19 +246,6 @@ private:
         shim::check(objects != 0, "a block without an object has a class", where);
         shim::check(state(block) == (objects | kma_slots_pad(slots_of(its - 1))), "a slot is lost, or an object is", where);
         shim::check(state(block) == KMA_SLOTS_ALL || is_active(its - 1, block), "a block with room is no hint for its class", where);
-    }
-
-    // Every word that is not empty is told of, and no bit stands behind the last block.
-    void check_tree(kma_atomic_u32 *tree, shim::location where)
-    {
-        const uint top = kma_bit_tree_top(blocks_);
-        for (uint level = 0; level < top; level++)
-            for (uint node = 0; node < kma_bit_tree_nodes(blocks_, level); node++) {
-                const uint word = kma_load_u32(tree + kma_bit_tree_base(blocks_, level) + node, KMA_RELAXED);
-                shim::check(word == 0 || kma_bit_tree_tells(tree, blocks_, level, node), "a word does not tell of what is below it", where);
-            }
-        for (uint block = blocks_; block % KMA_BIT_TREE_FANOUT != 0; block++)
-            shim::check(!kma_bit_tree_has(tree, block), "a block that there is not", where);
     }
 
     static constexpr size_t most_bytes =

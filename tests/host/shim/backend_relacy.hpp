@@ -67,6 +67,7 @@ inline void pause()
 }
 
 inline bool is_lone = false; // of interest to threads only
+inline void begin_call() {}
 
 // Where a test wants to be overtaken: every atomic operation is such a place already.
 inline void linger() {}
@@ -179,12 +180,6 @@ public:
         value_.store(value, to_model(order), info_of(where));
     }
 
-    T exchange(T value, kma_order order, location where)
-    {
-        maybe_nap();
-        return value_.exchange(value, to_model(order), info_of(where));
-    }
-
     // A failed one acquires if `order` does.
     T cas(T expected, T desired, kma_order order, location where)
     {
@@ -193,23 +188,16 @@ public:
         return expected;
     }
 
-    T fetch_add(T value, kma_order order, location where)
-    {
-        maybe_nap();
-        return value_.fetch_add(value, to_model(order), info_of(where));
+#define KMA_SHIM_RMW(operation)                                                                                        \
+    T operation(T value, kma_order order, location where)                                                              \
+    {                                                                                                                  \
+        maybe_nap();                                                                                                   \
+        return value_.operation(value, to_model(order), info_of(where));                                               \
     }
-
-    T fetch_or(T value, kma_order order, location where)
-    {
-        maybe_nap();
-        return value_.fetch_or(value, to_model(order), info_of(where));
-    }
-
-    T fetch_and(T value, kma_order order, location where)
-    {
-        maybe_nap();
-        return value_.fetch_and(value, to_model(order), info_of(where));
-    }
+    KMA_SHIM_RMW(exchange)
+    KMA_SHIM_RMW(fetch_add)
+    KMA_SHIM_RMW(fetch_or)
+    KMA_SHIM_RMW(fetch_and)
 
     // For checks at rest: of no interest to others.
     T peek(location where) const { return value_.load(rl::mo_relaxed, info_of(where)); }

@@ -25,6 +25,12 @@ inline place &self()
     return this_place;
 }
 
+// The caller's next call: atomic operations are limited for each.
+inline void begin_call()
+{
+    self().operations = 0;
+}
+
 // splitmix64's stream: any start will do.
 inline uint random(uint limit)
 {
@@ -123,12 +129,6 @@ public:
         value_.store(value, to_std_store(order));
     }
 
-    T exchange(T value, kma_order order, location)
-    {
-        linger();
-        return value_.exchange(value, to_std_store(order));
-    }
-
     T cas(T expected, T desired, kma_order order, location)
     {
         linger();
@@ -136,23 +136,16 @@ public:
         return expected;
     }
 
-    T fetch_add(T value, kma_order order, location)
-    {
-        linger();
-        return value_.fetch_add(value, to_std_store(order));
+#define KMA_SHIM_RMW(operation)                                                                                        \
+    T operation(T value, kma_order order, location)                                                                    \
+    {                                                                                                                  \
+        linger();                                                                                                      \
+        return value_.operation(value, to_std_store(order));                                                           \
     }
-
-    T fetch_or(T value, kma_order order, location)
-    {
-        linger();
-        return value_.fetch_or(value, to_std_store(order));
-    }
-
-    T fetch_and(T value, kma_order order, location)
-    {
-        linger();
-        return value_.fetch_and(value, to_std_store(order));
-    }
+    KMA_SHIM_RMW(exchange)
+    KMA_SHIM_RMW(fetch_add)
+    KMA_SHIM_RMW(fetch_or)
+    KMA_SHIM_RMW(fetch_and)
 
     // For checks at rest: nobody is to be overtaken there.
     T peek(location) const { return value_.load(std::memory_order_relaxed); }

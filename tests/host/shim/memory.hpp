@@ -18,51 +18,16 @@ namespace shim {
 
 // Function objects instead of functions, so that the caller's place in the .cl file is a default argument and ends up
 // in Relacy's history. The call without an order is the relaxed one that memory_fenced.cl builds on.
-template <class T> struct load_operation {
-    T operator()(word<T> *at, kma_order order, location where = location::current()) const
+template <class T, auto member, class Result, class... Values> struct operation {
+    Result operator()(word<T> *at, Values... values, kma_order order, location where = location::current()) const
     {
-        return at->load(order, where);
+        return (at->*member)(values..., order, where);
     }
-    T operator()(word<T> *at, location where = location::current()) const { return at->load(KMA_RELAXED, where); }
-};
-
-template <class T> struct store_operation {
-    void operator()(word<T> *at, T value, kma_order order, location where = location::current()) const
+    Result operator()(word<T> *at, Values... values, location where = location::current()) const
     {
-        at->store(value, order, where);
-    }
-    void operator()(word<T> *at, T value, location where = location::current()) const
-    {
-        at->store(value, KMA_RELAXED, where);
+        return (at->*member)(values..., KMA_RELAXED, where);
     }
 };
-
-template <class T> struct cas_operation {
-    T operator()(word<T> *at, T expected, T desired, kma_order order, location where = location::current()) const
-    {
-        return at->cas(expected, desired, order, where);
-    }
-    T operator()(word<T> *at, T expected, T desired, location where = location::current()) const
-    {
-        return at->cas(expected, desired, KMA_RELAXED, where);
-    }
-};
-
-template <class T, T (word<T>::*member)(T, kma_order, location)> struct rmw_operation {
-    T operator()(word<T> *at, T value, kma_order order, location where = location::current()) const
-    {
-        return (at->*member)(value, order, where);
-    }
-    T operator()(word<T> *at, T value, location where = location::current()) const
-    {
-        return (at->*member)(value, KMA_RELAXED, where);
-    }
-};
-
-template <class T> using exchange_operation = rmw_operation<T, &word<T>::exchange>;
-template <class T> using fetch_add_operation = rmw_operation<T, &word<T>::fetch_add>;
-template <class T> using fetch_or_operation = rmw_operation<T, &word<T>::fetch_or>;
-template <class T> using fetch_and_operation = rmw_operation<T, &word<T>::fetch_and>;
 
 } // namespace shim
 
@@ -76,14 +41,16 @@ inline void kma_fence(kma_order order, shim::location where = shim::location::cu
 #else
 #define KMA_SHIM_NAME(operation, W) kma_##operation##_##W
 #endif
+#define KMA_SHIM_OPERATION(name, W, T, ...)                                                                            \
+    inline constexpr shim::operation<T, &shim::word<T>::name, __VA_ARGS__> KMA_SHIM_NAME(name, W){};
 #define KMA_SHIM_WORD(W, T)                                                                                            \
-    inline constexpr shim::load_operation<T> KMA_SHIM_NAME(load, W){};                                                 \
-    inline constexpr shim::store_operation<T> KMA_SHIM_NAME(store, W){};                                               \
-    inline constexpr shim::cas_operation<T> KMA_SHIM_NAME(cas, W){};                                                   \
-    inline constexpr shim::exchange_operation<T> KMA_SHIM_NAME(exchange, W){};                                         \
-    inline constexpr shim::fetch_add_operation<T> KMA_SHIM_NAME(fetch_add, W){};                                       \
-    inline constexpr shim::fetch_or_operation<T> KMA_SHIM_NAME(fetch_or, W){};                                         \
-    inline constexpr shim::fetch_and_operation<T> KMA_SHIM_NAME(fetch_and, W){};
+    KMA_SHIM_OPERATION(load, W, T, T)                                                                                  \
+    KMA_SHIM_OPERATION(store, W, T, void, T)                                                                           \
+    KMA_SHIM_OPERATION(cas, W, T, T, T, T)                                                                             \
+    KMA_SHIM_OPERATION(exchange, W, T, T, T)                                                                           \
+    KMA_SHIM_OPERATION(fetch_add, W, T, T, T)                                                                          \
+    KMA_SHIM_OPERATION(fetch_or, W, T, T, T)                                                                           \
+    KMA_SHIM_OPERATION(fetch_and, W, T, T, T)
 
 KMA_SHIM_WORD(u32, uint)
 #if KMA_HAS_ATOMIC64

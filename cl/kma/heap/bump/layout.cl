@@ -4,8 +4,8 @@
 //   0            begin                    head                   limit              bytes
 //   | kma_bump   | blocks, side by side   | not handed out yet   | less than a unit |
 //
-// With KMA_DEBUG 1 every block has one unit in front of it, a kma_bump_block. With 2 and 3 blocks
-// are guarded (guard_layout.cl), and a kma_guard lies in front of `begin`.
+// With KMA_DEBUG 1 one unit, a kma_bump_block, precedes every block. With 2 and 3 blocks are
+// guarded (guard_layout.cl), and a kma_guard lies before `begin`.
 #ifndef KMA_HEAP_BUMP_LAYOUT_CL
 #define KMA_HEAP_BUMP_LAYOUT_CL
 
@@ -63,7 +63,7 @@ static inline uint kma_bump_limit(uint debug, ulong bytes)
     return max(kma_bump_begin(debug), (uint)min(bytes / KMA_UNIT, (ulong)0xfffffffe));
 }
 
-// Returns the units in front of each block; kma_bump_back: after each block.
+// Returns the units before each block; kma_bump_back: after each block.
 static inline uint kma_bump_front(uint debug)
 {
     return debug >= 2 ? KMA_GUARD_FRONT : debug;

@@ -11,7 +11,7 @@
 //    lowered, every other add starts beyond the limit and fails. The crossing group alone owns the
 //    units that are left.
 // 2. It serves those of its lanes that fit, one after the other.
-// 3. It stores the head behind their units. No other lane took a unit there, and no other lane
+// 3. It stores the head after their units. No other lane took a unit there, and no other lane
 //    lowers the head: there is one crossing group at a time.
 //
 // While a group crosses, all others are refused. To bound this, only sums up to KMA_BUMP_UNCHECKED

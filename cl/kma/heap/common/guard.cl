@@ -61,7 +61,7 @@ static inline KMA_OUTLINE bool kma_guard_has_only(global kma_heap_header *heap, 
     return other == 0;
 }
 
-// Writes the red zone behind a block, from the byte after the block's last.
+// Writes the red zone after a block, from the byte after the block's last.
 static inline void kma_guard_close_behind(global kma_heap_header *heap, kma_ref ref, ulong bytes)
 {
     global uchar *block = (global uchar *)kma_deref_in(heap, ref);
@@ -129,7 +129,7 @@ static inline kma_ref kma_guard_ref(global kma_heap_header *heap, global void *p
 }
 
 // Returns the first unit of the heap's own block if the block at `ref` looks alive; else KMA_NULL,
-// also for KMA_NULL. Only the heap can tell whether it handed out that unit.
+// also for KMA_NULL. Only the heap knows whether it handed out that unit.
 static inline kma_ref kma_guard_raw(global kma_heap_header *heap, kma_ref ref)
 {
     if (ref == KMA_NULL ||

@@ -12,8 +12,8 @@
 
 #include "kma/heap/common/header.cl"
 
-#define KMA_GUARD_FRONT 3u // units in front of a block
-#define KMA_GUARD_BACK  1u // units behind a block's last
+#define KMA_GUARD_FRONT 3u // units before a block
+#define KMA_GUARD_BACK  1u // units after a block's last
 
 // Fill words of four equal bytes: memory that was never written, red zones, freed memory.
 #define KMA_GUARD_FRESH 0xcdcdcdcdu

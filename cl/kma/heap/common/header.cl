@@ -9,8 +9,8 @@
 // incremented when the meaning of any byte of a heap's metadata changes
 #define KMA_HEAP_LAYOUT 8u
 
-// With KMA_DEBUG N a heap's type is named kma_KIND_debugN. From that name of a kernel's parameter
-// the host tells the KMA_DEBUG that the kernel was built with.
+// With KMA_DEBUG N a heap's type is named kma_KIND_debugN. The host reads the kernel's KMA_DEBUG
+// from that name of its parameter.
 #define KMA_FLAVOUR_PASTED(type, debug) type##_debug##debug
 #define KMA_FLAVOUR_EXPANDED(type, debug) KMA_FLAVOUR_PASTED(type, debug)
 #define KMA_FLAVOUR_OF(type) KMA_FLAVOUR_EXPANDED(type, KMA_DEBUG)
@@ -52,7 +52,7 @@ static inline ulong kma_whole_units(ulong bytes)
 // the heap's metadata are inconsistent; `size` bytes were requested
 #define KMA_ERROR_DAMAGED       6u
 // With KMA_DEBUG 2 and 3: the block at `ref`, taken by `work_item`, was written beyond its `size`
-// bytes. With `size` 0 the guard in front of the block is damaged, which `work_item` detected.
+// bytes. With `size` 0 the guard before the block is damaged, which `work_item` detected.
 #define KMA_ERROR_OVERRUN          7u
 #define KMA_ERROR_WRITE_AFTER_FREE 8u // the block at `ref` was written after its free
 #define KMA_ERROR_CODES         9u
@@ -63,7 +63,7 @@ typedef struct kma_error_record {
     ulong work_item; // linear global id
     uint ref;        // the block, 0 if none
     uint written;    // 1 once the record is complete
-    // where the block was taken, as in kma_guard_block; 0 if the code does not tell
+    // where the block was taken, as in kma_guard_block; 0 if the code does not record it
     uint site;
     uint pad;
 } kma_error_record;

@@ -18,7 +18,7 @@ static inline void kma_stats_add(kma_heap_stats *sum, kma_heap_stats part)
     sum->superblocks_full += part.superblocks_full;
 }
 
-// Writes what the header tells: sizes and error counts. Zeros if there is no heap.
+// Writes the header's numbers: sizes and error counts. Zeros if there is no heap.
 static inline void kma_stats_of_header(kma_heap_stats *stats, global kma_heap_header *header,
                                        bool exists)
 {

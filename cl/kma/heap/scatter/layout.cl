@@ -8,9 +8,9 @@
 //   |             |         | region |             | and above | of each  | KiB | each       |
 //   |             |         |        |             |           | page     |     |            |
 //
-// All that kernels write lies in front of `begin`; pages hold blocks and nothing else. Metadata of
-// a page of 4 KiB: 39.1 bytes, 0.95 %; of 16 KiB: 136.1 bytes, 0.83 %. With KMA_DEBUG 2 and 3 a
-// kma_guard lies between trees and bitmaps.
+// All metadata lie before `begin`; pages hold blocks and nothing else. Metadata of a page of 4 KiB:
+// 39.1 bytes, 0.95 %; of 16 KiB: 136.1 bytes, 0.83 %. With KMA_DEBUG 2 and 3 a kma_guard lies
+// between trees and bitmaps.
 //
 // A region (the paper's super block; `super` in names) is 2^super_shift pages side by side.
 #ifndef KMA_HEAP_SCATTER_LAYOUT_CL
@@ -23,7 +23,7 @@
 
 #define KMA_SCATTER_NONE 0xffffffffu // no page
 
-// A page has 2^shift units: 4 KiB, 8 KiB or 16 KiB. tests/host takes smaller numbers.
+// A page has 2^shift units: 4 KiB, 8 KiB or 16 KiB. tests/host uses smaller numbers.
 #ifndef KMA_SCATTER_MIN_SHIFT
 #define KMA_SCATTER_MIN_SHIFT 8u
 #endif
@@ -47,12 +47,12 @@
 #define KMA_SCATTER_FREE        0x80000000u
 #define KMA_SCATTER_SPLIT_SHIFT 25u
 #define KMA_SCATTER_COUNT       0x01ffffffu
-// Values of `split` beside the classes:
+// Other values of `split` than classes:
 #define KMA_SCATTER_CLASSES 31u // at most; see kma_scatter_class_of
 // the first page of a run, which is one block; the first word of its bitmap has the length in pages
 #define KMA_SCATTER_HEAD    60u
 #define KMA_SCATTER_REST    61u // another page of a run
-// a free page that was never used; without KMA_SCATTER_FREE a page that growth may bring
+// a free page that was never used; without KMA_SCATTER_FREE a page that growth may add
 #define KMA_SCATTER_UNUSED  63u
 
 static inline uint kma_scatter_word(uint split, uint count)
@@ -90,7 +90,7 @@ typedef struct kma_scatter_plan {
     uint trees;
     uint bitmaps;
     uint begin; // of page 0
-    uint limit; // behind the last page
+    uint limit; // after the last page
     uint guard; // of the kma_guard; 0 if there is none
 } kma_scatter_plan;
 

@@ -1,8 +1,8 @@
 // A page of the scatter heap: how its blocks are reserved, claimed and freed (ScatterAlloc, 6.1,
 // 6.2).
 //
-// 1. Reserve: add the number of blocks to the page's count (acquire). What stays within the page's
-//    blocks is the caller's; it takes the rest back.
+// 1. Reserve: add the number of blocks to the page's count (acquire). The caller owns those that
+//    the page has, and undoes the rest.
 // 2. Claim: find and set as many clear bits in the page's bitmap (acquire).
 // 3. Free: clear the bit (release), then subtract from the count (release).
 //
@@ -14,7 +14,7 @@
 // The paper has a page's size and its count in two words, and locks the page to change the size.
 // Here both are in one word: an add returns the size for which it reserved, whatever the page was
 // before, and only a page without reservations becomes free. If an add met the wrong size, its
-// work-item takes it back. The work-item that brings the count to 0 makes the page free.
+// work-item undoes it. The work-item that brings the count to 0 makes the page free.
 //
 // States of a page, by its word:
 //
@@ -52,7 +52,7 @@ static inline global kma_atomic_u32 *kma_scatter_full(const kma_scatter_heap *sc
     return kma_scatter_words(sc->heap, sc->plan.full) + (page >> sc->plan.super_shift);
 }
 
-// The page behind the last one of a page's region.
+// The page after the last one of a page's region.
 static inline uint kma_scatter_super_end(const kma_scatter_heap *sc, uint page)
 {
     return min(((page >> sc->plan.super_shift) + 1) << sc->plan.super_shift, sc->plan.pages);
@@ -232,8 +232,8 @@ static inline KMA_OUTLINE kma_scatter_share kma_scatter_try(const kma_scatter_he
 // number; KMA_SCATTER_NO_SPOT if 64 rounds over all words found none. Acquires.
 //
 // A round in vain means that other lanes claimed every clear bit just before the search came to it,
-// and freed bits behind it. 64 rounds in vain mean that the bitmap does not match the count: a
-// kernel wrote over it.
+// and freed bits that it had passed. 64 rounds in vain mean that the bitmap does not match the
+// count: a kernel wrote over it.
 static inline KMA_OUTLINE uint kma_scatter_search_bit(global kma_atomic_u32 *bitmap, uint spots,
                                                  uint hint)
 {

@@ -11,7 +11,7 @@
 //
 // Classes that differ modulo 4 do not share a page. Two pairs that meet in a page differ in kn:
 // their next pages differ. After a quarter of the region's pages a pair goes on in the next region.
-// The shards' active regions, where they begin, are far apart at first.
+// The shards' first active regions are far apart.
 //
 // Cursors and active regions are hints: any value is valid. A request that finds no free block
 // there asks the trees of scatter/regions.cl for a page near there.

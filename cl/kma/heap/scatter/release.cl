@@ -7,8 +7,8 @@
 #include "kma/heap/scatter/place.cl"
 #include "kma/heap/scatter/runs.cl"
 
-// Where a pointer leads. `error` is KMA_ERROR_CODES if a block may begin there, else what a free of
-// it is.
+// The page and block to which a pointer leads. `error` is KMA_ERROR_CODES if a block may begin
+// there, else the error of a free.
 typedef struct kma_scatter_spot_at {
     uint page;
     kma_scatter_own own; // the page's class; KMA_SCATTER_HEAD: a run begins here

@@ -7,13 +7,13 @@
 // 1. Take the pages out of the tree of free pages, a word of bits at a time, in ascending order
 //    (acquire). Of work-items that want overlapping runs, one gets the last common page.
 // 2. Take the pages by their words (compare-and-swap, acquire): other lanes may be splitting them.
-// 3. If a page is missing: give back those taken, and go on behind it.
+// 3. If a page is missing: give back those taken, and go on after it.
 //
 // A run that is freed is free pages again; nothing is merged.
 //
-// A search begins apart from others: each adds its pages to `next_run`. If the pages there are not
-// free, it looks at random positions, since walks from one position would meet; at last it walks
-// over all pages.
+// Searches start apart from one another: each adds its pages to `next_run`. If the pages there are
+// not free, it looks at random positions, since walks from one position would meet; at last it
+// walks over all pages.
 //
 // A work-item that stops for ever here costs its request, and the pages that it has taken.
 #ifndef KMA_HEAP_SCATTER_RUNS_CL
@@ -66,7 +66,7 @@ static inline void kma_scatter_give_pages(const kma_scatter_heap *sc, uint first
 }
 
 // Takes pages [first, first + count) out of the tree of free pages, or none. Returns `count`, or
-// the number of pages in front of the first one that was not there.
+// the number of pages before the first one that was not there.
 static inline uint kma_scatter_take_bits(const kma_scatter_heap *sc, uint first, uint count)
 {
     for (uint page = first; page < first + count;) { // on by a word of bits each time
@@ -117,8 +117,8 @@ static inline uint kma_scatter_stretch(const kma_scatter_heap *sc, uint first, u
     return count;
 }
 
-// Returns the bits of a word of free pages at which a run may begin: enough bits are set behind, or
-// all up to the word's end; the next words are checked later.
+// Returns the bits of a word of free pages at which a run may begin: enough bits are set after it,
+// or all up to the word's end; the next words are checked later.
 static inline uint kma_scatter_starts(uint word, uint count)
 {
     ulong starts = word | ~(ulong)0 << KMA_BIT_TREE_FANOUT;
@@ -177,7 +177,7 @@ static inline KMA_OUTLINE uint kma_scatter_find_run(const kma_scatter_heap *sc, 
          step < KMA_SCATTER_RUN_DRAWS + 2 * KMA_SCATTER_RUN_WALKS && found == KMA_SCATTER_NONE;
          step++) {
         const bool walks = step >= KMA_SCATTER_RUN_DRAWS;
-        // second half of a walk: the pages in front of its start
+        // second half of a walk: the pages before its start
         const bool is_rest = walks && (step - KMA_SCATTER_RUN_DRAWS) % 2 != 0;
         if (!is_rest) {
             if (!lost && walks && step != KMA_SCATTER_RUN_DRAWS)

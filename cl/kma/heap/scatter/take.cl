@@ -52,7 +52,7 @@ static inline kma_scatter_share kma_scatter_from(const kma_scatter_heap *sc, boo
 
 // Reserves a block of a class: in a page that is split for it, in a free page or, with `any_size`,
 // in one with larger blocks, the smallest size first. Count 0 if there is no memory. Searches
-// alternate between list and free pages: lanes of a crowd do not all meet in the page that one of
+// alternate between list and free pages: concurrent lanes do not all meet in the page that one of
 // them has just split.
 static inline KMA_OUTLINE kma_scatter_share kma_scatter_look_around(const kma_scatter_heap *sc,
                                                                     uint size_class, uint align,
@@ -116,7 +116,7 @@ static inline KMA_OUTLINE kma_ref kma_scatter_take_aligned(const kma_scatter_hea
             continue;
         global kma_atomic_u32 *const list = kma_scatter_list_of(sc, size_class);
         const uint step = kma_aligned_step(own.size.units, align);
-        bool is_rest = false; // searches the pages in front of `start`
+        bool is_rest = false; // searches the pages before `start`
         for (uint page = start; looks != 0; page++) {
             page = kma_bit_tree_next(list, sc->plan.room, page);
             if (page == KMA_BIT_TREE_NONE && !is_rest) {

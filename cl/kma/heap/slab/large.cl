@@ -1,12 +1,13 @@
-// Blocks above the largest class (8 KiB): runs of whole frames; the lines behind the block are
-// given back at once.
+// Blocks above the largest class (8 KiB): runs of whole frames; the lines after the block are given
+// back at once.
 //
-// A block of up to a group (256 KiB) lies in one group: group trees tell which groups have enough
-// whole frames side by side (lines.cl). A larger block lies anywhere: a walk through the tree of
+// A block of up to a group (256 KiB) lies in one group: group trees show which groups have enough
+// contiguous whole frames (lines.cl). A larger block lies anywhere: a walk through the tree of
 // whole frames finds it.
 //
 // Frames are claimed by compare-and-swaps of their used words from 0 to all: in a group one after
-// the other, above eight in flight. A lane that fails gives back the frames that it claimed.
+// the other, above a group eight in flight. A lane that fails gives back the frames that it
+// claimed.
 #ifndef KMA_HEAP_SLAB_LARGE_CL
 #define KMA_HEAP_SLAB_LARGE_CL
 
@@ -151,7 +152,7 @@ static inline uint kma_slab_next_frames(global kma_slab *heap, uint from, uint c
     const uint groups = (heap->plan.frames + KMA_SLAB_GROUP_FRAMES - 1) >> KMA_BIT_TREE_SHIFT;
     const uint every = (uint)kma_bits_below(KMA_SLAB_GROUP_FRAMES);
     uint below = (uint)kma_bits_below(from & (KMA_SLAB_GROUP_FRAMES - 1)); // of the first group
-    uint listed = 0; // whole frames side by side in front of the next group
+    uint listed = 0; // contiguous whole frames before the next group
     for (uint group = from >> KMA_BIT_TREE_SHIFT; group < groups; group += 8) {
         uint words[8];
         KMA_UNROLL(8)

@@ -28,9 +28,9 @@
 // - slab: up to 16 slots side by side, made by a whole warp or by one lane. Their bits are in the
 //   word of the first line. `equal`: slots of one class, 32 lines at most. `mixed`: 16 slots of
 //   different sizes. Bit s of plane p is bit p of (units of slot s) - 1, or of (units / 4) - 1 if
-//   coarse. Plane p is in the line word p + 1 lines behind the first.
-// - rest: leads back to a slab's first line. Written where a slot begins behind the first line, and
-//   where a plane is.
+//   coarse. Plane p is in the line word p + 1 lines after the first.
+// - rest: leads back to a slab's first line. Written where a slot begins in a later line, and where
+//   a plane is.
 // - run: one block above KMA_SLAB_MOST units, in whole frames and the first lines of the next one.
 //
 // A slab lives while an occupancy bit is set, a page until all its words are ended, a run while
@@ -118,12 +118,12 @@ static inline uint kma_slab_whole_lines(uint units)
 #define KMA_SLAB_PAGE 0x40000000u
 #define KMA_SLAB_SLAB 0x80000000u
 #define KMA_SLAB_REST 0xc0000000u
-#define KMA_SLAB_MIXED 0x20000000u // beside SLAB and REST
+#define KMA_SLAB_MIXED 0x20000000u // with SLAB and REST
 #define KMA_SLAB_COARSE 0x10000000u
 #define KMA_SLAB_OCCUPANCY 0x0000ffffu
-// Beside PAGE: a lane tries to end the page; no slot of the word can be claimed.
+// With PAGE: a lane begins the page or tries to end it; no slot of the word can be claimed.
 #define KMA_SLAB_ENDING 0x00100000u
-// Beside PAGE: the frame is in the empty tree, or a lane is about to put it there.
+// With PAGE: the frame is in the empty tree, or a lane is about to put it there.
 #define KMA_SLAB_LISTED 0x00200000u
 #define KMA_SLAB_RUN_LINES 0x0fffffffu
 #define KMA_SLAB_MOST_MIXED (2u << KMA_SLAB_PLANES) // units of a slot of a mixed slab
@@ -231,9 +231,9 @@ static inline uint kma_slab_rest_word(uint back, uint shift)
 #define KMA_SLAB_TRIES 6u     // times that a lane loads four line words near its current line
 #define KMA_SLAB_VISITS 3u    // listed frames that a lane visits before it makes a new page
 #define KMA_SLAB_STALE 4u     // listed frames without enough lines before a search jumps
-#define KMA_SLAB_PATIENCE 32u // looks for another lane's new page before a lane refills itself
-// Frames of a class tree that a search for an aligned slot visits. It leaves frames without one
-// listed.
+#define KMA_SLAB_PATIENCE 32u // tries for the turn before a lane refills without it
+// Frames of a class tree that a search for an aligned slot visits. A frame whose free slots are all
+// unaligned stays listed.
 #define KMA_SLAB_ALIGNED_LOOKS 1024u
 // log2 of the lines of a share: lines side by side that a cursor hands out before it moves on.
 #define KMA_SLAB_FEW_SHIFT 9u
@@ -262,7 +262,7 @@ typedef struct kma_slab_plan {
     uint guard; // of the kma_guard; 0 if there is none
     uint words;
     uint begin; // of frame 0
-    uint limit; // behind the last frame
+    uint limit; // after the last frame
 } kma_slab_plan;
 
 #if KMA_DEBUG

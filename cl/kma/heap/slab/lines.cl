@@ -1,4 +1,4 @@
-// Lines: the allocator under pages, slabs and runs.
+// Lines: the allocator below pages, slabs and runs.
 //
 // The used bit is the truth about a line. A lane owns a line if its read-modify-write set the bit
 // and found it clear (acquire). The owner gives the line back by a read-modify-write that clears
@@ -93,7 +93,8 @@ static inline KMA_COLD uint kma_slab_next(global kma_slab *heap, uint tree, uint
 //
 // Loads the roots by acquire, from the last tree to the first: a frame that moves to a shorter
 // run's tree is seen in one of the two. The memory model allows one exception: a lane that sees the
-// frame leave the longer run's tree and not the earlier put. It costs an early NULL in a crowd.
+// frame leave the longer run's tree and not the earlier put. It costs an early NULL under
+// contention.
 static inline ulong kma_slab_filled(global kma_slab *heap, uint first, uint end)
 {
     global kma_atomic_u32 *const root = kma_slab_tree(heap, first) + heap->plan.tree_words - 1;
@@ -251,7 +252,7 @@ static inline KMA_COLD uint kma_slab_take_lines(global kma_slab *heap, uint coun
         kma_slab_relist(heap, run, frame);
         if (line != KMA_SLAB_NONE)
             return line;
-        // Warps draw lines side by side and leave the frames listed: the frames behind are likely
+        // Warps draw lines side by side and leave the frames listed: the next frames are likely
         // full, too.
         if (++stale >= KMA_SLAB_STALE)
             near = kma_mix32(frame) % heap->plan.frames;

@@ -11,7 +11,7 @@
 // 2. Load four line words of that page, chosen by the work-item's number (relaxed: step 3 judges
 //    them). Lanes of a warp that are here together, more than four, begin with step 4.
 // 3. Compare-and-swap a word from the loaded value to one with the slot's bit (acquire: pairs with
-//    the release of the slot's last free, or of the page's begin). Again if another lane changed
+//    the release of the slot's last free, or of the page's creation). Again if another lane changed
 //    the word.
 // 4. No slot: load the class tree's word for the 32 frames around (relaxed: a hint). Steps 2 and 3
 //    in a listed frame, up to six times. A slot found in the second frame or a later one makes that
@@ -22,10 +22,10 @@
 // store of the next line. The thread's work-items then take slots side by side.
 //
 // Invariant: a living page or slab with a free slot of a class has its frame in the class tree, or
-// a work-item is about to put it there. A lane that frees a slot of a word without free slots loads
-// the tree and puts the frame there if it is missing. A lane that meets a listed frame without free
-// slots takes it out and checks again (kma_slab_unlist). As in lines.cl, one of the two sees the
-// other.
+// a work-item is about to put it there. A lane that frees a slot of a page's full word loads the
+// tree and puts the frame there if it is missing. A lane that frees a slot of a full or a mixed
+// slab puts the frame without a load. A lane that meets a listed frame without free slots takes it
+// out and checks again (kma_slab_unlist). As in lines.cl, one of the two sees the other.
 //
 // A page ends when a lane frees its last block while whole frames are scarce, or when a lane finds
 // no memory. The ending lane compare-and-swaps each word from `no block` to `ending`. If one has a
@@ -51,7 +51,7 @@ static inline uint kma_slab_shard(global kma_slab *heap)
 #endif
 }
 
-#define KMA_SLAB_BUSY 0x40000000u // beside a current line: a lane has the turn to refill
+#define KMA_SLAB_BUSY 0x40000000u // with a current line: a lane has the turn to refill
 
 // The current line of the caller's shard for a class: where its lanes look for a slot first.
 static inline global kma_atomic_u32 *kma_slab_current(global kma_slab *heap, uint size_class)
@@ -79,7 +79,7 @@ static inline uint kma_slab_free_slots(uint word, uint size_class)
 }
 
 // Claims a slot of a page by its line word, which was loaded as `word`. KMA_NULL if the word has no
-// free slot of the class. Acquires: pairs with the slot's last free and the page's begin.
+// free slot of the class. Acquires: pairs with the slot's last free and the page's creation.
 static inline kma_ref kma_slab_claim_page_slot(global kma_slab *heap, uint line, uint word,
                                                uint size_class)
 {
@@ -150,7 +150,7 @@ static inline kma_ref kma_slab_take_near(global kma_slab *heap, uint size_class)
         const uint index = (me + (me >> 5) * 4 + tried * 12) & last;
         const uint first = (frame << KMA_SLAB_FRAME_SHIFT) + (index & ~3u);
         const kma_four_u32 four = kma_load_four_u32(kma_slab_word(heap, first));
-        uint rooms = 0; // words with a free slot, a bit each; twice, so that a shift is cyclic
+        uint rooms = 0; // words with a free slot, a bit each; twice, for a cyclic shift
         for (uint i = 0; i < 4; i++)
             rooms |= kma_slab_free_slots(four.w[i], size_class) != 0 ? 0x11u << i : 0;
         if (rooms == 0)
@@ -178,7 +178,7 @@ static inline KMA_COLD kma_ref kma_slab_new_page(global kma_slab *heap, uint fra
 {
     const uint first = frame << KMA_SLAB_FRAME_SHIFT;
     // First the form and class of all words: a free finds them wherever its block begins. `ending`
-    // keeps claims off. Then, behind the fence, the words with free slots: a claim, which acquires,
+    // keeps claims off. Then, after the fence, the words with free slots: a claim, which acquires,
     // comes after all forms, and after the uses by the frame's last owner.
     KMA_UNROLL(1)
     for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++)
@@ -224,8 +224,9 @@ static inline KMA_COLD bool kma_slab_end_page(global kma_slab *heap, uint frame,
             kma_store_u32(kma_slab_word(heap, first + i), kma_slab_page_word(size_class, i),
                           KMA_RELEASE);
         }
-        // While the words were `ending`, another lane may have unlisted the page; or two lanes that
-        // ended it may have stopped each other.
+        // While the words were `ending`, another lane may have unlisted the page. Or the block that
+        // stopped the caller is freed by now, and a search took the page out of the empty tree,
+        // but failed at the caller's words: an empty page in no tree.
         kma_slab_put(heap, size_class, frame);
         kma_slab_put(heap, KMA_SLAB_EMPTY_TREE, frame);
         return false;
@@ -306,7 +307,7 @@ static inline KMA_COLD bool kma_slab_release_slot_of(global kma_slab *heap, uint
 }
 
 // Claims a slot of a slab at a multiple of `align` units. KMA_NULL if it has none of the class.
-// Acquires: pairs with the slot's last free and the slab's begin.
+// Acquires: pairs with the slot's last free and the slab's creation.
 static inline kma_ref kma_slab_claim_slab_slot(global kma_slab *heap, uint line, uint size_class,
                                                uint align)
 {

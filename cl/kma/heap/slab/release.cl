@@ -2,13 +2,17 @@
 //
 // By a whole warp, of blocks that it took together, each lane its own slot:
 //
-// 1. Each lane loads the word of its block's line (relaxed: its block keeps the slab alive). The
-//    first line's word tells the number of slots: the team of lanes that has the slab.
-// 2. Each lane compares its block with the slot of its number in the slab of its team's first lane.
+// 1. Each lane loads the word of its block's line (relaxed: its block keeps the slab alive). This
+//    word has the number of slots, and with it the team of lanes that shares the slab.
+// 2. Each lane compares this number, and its block, with what the word of its team's first lane
+//    says: the slab's number of slots, and the slot of the lane's number.
 // 3. kma_lanes_sync; if all lanes of a team are right, the first one ends the slab: a
 //    compare-and-swap from all slots taken to none (relaxed: no claim succeeds on a full or a dead
 //    word; step 4 releases).
 // 4. A lane for each frame gives the lines back (fetch_and of the used word, acquire and release).
+//    The first lane has the slab's first frame: the word's end comes before its lines are free.
+//    Lines in other frames may be seen free before that end, since the ballot between steps 3 and 4
+//    orders no memory. That is harmless: no lane claims from a full word.
 //
 // Other lanes free each for itself: a fetch_and of the slot's bit (acquire and release), then what
 // its result demands: list the frame, end or list an empty page, give a slab's lines back.
@@ -64,7 +68,7 @@ static inline bool kma_slab_is_together(global kma_slab *heap, uint why)
            kma_lanes_alike(KMA_LANES_ALL, (ulong)heap + why) == KMA_LANES_ALL;
 }
 
-// All lanes: frees the blocks of complete teams. `unit` is the block's, from frame 0's begin on, or
+// All lanes: frees the blocks of complete teams. `unit` is the block's, from frame 0's start on, or
 // beyond the last line. True in lanes with a freed block. Acquires and releases.
 static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
 {
@@ -127,7 +131,7 @@ static inline bool kma_slab_free_together(global kma_slab *heap, uint unit)
 // Any lane, converged or not. Releases: pairs with the next owner's claim.
 static inline void kma_slab_release(global kma_slab *heap, global void *ptr)
 {
-    // Huge if `ptr` lies in front of frame 0.
+    // Huge if `ptr` lies before frame 0.
     const ulong offset = (ulong)ptr - (ulong)heap - (ulong)heap->plan.begin * KMA_UNIT;
     const bool is_in = offset % KMA_UNIT == 0 &&
                        offset / KMA_UNIT < (ulong)heap->plan.frames * KMA_SLAB_FRAME_UNITS;

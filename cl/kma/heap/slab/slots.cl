@@ -59,8 +59,8 @@ typedef struct kma_slab_spot {
     uint error; // what a free of it would be; KMA_ERROR_CODES: correct
 } kma_slab_spot;
 
-// Finds the slot at `offset` units behind the begin of a page or equal slab. False if no slot
-// begins there.
+// Finds the slot `offset` units after the start of a page or equal slab. False if no slot begins
+// there.
 static inline bool kma_slab_spot_equal(kma_slab_spot *spot, uint line, uint word, uint offset)
 {
     const bool is_page = (word & KMA_SLAB_FORM) == KMA_SLAB_PAGE;
@@ -75,8 +75,8 @@ static inline bool kma_slab_spot_equal(kma_slab_spot *spot, uint line, uint word
     return slot * units == offset && offset + units <= most;
 }
 
-// Returns the slot of a mixed slab that begins `offset` units behind the slab's begin, plus 32
-// times its units; slot KMA_SLAB_TEAM if none begins there.
+// Returns the slot of a mixed slab that begins `offset` units after the slab's start, plus 32 times
+// its units; slot KMA_SLAB_TEAM if none begins there.
 static inline KMA_COLD uint kma_slab_mixed_slot(global kma_slab *heap, uint line, uint word,
                                                 uint offset)
 {
@@ -98,7 +98,7 @@ static inline kma_slab_spot kma_slab_spot_of(global kma_slab *heap, const global
     spot.bit = 0;
     spot.units = 0;
     spot.error = KMA_ERROR_INVALID_FREE;
-    const ulong offset = (ulong)ptr - (ulong)heap; // huge for a pointer in front of the heap
+    const ulong offset = (ulong)ptr - (ulong)heap; // huge for a pointer before the heap
     const ulong begin = (ulong)heap->plan.begin * KMA_UNIT;
     if (offset < begin || offset >= (ulong)heap->plan.limit * KMA_UNIT || offset % KMA_UNIT != 0)
         return spot;

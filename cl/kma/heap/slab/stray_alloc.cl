@@ -1,10 +1,12 @@
 // Malloc by lanes each for itself, after kma_slab_take_near found no slot (pages.cl, steps 1 to 4).
+// Lanes that have not called it do so here first if their class has pages: lanes of a whole warp
+// without a slot, lanes with an alignment above 16, and all lanes with KMA_DEBUG 2 and 3.
 //
-// Of the lanes that are here together with one class, the first one refills, the others then look
-// at the current page again (kma_slab_take_elsewhere). For a class with pages (up to 1 KiB):
+// Of the lanes that are here together with one class, the first one refills; the others then call
+// kma_slab_take_near again (kma_slab_take_elsewhere). For a class with pages (up to 1 KiB):
 //
 // 1. Turn: compare-and-swap `busy` into the current line (relaxed: it protects no data). If another
-//    lane has the turn: pause 0.5 us, look for a slot as in pages.cl, try again; after 32 looks
+//    lane has the turn: pause 0.5 us, try again, look for a slot as in pages.cl; after 32 tries
 //    refill without the turn. It keeps the lanes of a shard from making a page each.
 // 2. Nearby: claim a slot in up to three listed frames around the current one. On a GPU only if
 //    none of the 32 frames there is whole. A frame without a slot is unlisted.
@@ -14,9 +16,11 @@
 // 4. Make the page: 32 stores of form and class, `ending` (relaxed); a release fence; 32 stores
 //    with the free slots, the first one taken (relaxed; the fence pairs with claims); fetch_or into
 //    the class tree (release: a search that finds the frame finds the page); store of the current
-//    line (relaxed: a hint).
+//    line (relaxed: a hint). The former current page leaves the tree if it is full.
 // 5. No whole frame: claim a slot in any frame of the class tree.
-// 6. End of the turn: compare-and-swap `busy` away, unless step 4 stored another line (relaxed).
+// 6. End of the turn: compare-and-swap `busy` away (relaxed). Fails if a lane stored a current line
+//    meanwhile: this lane in steps 2 to 5, or any lane that found a slot. Such a store ends the
+//    turn, too: it clears `busy`.
 //
 // A class above 1 KiB: step 5, else a slab of one slot in lines of its own. A heap of fewer than 64
 // frames makes slabs instead of pages.
@@ -29,8 +33,8 @@
 #include "kma/heap/slab/release.cl"
 #include "kma/platform/pause.cl"
 
-// Claims a slot in one of up to KMA_SLAB_VISITS listed frames among the 32 around `frame`; unlists
-// each without one. KMA_NULL if none was found. Acquires.
+// Claims a slot in one of up to KMA_SLAB_VISITS listed frames among the 32 around `frame`. Unlists
+// each visited frame that has no free slot. KMA_NULL if none was found. Acquires.
 static inline kma_ref kma_slab_take_around(global kma_slab *heap, uint frame, uint size_class,
                                            uint align)
 {
@@ -48,13 +52,14 @@ static inline kma_ref kma_slab_take_around(global kma_slab *heap, uint frame, ui
     return KMA_NULL;
 }
 
-// Claims a slot of the class in any listed frame, from the shard's home on; unlists each frame
-// without one. With `align` above 1 it visits KMA_SLAB_ALIGNED_LOOKS frames at most. KMA_NULL if
-// none was found. Acquires.
+// Claims a slot of the class in any listed frame, from the shard's home on. A visited frame without
+// such a slot is taken out of the tree, and put back if it has a free slot, aligned or not. With
+// `align` above 1 visits KMA_SLAB_ALIGNED_LOOKS frames at most. KMA_NULL if none was found.
+// Acquires.
 static inline KMA_COLD kma_ref kma_slab_reuse(global kma_slab *heap, uint size_class, uint align)
 {
     uint from = kma_slab_home(heap, size_class);
-    bool again = from != 0; // the frames in front of it are still to be searched
+    bool again = from != 0; // the frames before it are still to be searched
 
     for (uint looks = KMA_SLAB_ALIGNED_LOOKS; looks != 0;) { // each round unlists a frame
         const uint frame = align == 1 ? kma_slab_find(heap, size_class, from)
@@ -173,7 +178,7 @@ static inline KMA_COLD kma_ref kma_slab_refill(global kma_slab *heap, uint size_
     if (line != KMA_SLAB_NONE) {
         block = kma_slab_new_page(heap, line >> KMA_SLAB_FRAME_SHIFT, size_class);
         // The former current page leaves the tree if it is full. After the new page is listed:
-        // other lanes wait for that one.
+        // other lanes look for that one.
         if (kma_bit_tree_has(kma_slab_tree(heap, size_class), near) &&
             kma_slab_candidates(heap, near, size_class) == 0)
             kma_slab_unlist(heap, size_class, near);
@@ -190,7 +195,7 @@ static inline KMA_COLD kma_ref kma_slab_take_near_again(global kma_slab *heap, u
 }
 
 // kma_slab_refill with the turn of the shard and class (steps 1 and 6), or without it after
-// KMA_SLAB_PATIENCE looks: a stopped lane does not stop others. KMA_NULL if there is no slot.
+// KMA_SLAB_PATIENCE tries: a stopped lane does not stop others. KMA_NULL if there is no slot.
 // Acquires.
 static inline kma_ref kma_slab_refill_in_turn(global kma_slab *heap, uint size_class, uint align)
 {
@@ -213,7 +218,7 @@ static inline kma_ref kma_slab_refill_in_turn(global kma_slab *heap, uint size_c
     }
     if (block == KMA_NULL)
         block = kma_slab_refill(heap, size_class, align);
-    if (mine != KMA_SLAB_NONE) // fails if the refill stored another line
+    if (mine != KMA_SLAB_NONE) // fails if a lane stored a current line meanwhile
         kma_cas_u32(current, mine, mine & ~KMA_SLAB_BUSY, KMA_RELAXED);
     return block;
 }
@@ -228,8 +233,9 @@ static inline kma_ref kma_slab_take_own(global kma_slab *heap, uint size_class, 
     return block != KMA_NULL ? block : kma_slab_new_slab(heap, size_class, align);
 }
 
-// The last resort for a class: end pages without blocks, then a slot at most half larger, then
-// lines for a slab, then a slot of any larger class. KMA_NULL if there is none. Acquires.
+// The last resort for a class: end pages without blocks, then a slot of one of the next four
+// classes, then lines for a slab, then a slot of any larger class. KMA_NULL if there is none.
+// Acquires.
 static inline KMA_COLD kma_ref kma_slab_take_exhausted(global kma_slab *heap, uint size_class,
                                                        uint align)
 {
@@ -246,15 +252,17 @@ static inline KMA_COLD kma_ref kma_slab_take_exhausted(global kma_slab *heap, ui
     return block;
 }
 
-// Claims a block of the class by any way; `is_last`: a larger slot, too. Of lanes that are here
-// together with one class, the first one refills; the others then look at the current page.
-// KMA_NULL if there is none. Any lane, converged or not. Acquires.
+// Claims a block of the class by any way, first near the caller unless it `has_looked` there;
+// `is_last`: a larger slot, too. Of lanes that are here together with one class, the first one
+// refills; the others then look near the current line. KMA_NULL if there is none. Any lane,
+// converged or not. Acquires.
 static inline KMA_COLD kma_ref kma_slab_take_elsewhere(global kma_slab *heap, uint size_class,
-                                                       uint align, bool is_last)
+                                                       uint align, bool has_looked,
+                                                       bool is_last)
 {
     kma_ref block = KMA_NULL;
     if (size_class < KMA_SLAB_PAGE_CLASSES) {
-        if (KMA_DEBUG >= 2 || align > 1) // kma_slab_take_quickly did not look
+        if (!has_looked)
             block = kma_slab_take_near_again(heap, size_class);
         // In each round the first lane of each class gets a slot, or its class gives up.
         for (uint round = 0; round < 64 && block == KMA_NULL; round++) {

@@ -1,15 +1,15 @@
 // Malloc by a whole warp: slabs in lines side by side, made and filled at once. All lanes want one
 // class of up to 8 KiB, or each 1 byte to 4 KiB, with an alignment of 16 at most.
 //
-// 1. Draw: lane 0 adds the warp's lines to a cursor of its multiprocessor (fetch_add, relaxed: it
-//    protects no data). The old value tells which lines; no other draw of this cursor gets them
-//    until the cursor has gone through all its shares.
+// 1. Draw: lane 0 adds the warp's lines to a cursor, which several multiprocessors may share
+//    (fetch_add, relaxed: it protects no data). The old value selects the lines; no other draw of
+//    this cursor gets them until the cursor has gone through all its shares.
 // 2. Claim: one lane for each frame sets the lines' used bits (fetch_or, acquire: pairs with the
 //    release of the lane that gave the lines back). If a bit was set already, each lane clears the
 //    bits that it set (fetch_and, acquire and release), and the warp has nothing.
 // 3. kma_lanes_sync: what the claiming lanes acquired, the other lanes see.
 // 4. Each lane computes its slot. Lanes store the line words of the slabs, all slots taken
-//    (relaxed: a block's owner frees it later, by the order of its own program).
+//    (relaxed: a free follows the malloc in program order or by publication).
 // 5. kma_lanes_sync: all words come before each lane's return.
 //
 // If that failed, kma_slab_alloc_alone calls again with `looks`, which replaces steps 1 and 2: each
@@ -18,7 +18,7 @@
 // (stray_alloc.cl).
 //
 // A cursor has shares of lines side by side. Consecutive shares of a cursor are `cursors` shares
-// apart; behind the last one comes the first again. A draw that would cross a share's end is
+// apart; after the last one comes the first again. A draw that would cross a share's end is
 // repeated, six draws at most. Draws of many lines have cursors of their own, which begin in the
 // middle of the heap.
 #ifndef KMA_HEAP_SLAB_WARP_ALLOC_CL

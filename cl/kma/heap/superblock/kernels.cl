@@ -47,7 +47,7 @@ kernel void kma_superblock_grow_kernel(global kma_superblock *heap, ulong bytes)
         kma_superblock_grow(heap, bytes);
 }
 
-// Tells the host the width of the offers, which bounds the number of superblocks
+// Reports to the host the width of the offers, which bounds the number of superblocks
 // (kma_superblock_most).
 kernel void kma_superblock_width_kernel(global uint *atomic64)
 {

@@ -8,9 +8,9 @@
 //   | of 128 B       | each   | class and    | each       | 16 B of   | 4   | class each       |
 //   |                |        | superblock   |            | blocks    | KiB |                  |
 //
-// All words that are written while kernels run lie in front of `begin`; superblocks hold blocks
-// only. Metadata of a superblock of s bytes: s / 128 + 40 bytes, which is 1.8 % of 4 KiB, and 0.8 %
-// from 64 KiB on. With KMA_DEBUG 2 and 3 there is a kma_guard between queue and bitmaps.
+// All metadata lie before `begin`; superblocks hold blocks only. Metadata of a superblock of s
+// bytes: s / 128 + 40 bytes, which is 1.8 % of 4 KiB, and 0.8 % from 64 KiB on. With KMA_DEBUG 2
+// and 3 there is a kma_guard between queue and bitmaps.
 //
 // In the heap's code, `sb` is the number of a superblock.
 #ifndef KMA_HEAP_SUPERBLOCK_LAYOUT_CL

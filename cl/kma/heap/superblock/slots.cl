@@ -58,7 +58,7 @@ static inline uint kma_superblock_claim_in(global kma_atomic_u32 *bitmap, uint w
 // over the bitmap. If that leads to a full word, the search continues where the last search ended.
 //
 // A pass over all words finds nothing only if other lanes claimed each clear bit just before the
-// look at it, and cleared others behind the search. After 64 such passes the bitmap counts as
+// look at it, and cleared others that it had passed. After 64 such passes the bitmap counts as
 // damaged by a kernel's write: returns KMA_SUPERBLOCK_NO_SLOT.
 static inline KMA_OUTLINE uint kma_superblock_search(global kma_superblock *heap,
                                              global kma_atomic_u32 *bitmap, uint sb, uint slots,

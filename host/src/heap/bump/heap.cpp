@@ -63,10 +63,8 @@ public:
                             "; Heap::bytes_for says what your blocks need"));
         check_growth(bytes, options.max_bytes);
         check_largest(bytes);
-        HeapOptions completed = options;
-        completed.superblock_bytes = 0;
         return std::make_unique<BumpHeap>(
-            Parts{device, completed, build(device, completed),
+            Parts{device, options, build(device, options),
                   std::make_unique<HeapMemory>(device, bytes, options.storage)},
             Expected{static_cast<std::uint32_t>(begin_units(options)), limit_units(options, bytes),
                      0, layout::kma_bump_guard(static_cast<std::uint32_t>(options.debug))});
@@ -101,9 +99,8 @@ private:
     LeakReport leaks_by_books(std::size_t) const override
     {
         throw Error("the bump heap does not know which of its blocks live, since it takes none "
-                    "back before a reset; "
-                    "give heap and program KMA_DEBUG, or run the program on HeapKind::slab, to see "
-                    "its leaks");
+                    "back before a reset; give heap and program KMA_DEBUG, or run the program on "
+                    "HeapKind::slab, to see its leaks");
     }
 
     // Blocks follow one another with gaps for alignment only. A larger gap was a block with an

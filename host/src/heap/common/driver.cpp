@@ -5,13 +5,14 @@
 
 #include "heap/common/debug_flavour.hpp"
 #include "kma/error.hpp"
-#include "selftest/gate.hpp"
+#include "device/internals.hpp"
+#include "heap/common/error_log.hpp"
 
 namespace kma {
 namespace {
 
 // Refused requests in the error log, as a hint: a write through an unchecked NULL may reach the
-// heap's first bytes, and leaves the error log behind them intact.
+// heap's first bytes, and leaves the error log after them intact.
 std::string refusals_in(const layout::kma_error_log &log)
 {
     const std::uint32_t count = log.count[KMA_ERROR_OUT_OF_MEMORY].word;
@@ -68,6 +69,13 @@ const HeapKindEntry &entry_of(const HeapOptions &options)
 {
     check_debug("HeapOptions", options.debug);
     return entry_of(options.kind);
+}
+
+std::uint64_t largest_request(const HeapOptions &options) noexcept
+{
+    return options.kind == HeapKind::superblock ? options.superblock.bytes
+           : options.kind == HeapKind::scatter  ? options.scatter.region_bytes
+                                                : 0;
 }
 
 void check_largest(std::uint64_t bytes)
@@ -159,7 +167,7 @@ std::vector<ByteRange> HeapDriver::moves_with_growth() const
 
 Program HeapDriver::build(const Device &device, const HeapOptions &options)
 {
-    device.selftest_gate().require_passed(device);
+    DeviceInternals::selftest_gate(device).require_passed(device);
     ProgramOptions program_options;
     program_options.debug = options.debug;
     program_options.options = options.build_options;
@@ -238,8 +246,8 @@ void HeapDriver::require_sound() const
     check_constants(findings);
     if (!findings.empty())
         throw Error(say("the heap's metadata are damaged: a kernel wrote through a NULL of "
-                        "kma_malloc, or outside its "
-                        "blocks, or initialised the heap anew with other options",
+                        "kma_malloc, or outside its blocks, or initialised the heap anew with "
+                        "other options",
                         refusals_in(header().errors),
                         "; Heap::check() has all of it, such as: ", findings.first()));
 }
@@ -324,17 +332,9 @@ std::vector<ErrorRecord> HeapDriver::errors() const
 {
     require_sound();
     const layout::kma_heap_header from = header();
-    std::vector<ErrorRecord> records;
-    const auto where = [&](std::uint32_t site) {
+    return records_of(from.errors, [&](std::uint32_t site) {
         return site != 0 && from.guard != 0 ? site_text(guard(), site) : "";
-    };
-    for (std::uint32_t i = 0; i < KMA_ERROR_CODES * KMA_ERROR_KEPT; i++) {
-        const layout::kma_error_record &record = from.errors.first[i];
-        if (record.written)
-            records.push_back({static_cast<ErrorCode>(i / KMA_ERROR_KEPT), record.work_item,
-                               record.size, record.ref, where(record.site)});
-    }
-    return records;
+    });
 }
 
 std::uint32_t HeapDriver::error_count(ErrorCode code) const

@@ -124,7 +124,7 @@ protected:
     /// intact.
     virtual void check_structures(Findings &findings) const;
 
-    /// Whether each block has a guard in front of it.
+    /// Whether a guard precedes each block.
     virtual bool has_guards() const = 0;
 
     /// Whether freed memory is allocated again.
@@ -181,6 +181,10 @@ extern const HeapKindEntry bump_heap_kind;
 extern const HeapKindEntry superblock_heap_kind;
 extern const HeapKindEntry scatter_heap_kind;
 extern const HeapKindEntry slab_heap_kind;
+
+/// The largest request of a superblock or scatter heap with these completed options, red zones
+/// included; 0 for the other kinds, which have no such limit.
+std::uint64_t largest_request(const HeapOptions &options) noexcept;
 
 /// Throws Error if refs cannot address `bytes` bytes. Only the driver knows whether it serves such
 /// a buffer: NVIDIA's serves four times CL_DEVICE_MAX_MEM_ALLOC_SIZE.

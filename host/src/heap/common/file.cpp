@@ -74,10 +74,11 @@ void write(const HeapDriver &heap, std::ofstream &file)
                            .kind = header.kind,
                            .debug = header.debug,
                            .atomic64 = header.atomic64,
-                           .page_bytes = static_cast<std::uint32_t>(heap.options().page_bytes),
+                           .page_bytes =
+                               static_cast<std::uint32_t>(heap.options().scatter.page_bytes),
                            .bytes = header.bytes,
                            .max_bytes = heap.options().max_bytes,
-                           .superblock_bytes = heap.options().superblock_bytes,
+                           .superblock_bytes = largest_request(heap.options()),
                            .ranges = ranges.size()};
     const auto put = [&](const void *data, std::uint64_t bytes) {
         file.write(static_cast<const char *>(data), static_cast<std::streamsize>(bytes));
@@ -284,10 +285,11 @@ std::unique_ptr<HeapDriver> load_heap(const Device &device, std::istream &from, 
     options.kind = static_cast<HeapKind>(head.kind);
     options.storage = storage;
     options.debug = static_cast<int>(head.debug);
-    options.superblock_bytes = head.superblock_bytes;
+    (options.kind == HeapKind::scatter ? options.scatter.region_bytes : options.superblock.bytes) =
+        head.superblock_bytes;
     options.build_options = build_options;
     options.max_bytes = head.max_bytes;
-    options.page_bytes = head.page_bytes;
+    options.scatter.page_bytes = head.page_bytes;
     std::unique_ptr<HeapDriver> heap = make_for(file, device, head.bytes, options);
     if (const bool atomic64 = heap->header().atomic64 != 0;
         heap->depends_on_width() && atomic64 != (head.atomic64 != 0))

@@ -44,13 +44,13 @@ void refuse_other_kind(const cl::Kernel &kernel, cl_uint index, const HeapOption
         throw Error(say("kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(),
                         "\" was built with KMA_DEBUG ", debug, ", and this heap has ",
                         options.debug,
-                        ": give ProgramOptions::debug and HeapOptions::debug the same value"));
+                        ": build its program by Heap::program"));
     for (const HeapKind other : heap_kinds)
         if (other != kind && type.starts_with(say("kma_", name_of(other))))
             throw Error(say("argument number ", index, " of kernel \"",
                             kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(), "\" is a ", name_of(other),
                             " heap, and this heap's kind is ", name_of(kind),
-                            ": give ProgramOptions::heap and HeapOptions::kind the same value"));
+                            ": build its program by Heap::program"));
 }
 
 // Whether the parameter is a global pointer; true if the compiler does not report it. Drivers may
@@ -92,7 +92,7 @@ Heap::Heap(const Device &device, std::uint64_t bytes, const HeapOptions &options
 {
 }
 
-Heap::Heap(std::unique_ptr<HeapDriver> driver) : driver_(std::move(driver)) {}
+Heap::Heap(std::shared_ptr<HeapDriver> driver) : driver_(std::move(driver)) {}
 Heap::Heap(Heap &&) noexcept = default;
 Heap &Heap::operator=(Heap &&) noexcept = default;
 Heap::~Heap() = default;
@@ -102,6 +102,19 @@ HeapDriver &Heap::driver() const
     if (!driver_)
         throw Error("this Heap object has no heap: it was moved to another one; use that");
     return *driver_;
+}
+
+const Device &Heap::device() const
+{
+    return driver().device();
+}
+
+Program Heap::program(const std::vector<Source> &units, ProgramOptions options) const
+{
+    options.heap = this->options().kind;
+    options.debug = this->options().debug;
+    options.options = say(this->options().build_options, " ", options.options);
+    return Program(device(), units, options);
 }
 
 std::uint64_t Heap::bytes_for(const HeapOptions &options, std::uint64_t payload)
@@ -136,8 +149,7 @@ void Heap::set_arg(cl::Kernel &kernel, cl_uint index) const
     if (kernel.getInfo<CL_KERNEL_CONTEXT>() != driver().device().context())
         throw Error(say("kernel \"", kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(),
                         "\" and the heap have different OpenCL contexts; make heap and program "
-                        "with the same Device, or "
-                        "copies of it"));
+                        "with the same Device, or copies of it"));
     refuse_other_device(kernel, driver().device());
     const auto no_heap_here = [&] {
         throw Error(say("argument number ", index, " of kernel \"",

@@ -1,4 +1,4 @@
-// Counts the requests in a heap's error log that were refused for want of memory since the last
+// Counts the requests in a heap's error log that were refused for lack of memory since the last
 // look. For the runners.
 #pragma once
 

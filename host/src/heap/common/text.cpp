@@ -1,7 +1,7 @@
 // A heap's statistics, leaks and error log as text.
 #include "kma/heap.hpp"
 
-#include "heap/common/layout.hpp"
+#include "heap/common/error_log.hpp"
 #include "support/say.hpp"
 
 namespace kma {
@@ -22,41 +22,33 @@ const char *explain(ErrorCode code) noexcept
     switch (code) {
     case ErrorCode::out_of_memory:
         return "out of memory: malloc returned NULL; make the heap larger, or give memory back "
-               "(the bump heap takes it "
-               "only by reset())";
+               "(the bump heap takes it only by reset())";
     case ErrorCode::too_large:
         return "request too large: it exceeds what this heap can ever serve (bump and slab: the "
-               "whole heap, "
-               "superblock and scatter: one superblock), or what a container gives at a time; make "
-               "that larger, or check "
-               "the size's computation";
+               "whole heap, superblock: one superblock, scatter: one region), or what a container "
+               "gives at a time; make that larger, or check the size's computation";
     case ErrorCode::bad_alignment:
         return "bad alignment: it must be a power of two, at most 4,096 (superblock, scatter and "
-               "slab heap) or "
-               "2^31 (bump heap), and divide the heap's own address, which has 128 bytes on PoCL";
+               "slab heap) or 2^31 (bump heap), and divide the heap's own address, which has 128 "
+               "bytes on PoCL";
     case ErrorCode::invalid_free:
         return "invalid free: the pointer is not the start of a block of this heap; free what this "
-               "heap's malloc "
-               "returned";
+               "heap's malloc returned";
     case ErrorCode::double_free:
         return "double free: the block was freed before; let one work-item free it, once";
     case ErrorCode::damaged:
         return "damaged heap: its own data contradict each other, so a kernel wrote outside its "
-               "blocks; Heap::check() "
-               "says where";
+               "blocks; Heap::check() says where";
     case ErrorCode::overrun:
         return "block overrun: a kernel wrote in front of a block or behind its end; mend the "
-               "index, or take a larger "
-               "block";
+               "index, or take a larger block; Heap::check() finds those of blocks not freed yet";
     case ErrorCode::write_after_free:
         return "write after free: a kernel wrote into a block after it was freed; free it after "
                "its last use";
     case ErrorCode::bad_heap:
-        return "wrong heap: heap and program differ in kind, KMA_DEBUG or KMA_HAS_ATOMIC64; give "
-               "HeapOptions and "
-               "ProgramOptions the same; or a typed object was asked for of a heap without a "
-               "collector: make a "
-               "kma::Collector first";
+        return "wrong heap: heap and program differ in kind, KMA_DEBUG or KMA_HAS_ATOMIC64; build "
+               "the program by Heap::program; or a typed object was asked for of a heap without a "
+               "collector: make a kma::Collector first";
     }
     return "unknown error code: the heap's error log is damaged";
 }
@@ -101,28 +93,9 @@ std::string to_text(const LeakReport &report)
 std::string Heap::error_text() const
 {
     const HeapStats now = stats();
-    std::string text;
-    for (std::size_t code = 0; code < error_codes; code++)
-        if (now.errors[code] != 0)
-            text += say(now.errors[code], " x ", explain(static_cast<ErrorCode>(code)), "\n");
-    if (!text.empty())
-        text +=
-            say(now.used, " of ", now.capacity, " bytes are handed out; the first of each kind:\n");
-    for (const ErrorRecord &record : errors()) {
-        const std::string what = explain(record.code);
-        const bool has_owner =
-            record.code == ErrorCode::overrun || record.code == ErrorCode::write_after_free;
-        text += say("  ", what.substr(0, what.find(':')),
-                    has_owner ? ": taken by work-item " : ": work-item ", record.work_item);
-        if (!record.where.empty())
-            text += say(" at ", record.where);
-        if (record.ref != 0)
-            text += say(", ref ", record.ref);
-        if (record.size != 0)
-            text += say(", size ", record.size);
-        text += "\n";
-    }
-    return text;
+    return kma::error_text(
+        now.errors, errors(), {explain, ", ref ", ", size ", ""},
+        say(now.used, " of ", now.capacity, " bytes are handed out; the first of each kind:\n"));
 }
 
 } // namespace kma

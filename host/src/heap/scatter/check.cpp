@@ -104,7 +104,7 @@ private:
         const std::uint32_t length = bitmap(page, 0);
         if (length == 0 || length > super_end(page) - page) {
             findings_.add("lengths of runs", "the run that begins at page ", page, " has ", length,
-                          " pages, and its super block has ", super_end(page) - page,
+                          " pages, and its region has ", super_end(page) - page,
                           " from there on");
             return 1;
         }
@@ -190,7 +190,7 @@ private:
         }
         for (std::size_t i = 0; i < full.size(); i++)
             if (full[i] != books_.full[i])
-                findings_.add("fill levels", "super block ", i, " counts ", books_.full[i],
+                findings_.add("fill levels", "region ", i, " counts ", books_.full[i],
                               " full pages, and has ", full[i]);
     }
 

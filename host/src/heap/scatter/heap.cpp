@@ -154,9 +154,9 @@ void ScatterHeap::check_constants(Findings &findings) const
     expect("number of pages", is.pages, plan_.pages);
     expect("room for pages", is.room, plan_.room);
     expect("shift, log2 of a page's units of 16 bytes,", is.shift, plan_.shift);
-    expect("log2 of a super block's pages", is.super_shift, plan_.super_shift);
+    expect("log2 of a region's pages", is.super_shift, plan_.super_shift);
     expect("number of places", is.places, plan_.places);
-    expect("number of super blocks", is.supers, plan_.supers);
+    expect("number of regions", is.supers, plan_.supers);
     expect("number of words of a tree over the pages", is.tree_words, plan_.tree_words);
     expect("place of the cursors, in units of 16 bytes,", is.cursors, plan_.cursors);
     expect("place of the fill levels, in units of 16 bytes,", is.full, plan_.full);

@@ -45,7 +45,7 @@ std::uint64_t heap_bytes(const HeapOptions &options, std::uint64_t pages)
         return bytes;
     const auto largest = layout::kma_scatter_plan_for(options.max_bytes, shift_of(options),
                                                  super_shift_of(options), debug);
-    return std::min(std::uint64_t{largest.begin} * KMA_UNIT + pages * options.page_bytes,
+    return std::min(std::uint64_t{largest.begin} * KMA_UNIT + pages * options.scatter.page_bytes,
                     options.max_bytes);
 }
 
@@ -64,32 +64,33 @@ std::uint64_t divide_up(std::uint64_t a, std::uint64_t b)
 HeapOptions completed(const HeapOptions &options)
 {
     HeapOptions all = options;
-    all.page_bytes = options.page_bytes != 0 ? options.page_bytes : usual_page;
-    if (!std::has_single_bit(all.page_bytes) || all.page_bytes < smallest_page ||
-        all.page_bytes > largest_page)
-        throw Error(say("pages of ", options.page_bytes, " bytes are impossible: use ",
+    all.scatter.page_bytes =
+        options.scatter.page_bytes != 0 ? options.scatter.page_bytes : usual_page;
+    if (!std::has_single_bit(all.scatter.page_bytes) || all.scatter.page_bytes < smallest_page ||
+        all.scatter.page_bytes > largest_page)
+        throw Error(say("pages of ", options.scatter.page_bytes, " bytes are impossible: use ",
                         smallest_page, ", 8192 or ", largest_page, ", or 0 for the usual ",
                         usual_page));
-    all.superblock_bytes =
-        options.superblock_bytes != 0 ? options.superblock_bytes : usual_super_block;
-    const std::uint64_t most_bytes = all.page_bytes << KMA_SCATTER_MAX_SUPER_SHIFT;
-    if (!std::has_single_bit(all.superblock_bytes) || all.superblock_bytes < all.page_bytes ||
-        all.superblock_bytes > most_bytes)
-        throw Error(say("super blocks of ", options.superblock_bytes,
-                        " bytes are impossible: use a power of two from ", all.page_bytes, " to ",
-                        most_bytes, ", or 0 for the usual ", usual_super_block));
+    all.scatter.region_bytes =
+        options.scatter.region_bytes != 0 ? options.scatter.region_bytes : usual_super_block;
+    const std::uint64_t most_bytes = all.scatter.page_bytes << KMA_SCATTER_MAX_SUPER_SHIFT;
+    if (!std::has_single_bit(all.scatter.region_bytes) ||
+        all.scatter.region_bytes < all.scatter.page_bytes || all.scatter.region_bytes > most_bytes)
+        throw Error(say("regions of ", options.scatter.region_bytes,
+                        " bytes are impossible: use a power of two from ", all.scatter.page_bytes,
+                        " to ", most_bytes, ", or 0 for the usual ", usual_super_block));
     return all;
 }
 
 std::uint32_t shift_of(const HeapOptions &options) noexcept
 {
-    return static_cast<std::uint32_t>(std::bit_width(options.page_bytes / KMA_UNIT)) - 1;
+    return static_cast<std::uint32_t>(std::bit_width(options.scatter.page_bytes / KMA_UNIT)) - 1;
 }
 
 std::uint32_t super_shift_of(const HeapOptions &options) noexcept
 {
     return static_cast<std::uint32_t>(
-               std::bit_width(options.superblock_bytes / options.page_bytes)) -
+               std::bit_width(options.scatter.region_bytes / options.scatter.page_bytes)) -
            1;
 }
 
@@ -100,8 +101,8 @@ layout::kma_scatter_plan plan(const HeapOptions &options, std::uint64_t bytes)
                                                   static_cast<std::uint32_t>(options.debug));
     if (made.pages == 0)
         throw Error(say("a heap of ", bytes, " bytes is too small: its metadata and one page of ",
-                        options.page_bytes, " bytes need ",
-                        std::uint64_t{made.begin} * KMA_UNIT + options.page_bytes,
+                        options.scatter.page_bytes, " bytes need ",
+                        std::uint64_t{made.begin} * KMA_UNIT + options.scatter.page_bytes,
                         "; Heap::bytes_for says what your blocks need"));
     return made;
 }
@@ -109,7 +110,7 @@ layout::kma_scatter_plan plan(const HeapOptions &options, std::uint64_t bytes)
 std::uint64_t bytes_for_payload(const HeapOptions &options, std::uint64_t payload)
 {
     const HeapOptions all = completed(options);
-    return heap_bytes(all, std::max<std::uint64_t>(divide_up(payload, all.page_bytes), 1));
+    return heap_bytes(all, std::max<std::uint64_t>(divide_up(payload, all.scatter.page_bytes), 1));
 }
 
 // Counts full pages, and pages that other shards may have begun.
@@ -123,17 +124,18 @@ std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<Blo
         if (demand.size == 0 || demand.count == 0)
             continue;
         const std::uint64_t units = units_of(all, demand.size);
-        if (units > all.superblock_bytes / KMA_UNIT)
-            throw Error(say("this scatter heap has no blocks of ", demand.size,
-                            " bytes: they end at one super block, ", all.superblock_bytes,
-                            " bytes here; make superblock_bytes larger, or use HeapKind::bump"));
+        if (units > all.scatter.region_bytes / KMA_UNIT)
+            throw Error(
+                say("this scatter heap has no blocks of ", demand.size,
+                    " bytes: they end at one region, ", all.scatter.region_bytes,
+                    " bytes here; make scatter.region_bytes larger, or use HeapKind::bump"));
         if (units <= std::uint64_t{1} << shift) {
             std::uint64_t &count =
                 counts[layout::kma_scatter_class_of(static_cast<std::uint32_t>(units), shift)];
             count = add_up(count, demand.count);
         } else {
             // Runs do not cross regions. Other pages in their way are not counted.
-            const std::uint64_t run = divide_up(units * KMA_UNIT, all.page_bytes);
+            const std::uint64_t run = divide_up(units * KMA_UNIT, all.scatter.page_bytes);
             const std::uint64_t super_pages = std::uint64_t{1} << super_shift_of(all);
             pages =
                 add_up(pages, multiply(divide_up(demand.count, super_pages / run), super_pages));

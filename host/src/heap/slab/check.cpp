@@ -16,7 +16,7 @@ struct Slots {
     std::uint32_t first = 0;                  // first line
     std::uint32_t lines = 0;                  // lines of the slab or run; 0 for a page's line
     std::uint32_t all = 0, taken = 0;         // occupancy bits
-    std::array<std::uint32_t, 16> unit{};     // offsets of the slots from the heap's begin
+    std::array<std::uint32_t, 16> unit{};     // offsets of the slots from the heap's start
     std::array<std::uint32_t, 16> units{};    // sizes of the slots
 };
 

@@ -19,7 +19,7 @@ struct SlabMetadata {
     std::vector<std::uint32_t> words; ///< one word for each line
 };
 
-/// Visits each block with its first unit, counted from the heap's begin, and its number of units.
+/// Visits each block with its first unit, counted from the heap's start, and its number of units.
 /// Skips damaged slabs.
 void for_each_slab_block(const layout::kma_slab_plan &plan, const SlabMetadata &metadata,
                          const std::function<void(std::uint32_t unit, std::uint32_t units)> &visit);

@@ -190,7 +190,7 @@ void SlabHeap::for_each_block(const std::function<void(const HeapPart &)> &visit
 {
     constexpr std::uint32_t window = (1u << 20) / KMA_UNIT;
     std::vector<std::byte> bytes;
-    std::uint32_t first = 0; // first unit of `bytes`, counted from the heap's begin
+    std::uint32_t first = 0; // first unit of `bytes`, counted from the heap's start
     const std::uint32_t all = plan_.frames * KMA_SLAB_FRAME_UNITS;
     for_each_slab_block(plan_, read_metadata(), [&](std::uint32_t unit, std::uint32_t units) {
         if (unit < first || (std::uint64_t{unit} + units - first) * KMA_UNIT > bytes.size()) {

@@ -119,7 +119,7 @@ std::uint64_t frames_of_runs(const std::map<std::uint64_t, std::uint64_t> &count
 {
     std::uint64_t sum = 0, gaps = 0;
     for (const auto &[length, count] : counts) { // in ascending length
-        // A gap in front of a block is at least one frame shorter than the block.
+        // A gap before a block is at least one frame shorter than the block.
         sum = add_up(sum, add_up(frames_in_groups(length, count), length));
         // Shorter blocks lie at random places: some gaps between them must fit the longer block.
         const auto power =

@@ -11,7 +11,7 @@
 namespace kma::slab_plan {
 
 /// The number of cursors for a device: the divisor of its compute units that is nearest to the
-/// default, so that equally many compute units share each cursor.
+/// default. Equally many compute units then share each cursor.
 std::uint32_t cursors_for(std::uint32_t compute_units) noexcept;
 
 /// The plan of a heap of `heap_bytes` bytes, equal to the device's. Throws Error if the metadata

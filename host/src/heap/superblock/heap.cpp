@@ -123,15 +123,15 @@ std::unique_ptr<HeapDriver> SuperblockHeap::make(const Device &device, std::uint
                                                  const HeapOptions &options)
 {
     HeapOptions completed = options;
-    completed.superblock_bytes = superblock_plan::superblock_bytes(options, bytes);
+    completed.superblock.bytes = superblock_plan::superblock_bytes(options, bytes);
     check_growth(bytes, options.max_bytes);
     const kma_superblock_plan plan =
-        superblock_plan::plan(options, bytes, completed.superblock_bytes);
+        superblock_plan::plan(options, bytes, completed.superblock.bytes);
     check_largest(bytes);
     Program kernels = build(device, completed);
     const bool atomic64 = has_atomic64(device, kernels);
     if (!atomic64)
-        superblock_plan::check_for_32_bits(completed, bytes, completed.superblock_bytes);
+        superblock_plan::check_for_32_bits(completed, bytes, completed.superblock.bytes);
     auto memory = std::make_unique<HeapMemory>(device, bytes, options.storage);
     return std::make_unique<SuperblockHeap>(
         Parts{device, completed, std::move(kernels), std::move(memory)},

@@ -36,7 +36,8 @@ constexpr std::uint64_t largest = std::uint64_t{KMA_UNIT} << KMA_SUPERBLOCK_MAX_
 // enough for large blocks. In heaps of up to 32 GiB 32-bit atomics can number them.
 constexpr std::uint64_t usual_superblocks = 128;
 
-// A heap that may grow begins with at least so many superblocks, counting the metadata as some.
+// A heap that may grow starts with at least this many superblocks, to which the metadata's size is
+// counted.
 constexpr std::uint64_t first_superblocks = 32;
 
 // Bytes that KMA_DEBUG 2 and 3 add to each block.
@@ -88,7 +89,7 @@ std::uint64_t bytes_that_choose(const HeapOptions &options, std::uint64_t superb
 using Needed = std::function<std::optional<std::uint64_t>(std::uint64_t superblock_bytes)>;
 std::optional<std::uint64_t> consistent_bytes(const HeapOptions &options, const Needed &needed)
 {
-    if (options.superblock_bytes != 0) {
+    if (options.superblock.bytes != 0) {
         const std::uint64_t given = superblock_bytes(options, 0);
         const auto superblocks = needed(given);
         return superblocks ? std::optional(heap_bytes(
@@ -151,14 +152,14 @@ std::uint32_t shift_of(std::uint64_t superblock_bytes) noexcept
 
 std::uint64_t superblock_bytes(const HeapOptions &options, std::uint64_t heap_bytes)
 {
-    const std::uint64_t given = options.superblock_bytes;
+    const std::uint64_t given = options.superblock.bytes;
     if (given == 0 && heap_bytes >= options.max_bytes)
         return usual_superblock_bytes(heap_bytes);
     if (given == 0)
         return std::min(usual_superblock_bytes(options.max_bytes),
                         std::bit_floor(std::max(heap_bytes / first_superblocks, smallest)));
     if (!std::has_single_bit(given) || given < smallest || given > largest)
-        throw Error(say("superblock_bytes = ", given,
+        throw Error(say("superblock.bytes = ", given,
                         " is no size for superblocks: it must be a power of two from ", smallest,
                         " to ", largest, ", or 0 to have it chosen"));
     return given;
@@ -197,7 +198,7 @@ void check_for_32_bits(const HeapOptions &options, std::uint64_t at_first, std::
             throw Error(say("a heap of ", bytes, " bytes has room for ", room(size),
                             " superblocks of ", size,
                             " bytes, and without 64-bit atomics there can be ", allowed(size),
-                            ": superblock_bytes = ", s, " would do"));
+                            ": superblock.bytes = ", s, " would do"));
     }
     throw Error(say("a heap of ", bytes,
                     " bytes is too large without 64-bit atomics, which number the superblocks of ",
@@ -224,8 +225,8 @@ std::uint64_t bytes_for_blocks(const HeapOptions &options, const std::vector<Blo
         options.debug >= 2 ? say(", less ", guard_bytes, " that KMA_DEBUG puts around") : "";
     throw Error(say(
         "a superblock heap has no blocks of ", size, " bytes: they end at one superblock, ",
-        options.superblock_bytes != 0 ? options.superblock_bytes : largest, " bytes here", guarded,
-        ", ", largest, " at most; make superblock_bytes larger, or use HeapKind::bump"));
+        options.superblock.bytes != 0 ? options.superblock.bytes : largest, " bytes here", guarded,
+        ", ", largest, " at most; make superblock.bytes larger, or use HeapKind::bump"));
 }
 
 } // namespace kma::superblock_plan

@@ -9,7 +9,7 @@
 
 namespace kma::superblock_plan {
 
-/// options.superblock_bytes or, if that is 0, the default for a heap that begins with `heap_bytes`
+/// options.superblock.bytes or, if that is 0, the default for a heap that begins with `heap_bytes`
 /// bytes. Throws Error if the size is impossible.
 std::uint64_t superblock_bytes(const HeapOptions &options, std::uint64_t heap_bytes);
 

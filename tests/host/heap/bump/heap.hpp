@@ -9,7 +9,7 @@
 #include "kma/heap/bump.cl"
 
 struct bump_kind {
-    using heap_type = kma_bump;
+    KMA_HOST_FUNCTIONS(bump)
     static constexpr const char *name = "bump heap";
     static constexpr uint most_align = KMA_BUMP_ALIGN;
     static constexpr bool reuses = false;
@@ -28,18 +28,6 @@ struct bump_kind {
     std::atomic<uint> served{0}; // units, those lost to alignment included; orders nothing
 
     static void vary(uint) {}
-    static void *malloc(kma_bump *heap, size_t bytes) { return kma_bump_malloc(heap, bytes); }
-    static void *calloc(kma_bump *heap, size_t count, size_t bytes) { return kma_bump_calloc(heap, count, bytes); }
-    static void *aligned_alloc(kma_bump *heap, size_t align, size_t bytes)
-    {
-        return kma_bump_aligned_alloc(heap, align, bytes);
-    }
-    static void *realloc_sized(kma_bump *heap, void *block, size_t old_bytes, size_t bytes)
-    {
-        return kma_bump_realloc_sized(heap, block, old_bytes, bytes);
-    }
-    static void free(kma_bump *heap, void *block) { kma_bump_free(heap, block); }
-    static uint ref_of(kma_bump *heap, void *block) { return kma_bump_ref_of(heap, block); }
 
     static ulong bytes_of(const heap_shape &shape)
     {

@@ -14,11 +14,12 @@
 #define KMA_SCATTER_RUN_DRAWS 3u
 #define KMA_SCATTER_RUN_WINDOW 2u
 #include "kma/heap/scatter.cl"
+#include "lockfree/check_tree.hpp"
 
 constexpr uint most_pages = 14;
 
 struct scatter_kind {
-    using heap_type = kma_scatter;
+    KMA_HOST_FUNCTIONS(scatter)
     static constexpr const char *name = "scatter heap";
     static constexpr uint most_align = KMA_SCATTER_ALIGN;
     static constexpr bool reuses = true;
@@ -48,21 +49,6 @@ struct scatter_kind {
         shim::place_items = together[choice];
         variant() = choice;
     }
-    static void *malloc(kma_scatter *heap, size_t bytes) { return kma_scatter_malloc(heap, bytes); }
-    static void *calloc(kma_scatter *heap, size_t count, size_t bytes)
-    {
-        return kma_scatter_calloc(heap, count, bytes);
-    }
-    static void *aligned_alloc(kma_scatter *heap, size_t align, size_t bytes)
-    {
-        return kma_scatter_aligned_alloc(heap, align, bytes);
-    }
-    static void *realloc_sized(kma_scatter *heap, void *block, size_t old_bytes, size_t bytes)
-    {
-        return kma_scatter_realloc_sized(heap, block, old_bytes, bytes);
-    }
-    static void free(kma_scatter *heap, void *block) { kma_scatter_free(heap, block); }
-    static uint ref_of(kma_scatter *heap, void *block) { return kma_scatter_ref_of(heap, block); }
 
     static ulong bytes_of(const heap_shape &shape)
     {
@@ -79,18 +65,15 @@ struct scatter_kind {
         ulong end;
         const kma_scatter_plan plan = kma_scatter_plan_of(pages_, shift_, super_shift_of(shape), 0, &end);
         heap = reinterpret_cast<kma_scatter *>(memory);
-        for (kma_atomic_u32 &count : heap->header.errors.count)
-            shim::objects.construct<kma_atomic_u32>(&count);
-        for (uint place = 0; place < KMA_SCATTER_PLACES; place++) {
-            shim::objects.construct<kma_atomic_u32>(&heap->active[place]);
-            shim::objects.construct<kma_atomic_u32>(&heap->emptier[place]);
-        }
+        construct_words(heap->header.errors.count);
+        construct_words(heap->active);
+        construct_words(heap->emptier);
         shim::objects.construct<kma_atomic_u32>(&heap->next_run);
-        construct_words(plan.cursors, plan.places * KMA_SCATTER_SIZES);
-        construct_words(plan.full, plan.supers);
-        construct_words(plan.table, pages_);
-        construct_words(plan.trees, plan.tree_words * (kma_scatter_classes(shift_) + 1));
-        construct_words(plan.bitmaps, (pages_ << shift_) / 32);
+        construct_array<kma_atomic_u32>(heap, plan.cursors, plan.places * KMA_SCATTER_SIZES);
+        construct_array<kma_atomic_u32>(heap, plan.full, plan.supers);
+        construct_array<kma_atomic_u32>(heap, plan.table, pages_);
+        construct_array<kma_atomic_u32>(heap, plan.trees, plan.tree_words * (kma_scatter_classes(shift_) + 1));
+        construct_array<kma_atomic_u32>(heap, plan.bitmaps, (pages_ << shift_) / 32);
         kma_scatter_init(heap, bytes, 0, shift_, super_shift_of(shape), false, 0, 1);
         shim::check(heap->plan.pages == pages_ && heap->plan.limit == plan.limit, "the plan is another");
         shim::check(heap->plan.begin % (KMA_SCATTER_ALIGN / KMA_UNIT) == 0, "pages are not aligned");
@@ -136,6 +119,8 @@ struct scatter_kind {
             if ((word & KMA_SCATTER_FREE) == 0 && split < KMA_SCATTER_CLASSES && room_in(page) == 0)
                 full[page >> super_shift()]++;
         }
+        for (uint tree = 0; tree <= kma_scatter_classes(shift_); tree++)
+            check_bit_tree(at(heap->plan.trees, tree * heap->plan.tree_words), pages_);
         for (uint super = 0; super < heap->plan.supers; super++)
             shim::check(kma_load_u32(at(heap->plan.full, super), KMA_RELAXED) == full[super],
                         "a super block does not count its full pages");
@@ -209,12 +194,6 @@ private:
         return reinterpret_cast<kma_atomic_u32 *>(reinterpret_cast<uchar *>(heap) + size_t{where} * KMA_UNIT) + index;
     }
 
-    void construct_words(uint where, uint count)
-    {
-        for (uint i = 0; i < count; i++)
-            shim::objects.construct<kma_atomic_u32>(at(where, i));
-    }
-
     uint super_shift() const { return heap->plan.super_shift; }
     uint page_of(const block &of) const { return of.first >> shift_; }
     uint pages_for(uint units_of_block) const { return ((units_of_block - 1) >> shift_) + 1; }
@@ -262,35 +241,15 @@ private:
         }
     }
 
-    // A page is in the tree of free pages if it is free, and in its size's list if it has room; and all words above say so.
+    // A page is in the tree of free pages if it is free, and in its size's list if it has room.
     void check_lists(uint page) const
     {
         const uint word = page_word(page);
-        const bool in_first = is_listed(0, page);
-        shim::check(in_first || (word & KMA_SCATTER_FREE) == 0, "a free page is not in the tree of free pages");
-        if (kma_scatter_has_room(word, shift_))
-            shim::check(is_listed(kma_scatter_split(word) + 1, page), "a page with room is in no tree");
-    }
-
-    // In tree `number` of those that lie one behind the other. Words above are checked whether or not.
-    bool is_listed(uint number, uint page) const
-    {
-        uint base = number * heap->plan.tree_words;
-        uint index = page;
-        uint below = 0; // the word of the level below
-        bool is_in = false;
-        for (uint level = 0; level <= kma_bit_tree_top(pages_); level++) {
-            const uint word = kma_load_u32(at(heap->plan.trees, base + (index >> KMA_BIT_TREE_SHIFT)), KMA_RELAXED);
-            const bool bit = (word >> (index & (KMA_BIT_TREE_FANOUT - 1)) & 1u) != 0;
-            if (level == 0)
-                is_in = bit;
-            else
-                shim::check(bit || below == 0, "a tree's word does not tell of what is below it");
-            below = word;
-            base += kma_bit_tree_nodes(pages_, level);
-            index >>= KMA_BIT_TREE_SHIFT;
-        }
-        return is_in;
+        const auto is_listed = [&](uint tree) {
+            return kma_bit_tree_has(at(heap->plan.trees, tree * heap->plan.tree_words), page);
+        };
+        shim::check(is_listed(0) || (word & KMA_SCATTER_FREE) == 0, "a free page is not in the tree of free pages");
+        shim::check(!kma_scatter_has_room(word, shift_) || is_listed(kma_scatter_split(word) + 1), "a page with room is in no tree");
     }
 
     // So many a lone caller gets: places are drawn as kma_scatter_find_run draws them.

@@ -72,21 +72,12 @@ public:
         if (frees_)
             held_[0].count = 0;
         for (block_list &each : held_)
-            while (each.count != 0)
-                living.push(each.pop(0));
+            living.take(each);
         heap_.check_at_rest(living);
         while (living.count != 0)
             heap_.free(living.pop(living.count - 1));
-        heap_.check_at_rest(living);
-        for (uint kind = 0; kind < shape_.kind_count; kind++) {
-            const uint expected = heap_.in.capacity(shape_.kinds[kind], living);
-            for (uint n = 0; n < expected; n++)
-                living.push(heap_.alloc(shape_.kinds[kind], stamp(0)));
-            heap_.check_at_rest(living);
-            while (living.count != 0)
-                heap_.free(living.pop(living.count - 1));
-        }
-        heap_.check_at_rest(living);
+        for (uint kind = 0; kind < shape_.kind_count; kind++)
+            heap_.check_lone_caller(shape_.kinds[kind], living);
         shim::objects.destroy_all();
     }
 

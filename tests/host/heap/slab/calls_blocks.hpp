@@ -1,92 +1,93 @@
-// What the slab heap's calls have in common: heaps, and blocks that are taken. With devices' lines,
+// What the slab heap's calls have in common: heaps, groups of lanes, and blocks that are taken. With devices' lines,
 // frames and slabs, and shares of cursors of 32 and 128 lines.
 #pragma once
 
-#include "heap/slab/calls_numbers.hpp"
+#include "heap/calls.hpp"
+#include "heap/slab/heap.hpp"
 
 namespace calls {
 
 using slab_log = log_of<kma_slab>;
 
-inline ulong slab_bytes(uint frames)
-{
-    ulong end;
-    kma_slab_plan_of(frames, KMA_SLAB_CURSORS, 0, &end);
-    return end * KMA_UNIT;
-}
+struct slab_calls {
+    using kind = slab_kind;
+    static constexpr uint number = KMA_KIND_SLAB, part_units = KMA_SLAB_FRAME_UNITS, most_parts = 1000;
 
-inline kma_slab *new_slab(ulong bytes, ulong max_bytes, uint work_items,
-                          uint cursors = KMA_SLAB_CURSORS)
-{
-    auto *const heap = reinterpret_cast<kma_slab *>(base());
-    std::memset(static_cast<void *>(heap), 0xa5, std::max(bytes, max_bytes));
-    shim::self().operations = 0; // which are limited
-    for (uint me = 0; me < work_items; me++)
-        kma_slab_init(heap, bytes, max_bytes, cursors, false, me, work_items);
-    return heap;
-}
+    static ulong bytes_of(uint frames)
+    {
+        ulong end;
+        kma_slab_plan_of(frames, KMA_SLAB_CURSORS, 0, &end);
+        return end * KMA_UNIT;
+    }
+    static inline uint cursors = KMA_SLAB_CURSORS;
+    static void init(kma_slab *heap, ulong bytes, ulong max_bytes, bool keep_log, uint me, uint all)
+    {
+        kma_slab_init(heap, bytes, max_bytes, cursors, keep_log, me, all);
+    }
+    static void init_empty(kma_slab *heap, ulong bytes, uint me, uint all)
+    {
+        kma_slab_init_empty(heap, bytes, me, all);
+    }
+    static void grow(kma_slab *heap, ulong bytes) { kma_slab_grow(heap, bytes, 0, 1); }
+    static size_t usable_size(kma_slab *heap, void *block) { return kma_slab_usable_size(heap, block); }
+    static bool has(kma_slab *heap, uint frames)
+    {
+        return heap->plan.frames == frames && heap->plan.room == 8 && heap->plan.limit == heap->header.limit;
+    }
+    static bool has_room(kma_slab *heap, uint units) { return slab_metadata(heap).has_room(units); }
 
-inline uchar *slab_unit(kma_slab *heap, uint unit)
-{
-    return reinterpret_cast<uchar *>(heap) + (size_t{heap->plan.begin} + unit) * KMA_UNIT;
-}
-
-inline uint slab_unit_of(kma_slab *heap, const void *block)
-{
-    return static_cast<uint>((static_cast<const uchar *>(block) - slab_unit(heap, 0)) / KMA_UNIT);
-}
-
-// Blocks, as many as there may be of one unit in 28 frames.
-struct slab_blocks {
-    void *blocks[28 * 512];
-    uint count = 0;
+    // Each unit of the heap is a block's start or none.
+    static void check(kma_slab *heap)
+    {
+        begin_step();
+        slab_metadata metadata(heap);
+        for (void *const each : taken)
+            metadata.expect(unit_of(heap, each), 1);
+        metadata.check();
+        for (uint n = 0; n < heap->plan.frames * KMA_SLAB_FRAME_UNITS; n++) {
+            shim::begin_call();
+            shim::check(kma_slab_block_bytes(heap, unit(heap, n)) == size_t{metadata.block_at(n)} * KMA_UNIT,
+                        "a block is not found, or where there is none");
+        }
+    }
 };
 
-inline slab_blocks taken;
+// A group's requests and blocks, by lane.
+struct slab_group {
+    uint lanes = 32;
+    uint units[32] = {}; // 0: none
+    void *blocks[32] = {};
+};
 
-// The metadata, and that each unit of the heap is a block's start or none.
-inline void check_slab_books(kma_slab *heap)
+inline void take_together(kma_slab *heap, slab_group &group, slab_log &log, uint align = 1)
 {
-    shim::start_watchdog();
-    shim::self().operations = 0;
-    slab_metadata metadata(heap);
-    for (uint n = 0; n < taken.count; n++)
-        metadata.expect(slab_unit_of(heap, taken.blocks[n]), 1);
-    metadata.check();
-    for (uint unit = 0; unit < heap->plan.frames * KMA_SLAB_FRAME_UNITS; unit++) {
-        shim::self().operations = 0;
-        shim::check(kma_slab_block_bytes(heap, slab_unit(heap, unit)) ==
-                        size_t{metadata.block_at(unit)} * KMA_UNIT,
-                    "a block is not found, or where there is none");
-    }
-}
-
-// Takes all blocks of a size that there are.
-inline void take_all_of(kma_slab *heap, uint units, slab_log &log)
-{
-    shim::start_watchdog();
-    for (shim::self().operations = 0; slab_metadata(heap).has_room(units);
-         shim::self().operations = 0) {
-        void *const block = slab_kind::malloc(heap, size_t{units} * KMA_UNIT);
-        shim::check(block, "a lone caller gets NULL though there is room");
-        shim::check(kma_slab_usable_size(heap, block) >= size_t{units} * KMA_UNIT,
+    shim::lockstep::run(group.lanes, 0, [&](uint lane) {
+        const size_t bytes = size_t{group.units[lane]} * KMA_UNIT;
+        group.blocks[lane] = bytes != 0 ? kma_slab_aligned_alloc(heap, align * KMA_UNIT, bytes) : nullptr;
+    });
+    for (uint lane = 0; lane < group.lanes; lane++) {
+        shim::begin_call();
+        if (!group.blocks[lane]) {
+            log.expected[KMA_ERROR_OUT_OF_MEMORY] += group.units[lane] != 0; // too many classes for so few frames
+            continue;
+        }
+        shim::check(unit_of(heap, group.blocks[lane]) % align == 0, "a block is not aligned");
+        shim::check(kma_slab_usable_size(heap, group.blocks[lane]) >= group.units[lane] * KMA_UNIT,
                     "a block is too small");
-        taken.blocks[taken.count++] = block;
+        taken.push_back(group.blocks[lane]);
     }
-    log.fails(!slab_kind::malloc(heap, size_t{units} * KMA_UNIT),
-              units > heap->plan.room * KMA_SLAB_FRAME_UNITS ? KMA_ERROR_TOO_LARGE
-                                                             : KMA_ERROR_OUT_OF_MEMORY);
-    check_slab_books(heap);
+    log.works(true);
 }
 
-inline void free_all_of(kma_slab *heap, uint step)
+// Whether `block` was one that is taken, which it is no longer.
+inline bool forget(const void *block)
 {
-    for (uint n = 0; taken.count != 0; n++) {
-        const uint which = n * step % taken.count;
-        std::swap(taken.blocks[which], taken.blocks[taken.count - 1]);
-        slab_kind::free(heap, taken.blocks[--taken.count]);
-    }
-    check_slab_books(heap);
+    const auto its = std::find(taken.begin(), taken.end(), block);
+    if (its == taken.end())
+        return false;
+    *its = taken.back();
+    taken.pop_back();
+    return true;
 }
 
 } // namespace calls

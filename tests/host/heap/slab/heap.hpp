@@ -56,7 +56,7 @@ inline uint slab_paged = 1, slab_spare = 1, slab_many_shift = 7;
 #include "heap/slab/metadata.hpp"
 
 struct slab_kind {
-    using heap_type = kma_slab;
+    KMA_HOST_FUNCTIONS(slab)
     static constexpr const char *name = "slab heap";
     static constexpr uint most_align = KMA_SLAB_ALIGN;
     static constexpr bool reuses = true;
@@ -78,13 +78,9 @@ struct slab_kind {
     // the frames that come free.
     static constexpr uint most_atomics(uint threads) { return threads == 3 ? 600 : 900; }
     // Frames. No runs, for which a lane may search sixteen times.
-    static constexpr heap_shape frozen(uint threads)
-    {
-        return {4, threads == 3 ? 16u : 28u, 0, 0, 2, {2, 8}};
-    }
+    static constexpr heap_shape frozen(uint threads) { return {4, threads == 3 ? 16u : 28u, 0, 0, 2, {2, 8}}; }
     static constexpr uint roomy(uint threads) { return threads > 5 ? 28 : 20; }
-    static constexpr size_t most_metadata =
-        sizeof(kma_slab) + size_t{1200} * sizeof(kma_atomic_u32) + 1024;
+    static constexpr size_t most_metadata = sizeof(kma_slab) + size_t{1200} * sizeof(kma_atomic_u32) + 1024;
 
     kma_slab *heap = nullptr;
 
@@ -98,32 +94,6 @@ struct slab_kind {
         for (uint slot = 0; slot < shim::group_lanes; slot++)
             shim::lane_numbers[slot] = slot; // a whole warp
     }
-    static void *malloc(kma_slab *heap, size_t bytes)
-    {
-        begin_call();
-        return kma_slab_malloc(heap, bytes);
-    }
-    static void *calloc(kma_slab *heap, size_t count, size_t bytes)
-    {
-        begin_call();
-        return kma_slab_calloc(heap, count, bytes);
-    }
-    static void *aligned_alloc(kma_slab *heap, size_t align, size_t bytes)
-    {
-        begin_call();
-        return kma_slab_aligned_alloc(heap, align, bytes);
-    }
-    static void *realloc_sized(kma_slab *heap, void *block, size_t old_bytes, size_t bytes)
-    {
-        begin_call();
-        return kma_slab_realloc_sized(heap, block, old_bytes, bytes);
-    }
-    static void free(kma_slab *heap, void *block)
-    {
-        begin_call();
-        kma_slab_free(heap, block);
-    }
-    static uint ref_of(kma_slab *heap, void *block) { return kma_slab_ref_of(heap, block); }
 
     static ulong bytes_of(const heap_shape &shape)
     {
@@ -138,19 +108,16 @@ struct slab_kind {
         ulong end;
         const kma_slab_plan plan = kma_slab_plan_of(shape.count, KMA_SLAB_CURSORS, 0, &end);
         heap = reinterpret_cast<kma_slab *>(memory);
-        for (kma_atomic_u32 &each : heap->header.errors.count)
-            shim::objects.construct<kma_atomic_u32>(&each);
-        for (kma_atomic_u32 &each : heap->cursors)
-            shim::objects.construct<kma_atomic_u32>(&each);
+        construct_words(heap->header.errors.count);
+        construct_words(heap->cursors);
         shim::objects.construct<kma_atomic_u32>(&heap->runs_begun);
         shim::objects.construct<kma_atomic_u32>(&heap->runs_ended);
-        construct_words(plan.current, plan.shards * KMA_SLAB_PAGE_CLASSES);
-        construct_words(plan.used, plan.room);
-        construct_words(plan.trees, plan.tree_words * KMA_SLAB_TREES);
-        construct_words(plan.words, plan.room * KMA_SLAB_FRAME_LINES);
+        construct_array<kma_atomic_u32>(heap, plan.current, plan.shards * KMA_SLAB_PAGE_CLASSES);
+        construct_array<kma_atomic_u32>(heap, plan.used, plan.room);
+        construct_array<kma_atomic_u32>(heap, plan.trees, plan.tree_words * KMA_SLAB_TREES);
+        construct_array<kma_atomic_u32>(heap, plan.words, plan.room * KMA_SLAB_FRAME_LINES);
         kma_slab_init(heap, bytes, 0, KMA_SLAB_CURSORS, false, 0, 1);
-        shim::check(heap->plan.frames == shape.count && heap->plan.limit == plan.limit,
-                    "the plan is another");
+        shim::check(heap->plan.frames == shape.count && heap->plan.limit == plan.limit, "the plan is another");
         shim::check(heap->plan.begin % (KMA_SLAB_ALIGN / KMA_UNIT) == 0, "frames are not aligned");
     }
 
@@ -161,8 +128,7 @@ struct slab_kind {
     // Of a living block: what it may grow to where it is.
     uint room_of(const block &mine) const
     {
-        return static_cast<uint>(
-            kma_slab_usable_size(heap, kma_slab_deref(heap, begin() + mine.first)) / KMA_UNIT);
+        return static_cast<uint>(kma_slab_usable_size(heap, kma_slab_deref(heap, begin() + mine.first)) / KMA_UNIT);
     }
 
     void check_block(const block &mine) const
@@ -184,8 +150,8 @@ struct slab_kind {
 
     // A group that stops costs the frames that its lanes have blocks in, the frames that they claim
     // or end, and those below the bits of trees that its lanes took away and did not look at again.
-    uint least(uint units_of_block, const block_list &living, const block_list &held,
-               const block_list &asked, const block_list &refused) const
+    uint least(uint units_of_block, const block_list &living, const block_list &held, const block_list &asked,
+               const block_list &refused) const
     {
         const uint run = (units_of_block + KMA_SLAB_FRAME_UNITS - 1) / KMA_SLAB_FRAME_UNITS;
         uint less = 1 + hidden();
@@ -209,8 +175,7 @@ struct slab_kind {
             for (uint level = 0; level < kma_bit_tree_top(room); level++)
                 for (uint node = 0; node < kma_bit_tree_nodes(room, level); node++) {
                     const uint word = kma_bit_tree_base(room, level) + node;
-                    if (kma_load_u32(&words[word], KMA_RELAXED) == 0 ||
-                        kma_bit_tree_tells(words, room, level, node))
+                    if (kma_load_u32(&words[word], KMA_RELAXED) == 0 || kma_bit_tree_tells(words, room, level, node))
                         continue;
                     missing++;
                     const uint shift = (level + 1 + (of_groups ? 1 : 0)) * KMA_BIT_TREE_SHIFT;
@@ -220,20 +185,5 @@ struct slab_kind {
         shim::check(missing <= (shim::chosen.width == 1 ? 1 : shim::group_lanes),
                     "more bits are missing than lanes are stopped");
         return static_cast<uint>(std::popcount(frames & kma_bits_below(heap->plan.frames)));
-    }
-
-private:
-    // A request for which there is no room looks at every class: on threads operations are limited
-    // for each call.
-    static void begin_call()
-    {
-        if constexpr (!shim::is_model_checker)
-            shim::self().operations = 0;
-    }
-
-    void construct_words(uint where, uint count)
-    {
-        for (uint i = 0; i < count; i++)
-            shim::objects.construct<kma_atomic_u32>(kma_slab_at(heap, where) + i);
     }
 };

@@ -1,8 +1,8 @@
-// The slab heap's metadata at rest, read word by word: what its lines are used for, and every
-// invariant of them.
+// The slab heap's metadata at rest, read word by word: what its lines are used for, and every invariant of them.
 #pragma once
 
 #include "heap/tiny_heap.hpp"
+#include "lockfree/check_tree.hpp"
 
 class slab_metadata {
 public:
@@ -33,25 +33,24 @@ public:
     void check() const
     {
         for (uint n = 0; n < count_; n++)
-            shim::check(slots_[n].is_taken == slots_[n].is_held,
-                        "an occupancy bit without a block");
+            shim::check(slots_[n].is_taken == slots_[n].is_held, "an occupancy bit without a block");
         for (uint tree = 0; tree < KMA_SLAB_TREES; tree++)
-            check_levels(tree);
+            check_bit_tree(kma_slab_tree(heap_, tree), heap_->plan.room);
         for (uint frame = frames_; frame < heap_->plan.room; frame++)
             shim::check(used(frame) == KMA_SLAB_FULL, "lines of a frame to come are free");
         for (uint frame = 0; frame < frames_; frame++) {
             bool is_listed = free_[frame] == 0;
-            for (uint run = longest_run(free_[frame]); run <= KMA_SLAB_FRAME_LINES && run != 0;
-                 run++)
-                is_listed = is_listed || has(KMA_SLAB_RUN_TREE(run), frame);
+            for (uint run = longest_run(free_[frame]); !is_listed && run <= KMA_SLAB_FRAME_LINES; run++)
+                is_listed = has(KMA_SLAB_RUN_TREE(run), frame);
             shim::check(is_listed, "free lines are in no tree");
-            shim::check(!empty_page_[frame] || has(KMA_SLAB_EMPTY_TREE, frame),
-                        "a page without blocks is in no tree");
+            shim::check(!empty_page_[frame] || has(KMA_SLAB_EMPTY_TREE, frame), "a page without blocks is in no tree");
         }
         for (uint group = 0; group < frames_; group += KMA_SLAB_GROUP_FRAMES) {
-            const uint longest = whole_run(group);
-            bool is_listed = longest == 0;
-            for (uint run = longest; !is_listed && run <= KMA_SLAB_GROUP_FRAMES; run++)
+            uint whole = 0;
+            for (uint i = 0; i < KMA_SLAB_GROUP_FRAMES && group + i < frames_; i++)
+                whole |= uint{has(KMA_SLAB_WHOLE_TREE, group + i)} << i;
+            bool is_listed = whole == 0;
+            for (uint run = longest_run(whole); !is_listed && run <= KMA_SLAB_GROUP_FRAMES; run++)
                 is_listed = has(KMA_SLAB_GROUP_TREE(run), group >> KMA_BIT_TREE_SHIFT);
             shim::check(is_listed, "whole frames are in no tree of groups");
         }
@@ -61,8 +60,7 @@ public:
             if (its.is_taken || (last && last->units == its.units && last->frame == its.frame))
                 continue;
             last = &its;
-            shim::check(has(kma_slab_class_of(its.units), its.frame),
-                        "a free slot is not in its class's tree");
+            shim::check(has(kma_slab_class_of(its.units), its.frame), "a free slot is not in its class's tree");
         }
     }
 
@@ -87,22 +85,6 @@ public:
         return is_slot(first) && slots_[number_[first]].is_taken ? slots_[number_[first]].units : 0;
     }
 
-    bool is_page(uint frame) const
-    {
-        return used(frame) == KMA_SLAB_FULL &&
-               (word(frame * KMA_SLAB_FRAME_LINES) & KMA_SLAB_FORM) == KMA_SLAB_PAGE;
-    }
-
-    static uint longest_run(uint bits)
-    {
-        uint longest = 0, run = 0;
-        for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++) {
-            run = (bits >> i & 1) != 0 ? run + 1 : 0;
-            longest = max(longest, run);
-        }
-        return longest;
-    }
-
 private:
     static constexpr uint most_frames = 32, most_slots = 16384;
     struct slot {
@@ -110,35 +92,31 @@ private:
         bool is_taken, is_held;
     };
 
+    static uint longest_run(uint bits)
+    {
+        uint longest = 0;
+        for (; bits != 0; bits &= bits >> 1)
+            longest++;
+        return longest;
+    }
+
     bool is_slot(uint first) const
     {
         return first < frames_ * KMA_SLAB_FRAME_UNITS && number_[first] < count_ &&
                slots_[number_[first]].first == first;
     }
 
-    uint at(uint where, uint index) const
-    {
-        auto *const words = reinterpret_cast<kma_atomic_u32 *>(reinterpret_cast<uchar *>(heap_) +
-                                                               size_t{where} * KMA_UNIT);
-        return kma_load_u32(words + index, KMA_RELAXED);
-    }
-    uint used(uint frame) const
-    {
-        return frame < frames_ ? used_[frame] : at(heap_->plan.used, frame);
-    }
+    uint at(uint where, uint index) const { return kma_load_u32(kma_slab_at(heap_, where) + index, KMA_RELAXED); }
+    uint used(uint frame) const { return frame < frames_ ? used_[frame] : at(heap_->plan.used, frame); }
     uint word(uint line) const { return at(heap_->plan.words, line); }
-    uint used_bits(uint line) const
-    {
-        return used(line / KMA_SLAB_FRAME_LINES) >> line % KMA_SLAB_FRAME_LINES;
-    }
+    uint used_bits(uint line) const { return used(line / KMA_SLAB_FRAME_LINES) >> line % KMA_SLAB_FRAME_LINES; }
     uint available(uint frame) const { return empty_page_[frame] ? KMA_SLAB_FULL : free_[frame]; }
 
     void add(uint line, uint offset, uint units, bool is_taken)
     {
         shim::check(count_ < most_slots, "more slots than this test has room for");
         number_[line * KMA_SLAB_LINE_UNITS + offset] = count_;
-        slots_[count_++] = {line * KMA_SLAB_LINE_UNITS + offset, units, line / KMA_SLAB_FRAME_LINES,
-                            is_taken, false};
+        slots_[count_++] = {line * KMA_SLAB_LINE_UNITS + offset, units, line / KMA_SLAB_FRAME_LINES, is_taken, false};
     }
 
     // What begins at a used line; the number of its lines.
@@ -151,13 +129,11 @@ private:
             lines = KMA_SLAB_FRAME_LINES;
         } else if ((first & KMA_SLAB_FORM) == KMA_SLAB_SLAB) {
             shim::check((first & KMA_SLAB_OCCUPANCY) != 0, "a dead slab has lines");
-            lines =
-                (first & KMA_SLAB_MIXED) != 0 ? read_mixed(line, first) : read_equal(line, first);
+            lines = (first & KMA_SLAB_MIXED) != 0 ? read_mixed(line, first) : read_equal(line, first);
         } else if ((first & KMA_SLAB_FORM) == 0) {
             shim::check((first & KMA_SLAB_RUN) != 0, "used lines belong to nothing");
             lines = first & KMA_SLAB_RUN_LINES;
-            shim::check(lines > KMA_SLAB_FRAME_LINES && line % KMA_SLAB_FRAME_LINES == 0,
-                        "an odd run");
+            shim::check(lines > KMA_SLAB_FRAME_LINES && line % KMA_SLAB_FRAME_LINES == 0, "an odd run");
             add(line, 0, lines * KMA_SLAB_LINE_UNITS, true);
         } else {
             shim::check(false, "used lines begin with the rest of a slab");
@@ -172,14 +148,11 @@ private:
     void read_page(uint line)
     {
         const uint frame = line / KMA_SLAB_FRAME_LINES, size_class = word(line) >> 24 & 63;
-        shim::check(line % KMA_SLAB_FRAME_LINES == 0 && used(frame) == KMA_SLAB_FULL,
-                    "a page without all its lines");
+        shim::check(line % KMA_SLAB_FRAME_LINES == 0 && used(frame) == KMA_SLAB_FULL, "a page without all its lines");
         shim::check(size_class < KMA_SLAB_PAGE_CLASSES, "a page of no class");
         const uint units = kma_slab_units(size_class), slots = KMA_SLAB_FRAME_UNITS / units;
-        uint words = 1; // as many as lines that slots begin in, if each has one, and a power of two
-        while (words * 2 <= KMA_SLAB_FRAME_LINES &&
-               (units <= KMA_SLAB_LINE_UNITS || words * 2 * units <= KMA_SLAB_FRAME_UNITS))
-            words *= 2;
+        // As many words as lines that slots begin in, if each has one, and a power of two.
+        const uint words = std::min(KMA_SLAB_FRAME_LINES, std::bit_floor(KMA_SLAB_FRAME_UNITS / max(units, KMA_SLAB_LINE_UNITS)));
         uint taken = 0;
         bool is_listed = false;
         for (uint i = 0; i < KMA_SLAB_FRAME_LINES; i++) {
@@ -188,29 +161,23 @@ private:
             shim::check((each & ~((2u << (max(its, 1u) - 1)) - 1) & ~KMA_SLAB_LISTED) ==
                             (KMA_SLAB_PAGE | size_class << 24 | (max(its, 1u) - 1) << 16),
                         "a word of a page is not as it should be");
-            shim::check((each & KMA_SLAB_LISTED) == 0 || its != 0,
-                        "a page's word without slots says that the page is listed");
+            shim::check(its != 0 || (each & (KMA_SLAB_LISTED | KMA_SLAB_OCCUPANCY)) == 0, "a page's word without slots");
             is_listed = is_listed || (each & KMA_SLAB_LISTED) != 0;
-            shim::check(its != 0 || (each & KMA_SLAB_OCCUPANCY) == 0,
-                        "blocks in a page's word without slots");
             for (uint bit = 0; bit < its; bit++) {
                 const bool is_taken = (each >> bit & 1) != 0;
                 add(line, (bit * words + i) * units, units, is_taken);
                 taken += is_taken;
             }
         }
-        shim::check(!is_listed || has(KMA_SLAB_EMPTY_TREE, frame),
-                    "a word says that its page is listed, and it is not");
+        shim::check(!is_listed || has(KMA_SLAB_EMPTY_TREE, frame), "a word says that its page is listed, and it is not");
         empty_page_[frame] = taken == 0;
     }
 
     uint read_equal(uint line, uint first)
     {
         const uint size_class = first >> 22 & 63, shift = first >> 16 & 7;
-        shim::check(size_class < KMA_SLAB_CLASSES && shift <= KMA_SLAB_TEAM_SHIFT,
-                    "a slab of no class");
-        shim::check((first & KMA_SLAB_OCCUPANCY) >> (1u << shift) == 0,
-                    "more blocks than a slab has slots");
+        shim::check(size_class < KMA_SLAB_CLASSES && shift <= KMA_SLAB_TEAM_SHIFT, "a slab of no class");
+        shim::check((first & KMA_SLAB_OCCUPANCY) >> (1u << shift) == 0, "more blocks than a slab has slots");
         const uint units = kma_slab_units(size_class);
         for (uint n = 0; n < 1u << shift; n++) {
             check_rest(line, n * units, n != 0 ? units : 0, shift << 16, 0x70000u);
@@ -235,8 +202,7 @@ private:
             offset += before = units;
         }
         for (uint p = 0; p < planes; p++)
-            shim::check((word(line + 1 + p) & 0xfff00000u) ==
-                            (KMA_SLAB_REST | KMA_SLAB_MIXED | (p + 1) << 20),
+            shim::check((word(line + 1 + p) & 0xfff00000u) == (KMA_SLAB_REST | KMA_SLAB_MIXED | (p + 1) << 20),
                         "a plane of a mixed slab is not noted as one");
         shim::check(offset <= lines * KMA_SLAB_LINE_UNITS, "a mixed slab is larger than its lines");
         return lines;
@@ -247,53 +213,18 @@ private:
     {
         const uint inner = offset / KMA_SLAB_LINE_UNITS;
         if (inner != 0 && inner != (offset - units_before) / KMA_SLAB_LINE_UNITS)
-            shim::check((word(line + inner) & (0xfff00000u | low_bits)) ==
-                            (KMA_SLAB_REST | inner << 20 | expected),
+            shim::check((word(line + inner) & (0xfff00000u | low_bits)) == (KMA_SLAB_REST | inner << 20 | expected),
                         "a line's word does not lead to its slab");
     }
 
-    bool has(uint tree, uint frame) const
-    {
-        return (at(heap_->plan.trees,
-                   tree * heap_->plan.tree_words + (frame >> KMA_BIT_TREE_SHIFT)) >>
-                    (frame & (KMA_BIT_TREE_FANOUT - 1)) &
-                1) != 0;
-    }
-
-    void check_levels(uint tree) const
-    {
-        uint base = tree * heap_->plan.tree_words;
-        for (uint level = 0; kma_bit_tree_nodes(heap_->plan.room, level) != 1; level++) {
-            const uint nodes = kma_bit_tree_nodes(heap_->plan.room, level);
-            for (uint node = 0; node < nodes; node++)
-                shim::check(
-                    at(heap_->plan.trees, base + node) == 0 ||
-                        (at(heap_->plan.trees, base + nodes + (node >> KMA_BIT_TREE_SHIFT)) >>
-                             (node & (KMA_BIT_TREE_FANOUT - 1)) &
-                         1) != 0,
-                    "a tree's word does not tell of what is below it");
-            base += nodes;
-        }
-    }
-
-    // Of the group that begins with a frame: the longest run of frames that are listed as whole.
-    uint whole_run(uint first) const
-    {
-        uint longest = 0, run = 0;
-        for (uint i = first; i < first + KMA_SLAB_GROUP_FRAMES; i++) {
-            run = i < frames_ && has(KMA_SLAB_WHOLE_TREE, i) ? run + 1 : 0;
-            longest = max(longest, run);
-        }
-        return longest;
-    }
+    bool has(uint tree, uint frame) const { return kma_bit_tree_has(kma_slab_tree(heap_, tree), frame); }
 
     // In one group, up to a group.
     bool has_frames(uint lines) const
     {
         const uint whole = (lines + KMA_SLAB_FRAME_LINES - 1) / KMA_SLAB_FRAME_LINES;
         for (uint first = 0; first + whole <= frames_; first++) {
-            bool fits = whole > KMA_SLAB_GROUP_FRAMES ||
-                        first % KMA_SLAB_GROUP_FRAMES + whole <= KMA_SLAB_GROUP_FRAMES;
+            bool fits = whole > KMA_SLAB_GROUP_FRAMES || first % KMA_SLAB_GROUP_FRAMES + whole <= KMA_SLAB_GROUP_FRAMES;
             for (uint frame = first; fits && frame < first + whole; frame++)
                 fits = available(frame) == KMA_SLAB_FULL;
             if (fits)
@@ -310,6 +241,5 @@ private:
     bool empty_page_[most_frames];
     // Of the last object, and too large for a fiber's stack.
     static inline slot slots_[most_slots];
-    static inline uint
-        number_[most_frames * KMA_SLAB_FRAME_UNITS]; // of the slot that begins there, if one does
+    static inline uint number_[most_frames * KMA_SLAB_FRAME_UNITS]; // of the slot that begins there, if one does
 };

@@ -13,7 +13,7 @@ inline uint heap_patience = 0; // of the heap under test, new for each execution
 constexpr uint most_superblocks = 26;
 
 struct superblock_kind {
-    using heap_type = kma_superblock;
+    KMA_HOST_FUNCTIONS(superblock)
     static constexpr const char *name = "superblock heap";
     static constexpr uint most_align = KMA_SUPERBLOCK_ALIGN;
     static constexpr bool reuses = true;
@@ -34,21 +34,6 @@ struct superblock_kind {
     kma_superblock *heap = nullptr;
 
     static void vary(uint choice) { heap_patience = choice; }
-    static void *malloc(kma_superblock *heap, size_t bytes) { return kma_superblock_malloc(heap, bytes); }
-    static void *calloc(kma_superblock *heap, size_t count, size_t bytes)
-    {
-        return kma_superblock_calloc(heap, count, bytes);
-    }
-    static void *aligned_alloc(kma_superblock *heap, size_t align, size_t bytes)
-    {
-        return kma_superblock_aligned_alloc(heap, align, bytes);
-    }
-    static void *realloc_sized(kma_superblock *heap, void *block, size_t old_bytes, size_t bytes)
-    {
-        return kma_superblock_realloc_sized(heap, block, old_bytes, bytes);
-    }
-    static void free(kma_superblock *heap, void *block) { kma_superblock_free(heap, block); }
-    static uint ref_of(kma_superblock *heap, void *block) { return kma_superblock_ref_of(heap, block); }
 
     static ulong bytes_of(const heap_shape &shape)
     {
@@ -65,22 +50,20 @@ struct superblock_kind {
         ulong end;
         const kma_superblock_plan plan = kma_superblock_plan_of(superblocks_, shift_, 0, &end);
         heap = reinterpret_cast<kma_superblock *>(memory);
-        for (kma_atomic_u32 &count : heap->header.errors.count)
-            shim::objects.construct<kma_atomic_u32>(&count);
+        construct_words(heap->header.errors.count);
         shim::objects.construct<kma_atomic_u32>(&heap->moves);
         for (uint c = 0; c < plan.size_classes; c++)
             shim::objects.construct<kma_superblock_class>(&heap->classes[c]);
-        construct_array<kma_superblock_state>(plan.states, superblocks_);
-        construct_array<kma_atomic_u32>(plan.sets, plan.size_classes * plan.set_words);
-        construct_array<kma_atomic_u32>(plan.bitmaps, superblocks_ * plan.bitmap_words);
-        construct_array<kma_queue>(plan.queue, 1);
+        construct_array<kma_superblock_state>(heap, plan.states, superblocks_);
+        construct_array<kma_atomic_u32>(heap, plan.sets, plan.size_classes * plan.set_words);
+        construct_array<kma_atomic_u32>(heap, plan.bitmaps, superblocks_ * plan.bitmap_words);
+        construct_array<kma_queue>(heap, plan.queue, 1);
         shim::check(plan.queue + kma_whole_units(sizeof(kma_queue) + (superblocks_ + 1) * sizeof(kma_queue_node)) <=
                         plan.bitmaps,
                     "the plan has no room for the queue's nodes");
         queue_ = reinterpret_cast<kma_queue *>(memory + size_t{plan.queue} * KMA_UNIT);
         for (uint node = 0; node <= superblocks_; node++)
             shim::objects.construct<kma_queue_node>(kma_queue_nodes(queue_) + node);
-
         kma_superblock_init(heap, bytes, 0, shift_, false, 0, 1);
         shim::check(heap->plan.superblocks == superblocks_ && heap->plan.limit == plan.limit, "the plan is another");
         shim::check(heap->plan.begin % (KMA_SUPERBLOCK_ALIGN / KMA_UNIT) == 0, "superblocks are not aligned");
@@ -170,12 +153,6 @@ private:
         }
         const uint less = superblocks_less * slots_of(units_of_block) + blocks_less;
         return blocks > less ? blocks - less : 0;
-    }
-
-    template <class T> void construct_array(uint at, uint count)
-    {
-        for (uint i = 0; i < count; i++)
-            shim::objects.construct<T>(reinterpret_cast<uchar *>(heap) + size_t{at} * KMA_UNIT + i * sizeof(T));
     }
 
     uint content(uint sb) const { return kma_load_u32(&kma_superblock_state_of(heap, sb)->content, KMA_RELAXED); }
