@@ -38,7 +38,9 @@ public:
             const cl::Buffer counts = bench_.no_counts();
             run("look_at_tiles", root_, count_, cl_uint{is_far}, counts);
             is_right = is_right && bench_.counts().wrong == 0 &&
-                       done.stayed_objects <= 1 && // the large array may stay
+                       // The large array may stay, and in heaps as small as with --quick a few more
+                       // objects find no free slot of their size.
+                       done.stayed_objects <= 1 + done.moved_objects / 16 &&
                        done.moved_objects != 0 && heap_.error_text().empty();
             const double all = done.census_milliseconds + done.move_milliseconds +
                                done.rewrite_milliseconds + done.free_milliseconds;

@@ -1,6 +1,6 @@
 # Runs the command after "--" and checks its exit code (RESULT), the last line of its output (LAST,
 # a regular expression) and what its output must match (MATCH): standard output if RESULT is 0, else
-# standard error. With RECOVERS it must then end well with the --heap-bytes that its error named.
+# standard error. If MATCH has a group for --heap-bytes, the command must end well with that value.
 math(EXPR last_argument "${CMAKE_ARGC} - 1")
 foreach(i RANGE ${last_argument})
   if(DEFINED command)
@@ -10,7 +10,7 @@ foreach(i RANGE ${last_argument})
   endif()
 endforeach()
 
-macro(run code last match)
+function(run code last match)
   execute_process(COMMAND ${command}
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
   message("${output}${errors}")
@@ -32,11 +32,11 @@ macro(run code last match)
   if(NOT checked MATCHES "${match}")
     message(FATAL_ERROR "the output does not match ${match}")
   endif()
-endmacro()
+  set(enough "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
 
 run(${RESULT} "${LAST}" "${MATCH}")
-if(RECOVERS)
-  set(enough ${CMAKE_MATCH_1})
+if(MATCH MATCHES "--heap-bytes [(]")
   list(FIND command --heap-bytes option)
   math(EXPR value "${option} + 1")
   list(REMOVE_AT command ${value})
