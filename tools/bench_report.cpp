@@ -106,8 +106,8 @@ std::string to_text(const BenchReport &report)
          << " MiB, an empty kernel takes " << figure_text(figures.empty_kernel_ms) << " ms, on\n\n"
          << to_text(report.device) << '\n'
          << general_notes(figures)
-         << "Medians; behind each its ratio to the row's best, of the heaps that take memory back "
-            "(not bump).\n\n";
+         << "Medians; after each its ratio to the row's best among heaps that reclaim memory (not "
+            "bump).\n\n";
     for (const std::string &suite : bench::suite_names())
         text << suite_text(figures, suite);
     std::uint64_t nulls = 0;

@@ -222,8 +222,8 @@ std::string main_unit(const std::vector<Line> &lines)
     return std::ranges::max_element(lines, {}, weight)->unit;
 }
 
-// Whether freed memory serves again; true for allocators that are no heap of kma.
-bool takes_back(const std::string &heap)
+// Whether the heap serves freed memory again; true for allocators that are no heap of kma.
+bool reclaims(const std::string &heap)
 {
     return std::ranges::none_of(conformance::heap_types(), [&](const conformance::HeapType &type) {
         return type.name() == heap &&
@@ -231,16 +231,16 @@ bool takes_back(const std::string &heap)
     });
 }
 
-// The least right figure of the heaps that take memory back, or of all; 0 where ratios say nothing.
+// The least right figure of the heaps that reclaim memory, or of all; 0 where ratios say nothing.
 double best_of(const Line &line)
 {
     if (line.rows.size() < 2 || !has_ratios(line.unit))
         return 0;
     const bool any =
-        std::ranges::any_of(line.rows, [](const auto &one) { return takes_back(one.first); });
+        std::ranges::any_of(line.rows, [](const auto &one) { return reclaims(one.first); });
     double best = 0;
     for (const auto &[heap, row] : line.rows)
-        if (row->verified.value_or(true) && row->figure.median > 0 && (!any || takes_back(heap)) &&
+        if (row->verified.value_or(true) && row->figure.median > 0 && (!any || reclaims(heap)) &&
             (best == 0 || row->figure.median < best))
             best = row->figure.median;
     return best;
