@@ -21,7 +21,7 @@ public:
     {
     }
 
-    /// The compiler's log. Its lines name the user's and kma's files if the compiler obeys #line
+    /// The compiler's log. Its lines name the user's and kma's files if the compiler obeys line
     /// directives.
     const std::string &log() const noexcept { return log_; }
 

@@ -44,6 +44,7 @@ protected:
         fetch(buffer, &value, sizeof(value));
         return value;
     }
+    /// Copies `bytes` from the start of a buffer.
     void fetch(const cl::Buffer &buffer, void *to, std::size_t bytes) const;
 
     /// Takes over the ref that a making kernel left in a buffer; whether that is one.
