@@ -1,5 +1,6 @@
 // Builds object graphs that the host describes, and compares what is left of them. Behind the types
 // of graphs.cpp.
+enum { NODE = 1, PAIR, REFS, LISTS, NUMBERS, LARGE, WIDE };
 
 // The words of an element that are no reference: from `first` on, in elements of `step` words.
 typedef struct words {

@@ -81,9 +81,7 @@ TEST_CASE("graphs of every shape", "[collect]")
 TEST_CASE("queues with hardly any room drop objects, and all are marked all the same", "[collect]")
 {
     std::mt19937 random(2);
-    kma::CollectorOptions options;
-    options.queue_bytes = 16 * 100; // 100 objects each
-    Place place({.bytes = 16 << 20, .collector = options});
+    Place place({.bytes = 16 << 20, .collector = {.queue_bytes = 16 * 100}}); // 100 objects each
     for (std::size_t i = 0; i < scaled(10, 3); i++) {
         Graph graph = random_graph(random, 2000);
         const std::uint32_t long_one = graph.add(refs_type | array, 100000);

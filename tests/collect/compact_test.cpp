@@ -20,19 +20,10 @@ TEST_CASE("sources are from the top, targets from the bottom; a window has the l
     CHECK(plan.targets == Objects{0});
     CHECK(plan.is_source == Objects{0, 0, 1, 0, 0, 1, 1});
     CHECK(plan.units == 60);
-    struct Case {
-        std::vector<kma_region> regions;
-        std::uint32_t most, fullest;
-        Objects sources;
-    };
-    for (const Case &one :
-         std::vector<Case>{{{thin, full, thin, thin}, 1, 75, {3}},
-                           {{thin, full, thin, thin}, 7, 10, {}}, // all are fuller
-                           {{fixed, fixed}, 7, 75, {}},
-                           {{full, free, thin}, 7, 75, {2}}, // into free frames
-                           {{full, full, thin}, 7, 75, {}},  // there is no room
-                           {{}, 7, 75, {}}})
-        CHECK(kma::plan_compaction(one.regions, one.most, one.fullest).sources == one.sources);
+    CHECK(kma::plan_compaction({thin, full, thin, thin}, 1, 75).sources == Objects{3});
+    CHECK(kma::plan_compaction({thin, thin, thin}, 7, 10).sources.empty()); // all are fuller
+    CHECK(kma::plan_compaction({full, full, thin}, 7, 75).sources.empty()); // there is no room
+    CHECK(kma::plan_compaction({full, free, thin}, 7, 75).sources == Objects{2}); // in free frames
 
     struct WindowCase {
         std::vector<kma_region> regions;
@@ -142,9 +133,9 @@ TEST_CASE("objects that whole warps took side by side move, also across regions"
 {
     for (const std::uint32_t words : {101u, 26u, 231u}) { // slabs of up to 58 lines
         INFO(words << " words");
-        kma::CollectorOptions options = regions(64 << 10);
-        options.fullest = kma::CollectorOptions{}.fullest;
-        Place place({.bytes = 64 << 20, .collector = options, .large_words = words});
+        Place place({.bytes = 64 << 20,
+                     .collector = {.region_bytes = 64 << 10, .share = 1},
+                     .large_words = words});
         const std::uint32_t count = (40u << 20) / (words * 4 + 12) / 64 * 64;
         {
             Subject list = thinned(place, count, 8, large);
@@ -166,8 +157,8 @@ TEST_CASE("objects that whole warps took side by side move, also across regions"
 
 TEST_CASE("room for blocks that must lie in one group of frames", "[compact]")
 {
+    Place place({.bytes = 16 << 20, .collector = regions(8192)});
     for (const std::uint64_t bytes : {200 << 10, 256 << 10}) {
-        Place place({.bytes = 16 << 20, .collector = regions(8192)});
         {
             Subject list = thinned(place, 440000, 8); // all of the heap
             CHECK(place.collector->make_room(bytes));
@@ -195,7 +186,7 @@ TEST_CASE("what is pinned or has no type stays, and so does the region around it
     Place place({.bytes = 8 << 20, .collector = regions(8192)});
     {
         Subject list = thinned(place, 100000, 16);
-        Plain plain(place, 64);
+        const Array<kma::Ref> plain = make_plain(place, 64);
         const std::vector<kma::Ref> refs = list.refs();
         for (std::size_t i = 0; i < refs.size(); i += 1600)
             place.collector->pin(refs[i]);
@@ -206,7 +197,7 @@ TEST_CASE("what is pinned or has no type stays, and so does the region around it
             CHECK(now[i] == refs[i]);
             place.collector->unpin(refs[i]);
         }
-        plain.compare_and_free();
+        compare_and_free(place, plain);
         CHECK(place.heap.check() == nothing);
     }
     place.end();

@@ -29,40 +29,18 @@ Flavours ways()
 
 kma::CollectorOptions regions(std::uint64_t bytes)
 {
-    kma::CollectorOptions options;
-    options.region_bytes = bytes;
-    options.share = 1;
-    options.fullest = 1;
-    return options;
+    return {.region_bytes = bytes, .share = 1, .fullest = 1};
 }
-
-namespace {
-
-kma::Program program_of(const Setting &setting)
-{
-    kma::ProgramOptions build;
-    build.options = setting.options + " -DNODE=1 -DPAIR=2 -DREFS=3 -DLISTS=4 -DNUMBERS=5 -DLARGE=6"
-                                      " -DWIDE=7";
-    build.debug = setting.debug;
-    return {device(),
-            {{"types.cl", types(setting.large_words).text()}, program_source("collect.cl")},
-            build};
-}
-
-kma::Heap heap_of(const Setting &setting)
-{
-    kma::HeapOptions options;
-    options.storage = setting.storage;
-    options.debug = setting.debug;
-    options.build_options = setting.options + setting.heap_options;
-    options.max_bytes = setting.max_bytes;
-    return {device(), setting.bytes, options};
-}
-
-} // namespace
 
 Place::Place(const Setting &setting)
-    : program(program_of(setting)), heap(heap_of(setting)),
+    : program(device(),
+              {{"types.cl", types(setting.large_words).text()}, program_source("collect.cl")},
+              {.options = setting.options, .debug = setting.debug}),
+      heap(device(), setting.bytes,
+           {.storage = setting.storage,
+            .debug = setting.debug,
+            .build_options = setting.options + setting.heap_options,
+            .max_bytes = setting.max_bytes}),
       collector(std::in_place, heap, types(setting.large_words), setting.collector),
       used(heap.stats().used)
 {
@@ -147,7 +125,7 @@ void check_random_graphs(unsigned seed, bool compacts)
         Place place({.bytes = 8 << 20,
                      .collector = compacts ? regions(8192) : kma::CollectorOptions{},
                      .options = flavour.options});
-        Plain plain(place, 512);
+        const Array<kma::Ref> plain = make_plain(place, 512);
         std::uint64_t moved = 0;
         const std::size_t graphs = scaled(1000, 20);
         for (std::size_t i = 0; i < graphs; i++) {
@@ -169,7 +147,7 @@ void check_random_graphs(unsigned seed, bool compacts)
             place.collector->collect(); // without roots
         }
         CHECK((moved > graphs) == compacts);
-        plain.compare_and_free();
+        compare_and_free(place, plain);
         place.end();
     }
 }
@@ -213,11 +191,6 @@ void Subject::keep(const Objects &roots)
     living_ = graph_.reachable(roots);
     leading_.emplace(leading);
     registered_.emplace(place_->collector->add_roots(leading_->buffer(), leading.size()));
-}
-
-std::uint64_t Subject::survivors() const
-{
-    return static_cast<std::uint64_t>(std::ranges::count(living_, 1u));
 }
 
 void Subject::compare()
@@ -300,15 +273,17 @@ void Subject::check()
     compare();
 }
 
-Plain::Plain(Place &place, std::size_t count) : place_(place), refs_(count, 0)
+Array<kma::Ref> make_plain(Place &place, std::size_t count)
 {
-    place_.run("plain", refs_.size(), refs_, cl_uint{0});
+    const Array<kma::Ref> plain(count, 0);
+    place.run("plain", count, plain, cl_uint{0});
+    return plain;
 }
 
-void Plain::compare_and_free()
+void compare_and_free(Place &place, const Array<kma::Ref> &plain)
 {
-    place_.run("plain", refs_.size(), refs_, cl_uint{1});
-    CHECK(std::ranges::count(refs_.read(), 1u) == std::ptrdiff_t(refs_.size()));
+    place.run("plain", plain.size(), plain, cl_uint{1});
+    CHECK(plain.read() == std::vector<kma::Ref>(plain.size(), 1));
 }
 
 } // namespace collecting

@@ -1,6 +1,7 @@
 // Object graphs for the tests of the collector: on the host as a model, in a heap by kernels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -102,7 +103,7 @@ public:
 
 private:
     void compare();
-    std::uint64_t survivors() const;
+    std::uint64_t survivors() const { return std::uint64_t(std::ranges::count(living_, 1u)); }
 
     Place *place_;
     Graph graph_;
@@ -121,14 +122,7 @@ Subject thinned(Place &place, std::uint32_t count, std::uint32_t step, std::uint
 void check_random_graphs(unsigned seed, bool compacts);
 
 /// Blocks without a type, which a collection must leave alone.
-class Plain {
-public:
-    Plain(Place &place, std::size_t count);
-    void compare_and_free();
-
-private:
-    Place &place_;
-    Array<kma::Ref> refs_;
-};
+Array<kma::Ref> make_plain(Place &place, std::size_t count);
+void compare_and_free(Place &place, const Array<kma::Ref> &plain);
 
 } // namespace collecting

@@ -34,41 +34,6 @@ GROW(grow_local, kma_array_list_grow_local(heap, list, n, &words), n, 1)
 GROW(grow_max, kma_array_list_grow_max(heap, list, n, &words), kma_group_max(&words, n),
      (uint)get_local_size(0))
 
-// Odd work-items ask, in an arm of their own; then each fourth one: lanes apart.
-kernel void grow_apart(global kma_heap *heap, kma_ref ref, kma_ref other, global uint *first)
-{
-    const uint me = (uint)get_global_id(0);
-    global kma_array_list *list = kma_array_list_at(heap, me % 3 == 0 ? other : ref);
-    uint index = KMA_ARRAY_LIST_NONE;
-    if (me % 2 == 1)
-        index = kma_array_list_grow(heap, list, 1);
-    else if (me % 4 == 0)
-        index = kma_array_list_grow(heap, list, 2);
-    first[me] = index;
-    for (uint k = 0; index != KMA_ARRAY_LIST_NONE && k < (me % 2 == 1 ? 1u : 2u); k++)
-        write(heap, list, index + k, me, 0, k);
-}
-
-// A list for each work-item, which it may delete again.
-kernel void lists(global kma_heap *heap, global kma_ref *refs, uint count, uint deletes)
-{
-    const uint me = (uint)get_global_id(0);
-    const kma_ref ref = kma_array_list_new(heap, 4, 4, 4, me % 3 == 0 ? 16 : 4);
-    refs[me] = ref;
-    if (ref == KMA_NULL)
-        return;
-    global kma_array_list *list = kma_array_list_at(heap, ref);
-    for (uint i = 0; i < count; i++) {
-        const uint index = kma_array_list_grow(heap, list, 1);
-        if (index == i)
-            *(global uint *)kma_array_list_get(heap, list, index) = me * 1000 + i;
-    }
-    if (deletes != 0) {
-        kma_array_list_delete(heap, list);
-        refs[me] = KMA_NULL;
-    }
-}
-
 // Gets what is not there, for KMA_DEBUG.
 kernel void beyond(global kma_heap *heap, kma_ref ref, global uint *out)
 {

@@ -5,8 +5,6 @@
 #endif
 #include "kma/containers/search_tree.cl"
 
-#define NONE 0xffffffffu
-
 typedef struct entry {
     kma_tree_node node;    // first
     kma_atomic_u32 count;  // how many work-items came with its key
@@ -64,13 +62,4 @@ kernel void visit(global kma_heap *heap, global kma_search_tree *tree, uint take
             kma_free(heap, at);
     }
     *nodes = n;
-}
-
-// The key behind each, NONE if there is none; and whether it is there.
-kernel void look(global kma_heap *heap, global kma_search_tree *tree, global const uint *keys,
-                 global uint2 *found)
-{
-    const uint me = (uint)get_global_id(0);
-    global kma_tree_node *behind = kma_tree_after(heap, tree, keys[me]);
-    found[me] = (uint2)(behind ? behind->key : NONE, kma_tree_get(heap, tree, keys[me]) ? 1 : 0);
 }

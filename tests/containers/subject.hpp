@@ -27,11 +27,7 @@ struct Subject {
     /// A kernel file of this folder, for such a heap.
     kma::Program program(const std::string &file, const std::string &more = {}) const
     {
-        kma::ProgramOptions made;
-        made.heap = kind;
-        made.debug = debug;
-        made.options = options + more;
-        return test::program(file, made);
+        return test::program(file, {.options = options + more, .heap = kind, .debug = debug});
     }
     /// Checks how many blocks the heap has, where it knows.
     void check_blocks(const kma::Heap &heap, std::uint64_t blocks) const

@@ -64,58 +64,48 @@ Rounds work(const kma::Program &kernels, const kma::Heap &heap, const WorkQueue 
 
 } // namespace
 
-TEST_CASE("a work queue's rounds are the host's, on every kind of heap", "[work_queue]")
+TEST_CASE("a work queue's rounds are the host's, and a stack if they are kept", "[work_queue]")
 {
     const Items items = seeds(scaled(1000, 50));
     Rounds rounds;
+    std::multiset<std::size_t> descendants;
     for (const Item &item : items)
-        follow(item.value, rounds);
+        descendants.insert(follow(item.value, rounds));
     REQUIRE(rounds.size() > 4);
     for (const Subject &subject : few_subjects()) {
         INFO(subject.name());
+        const kma::Program kernels = subject.program("work_queue.cl");
         const kma::Heap heap = subject.heap(32 << 20);
-        const WorkQueue queue(heap, sizeof(Item));
-        queue.add(std::span<const Item>(items));
-        CHECK(queue.next() == items.size());
-        CHECK(queue.now() == 0);
-        CHECK(work(subject.program("work_queue.cl"), heap, queue, false) == rounds);
-        queue.destroy();
-        subject.check(heap, 0);
+        for (const bool keep : {false, true}) {
+            const WorkQueue queue(heap, sizeof(Item), {.objects_per_block = keep ? 128u : 0});
+            queue.add(std::span<const Item>(items));
+            CHECK(queue.next() == items.size());
+            CHECK(queue.now() == 0);
+            CHECK(work(kernels, heap, queue, keep) == rounds);
+            // What is worked on now is empty; each step back is the round before, whose items
+            // count for their parents.
+            std::vector<cl_uint> counts(1, 0);
+            for (std::size_t round = rounds.size(); keep && round-- != 0;) {
+                const std::optional<std::uint32_t> there = queue.back();
+                REQUIRE(there == rounds[round].items);
+                CHECK(queue.next() == 0);
+                if (round == 0)
+                    break;
+                counts.resize(*there, 0);
+                const Array<cl_uint> before(rounds[round - 1].items, 0);
+                launch(kernels, "count_down", {whole_groups(*there), 64}, heap, queue.ref(),
+                       Array(counts), before);
+                counts = before.read();
+            }
+            if (keep) { // the first round's items lie in any order
+                CHECK(std::multiset<std::size_t>(counts.begin(), counts.end()) == descendants);
+                CHECK(queue.back() == 0); // the empty bundle that turn found first
+                CHECK(queue.back() == std::nullopt);
+            }
+            queue.destroy();
+            subject.check(heap, 0);
+        }
     }
-}
-
-TEST_CASE("a work queue is a stack of the rounds that were kept", "[work_queue]")
-{
-    const Items items = seeds(scaled(500, 50));
-    const kma::Heap heap(device(), 32 << 20);
-    const kma::Program kernels = Subject{}.program("work_queue.cl");
-    const WorkQueue queue(heap, sizeof(Item), {.objects_per_block = 128});
-    queue.add(std::span<const Item>(items));
-    const Rounds done = work(kernels, heap, queue, true);
-    // What is worked on now is empty; each step back is the round before, whose items count for
-    // their parents.
-    std::vector<cl_uint> counts(1, 0);
-    for (std::size_t round = done.size(); round-- != 0;) {
-        const std::optional<std::uint32_t> there = queue.back();
-        REQUIRE(there == done[round].items);
-        CHECK(queue.next() == 0);
-        if (round == 0)
-            break;
-        counts.resize(*there, 0);
-        const Array<cl_uint> before(done[round - 1].items, 0);
-        launch(kernels, "count_down", {whole_groups(*there), 64}, heap, queue.ref(), Array(counts),
-               before);
-        counts = before.read();
-    }
-    Rounds rounds;
-    std::multiset<std::size_t> wanted; // the first round's items lie in any order
-    for (const Item &item : items)
-        wanted.insert(follow(item.value, rounds));
-    CHECK(std::multiset<std::size_t>(counts.begin(), counts.end()) == wanted);
-    CHECK(queue.back() == 0); // the empty bundle that turn found first
-    CHECK(queue.back() == std::nullopt);
-    queue.destroy();
-    Subject{}.check(heap, 0);
 }
 
 TEST_CASE("a work queue keeps its memory from round to round", "[work_queue]")

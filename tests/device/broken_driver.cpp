@@ -1,6 +1,6 @@
 // An OpenCL driver for the loader. "Broken platform" answers with an error when it is asked for its devices. With
-// KMA_BROKEN_DEVICES in the environment there is a second platform, "Broken devices": one of its devices answers nothing
-// but its platform, of the other no context can be made.
+// KMA_BROKEN_DEVICES in the environment there is a second platform, "Broken devices": one of its devices answers
+// nothing but its platform, of the other no context can be made.
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl_icd.h>
 #include <algorithm>
@@ -34,16 +34,11 @@ cl_int answer(std::string_view value, size_t room, void *to, size_t *size) // a 
 
 cl_int CL_API_CALL platform_info(cl_platform_id platform, cl_platform_info what, size_t room, void *to, size_t *size)
 {
-    switch (what) {
-    case CL_PLATFORM_NAME:
-        return answer(platform->name, room, to, size);
-    case CL_PLATFORM_EXTENSIONS:
-        return answer("cl_khr_icd", room, to, size);
-    case CL_PLATFORM_ICD_SUFFIX_KHR:
-        return answer("broken", room, to, size);
-    default:
-        return answer("OpenCL 1.1", room, to, size);
-    }
+    const char *const text = what == CL_PLATFORM_NAME             ? platform->name
+                             : what == CL_PLATFORM_EXTENSIONS     ? "cl_khr_icd"
+                             : what == CL_PLATFORM_ICD_SUFFIX_KHR ? "broken"
+                                                                  : "OpenCL 1.1";
+    return answer(text, room, to, size);
 }
 
 cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type, cl_uint room, cl_device_id *to, cl_uint *count)

@@ -17,39 +17,21 @@ std::string upper(std::string text)
 
 } // namespace
 
-TEST_CASE("there is a device", "[device]")
+TEST_CASE("a device is selected by part of its name, in any case, and by \":n\" the n-th match", "[device]")
 {
     REQUIRE_FALSE(kma::Device::list().empty());
-    CHECK_NOTHROW(kma::Device::select());
-}
-
-TEST_CASE("a device is selected by part of its name, in any case", "[device]")
-{
     const std::string name = kma::Device::select().name();
-    CHECK(name.find(" / ") != std::string::npos);
-    CHECK(kma::Device::select(name).name() == name);
-    CHECK(kma::Device::select(upper(name)).name() == name);
-    CHECK(kma::Device::select(name.substr(1, name.size() - 2)).name() == name);
-    CHECK(kma::Device::select(name + ":0").name() == name);
-}
-
-TEST_CASE("\":n\" selects the n-th match", "[device]")
-{
-    // Both parts of every name are joined by " / ".
+    CHECK(name.find(" / ") != std::string::npos); // which joins both parts of every name
+    for (const std::string &wanted : {name, upper(name), name.substr(1, name.size() - 2), name + ":0"})
+        CHECK(kma::Device::select(wanted).name() == name);
     const std::size_t devices = kma::Device::list().size();
     for (std::size_t i = 0; i < devices; i++)
         CHECK(kma::Device::select(" / :" + std::to_string(i)).device() == kma::Device::list()[i]);
     CHECK_THAT(message_of<kma::Error>([&] { kma::Device::select(" / :" + std::to_string(devices)); }),
                contains("no OpenCL device matches") && contains(std::to_string(devices) + " contain the text"));
-}
-
-TEST_CASE("what matches no device lists those that there are", "[device]")
-{
-    const std::string name = kma::Device::select().name();
-    for (const std::string wanted : {"no such device", "no:such:1", "none:", "none:1x"}) {
-        const std::string message = message_of<kma::Error>([&] { kma::Device::select(wanted); });
-        CHECK_THAT(message, contains("\"" + wanted + "\"") && contains(name));
-    }
+    for (const std::string wanted : {"no such device", "no:such:1", "none:", "none:1x"})
+        CHECK_THAT(message_of<kma::Error>([&] { kma::Device::select(wanted); }),
+                   contains("\"" + wanted + "\"") && contains(name)); // of those that there are
 }
 
 TEST_CASE("KMA_DEVICE selects where the program does not", "[device]")

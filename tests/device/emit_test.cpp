@@ -11,17 +11,18 @@
 using kma::HeapKind;
 using test::Array;
 using test::device;
+using test::launch;
 
 namespace {
 
 constexpr const char *user_kernel = R"(
 typedef struct item { kma_ref next; uint value; } item;
-kernel void push(global kma_heap *heap, global kma_atomic_ref *list)
+kernel void push(global kma_heap *heap, global kma_atomic_ref *list, uint first_value)
 {
     global item *mine = KMA_NEW(heap, item);
     if (!mine)
         return;
-    mine->value = get_global_id(0);
+    mine->value = first_value + get_global_id(0);
     kma_ref first = kma_ref_load_acquire(list);
     do {
         mine->next = first;
@@ -35,21 +36,6 @@ cl::Program build(const std::string &text, const std::string &options = {})
     cl::Program program(device().context(), text);
     program.build(device().device(), options.c_str());
     return program;
-}
-
-// A kernel by work-items `first` to `first` + `work_items`.
-template <class... Args>
-void launch_from(const cl::Program &program, const std::string &name, std::size_t first, std::size_t work_items,
-                 const Args &...args)
-{
-    device().queue().enqueueNDRangeKernel(test::kernel_with(program, name, args...), cl::NDRange(first),
-                                          cl::NDRange(work_items), cl::NDRange(64));
-}
-
-template <class... Args>
-void launch(const cl::Program &program, const std::string &name, std::size_t work_items, const Args &...args)
-{
-    launch_from(program, name, 0, work_items, args...);
 }
 
 std::string kernel_name(HeapKind kind, const std::string &what)
@@ -84,7 +70,7 @@ cl::Buffer buffer_of(std::uint64_t bytes)
 std::vector<cl_ulong> stats_of(const cl::Program &program, HeapKind kind, const cl::Buffer &heap)
 {
     const Array<cl_ulong> stats(18, 1);
-    launch(program, kernel_name(kind, "stats"), 64, heap, stats);
+    launch(program, kernel_name(kind, "stats"), {64, 64}, heap, stats);
     return stats.read();
 }
 
@@ -103,20 +89,16 @@ std::vector<cl_uint> walk(const cl::Buffer &heap, const Array<cl_uint> &list, st
     return values;
 }
 
-// Prepares a heap by the kernel of a kind, "init" or "init_growing": `sizes` are what it takes of bytes. Superblocks
-// and pages have 4 KiB, regions 8 MiB; cursors are as usual.
-template <class... Sizes>
-void prepare(const cl::Program &program, HeapKind kind, const char *how, const cl::Buffer &heap, const Sizes &...sizes)
+// Prepares a heap of `bytes`. Superblocks and pages have 4 KiB, regions 8 MiB; cursors are as usual.
+void prepare(const cl::Program &program, HeapKind kind, const cl::Buffer &heap, cl_ulong bytes)
 {
-    const std::string kernel = kernel_name(kind, how);
+    const std::string kernel = kernel_name(kind, "init");
     if (kind == HeapKind::bump)
-        launch(program, kernel, 64, heap, sizes...);
-    else if (kind == HeapKind::superblock)
-        launch(program, kernel, 64, heap, sizes..., cl_uint{8});
-    else if (kind == HeapKind::slab)
-        launch(program, kernel, 64, heap, sizes..., cl_uint{0});
+        launch(program, kernel, {64, 64}, heap, bytes);
+    else if (kind == HeapKind::scatter)
+        launch(program, kernel, {64, 64}, heap, bytes, cl_uint{8}, cl_uint{11});
     else
-        launch(program, kernel, 64, heap, sizes..., cl_uint{8}, cl_uint{11});
+        launch(program, kernel, {64, 64}, heap, bytes, cl_uint{kind == HeapKind::superblock ? 8u : 0u});
 }
 
 } // namespace
@@ -156,13 +138,13 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
                            : kind == HeapKind::slab ? slab_heap_bytes(2)
                                                     : superblock_heap_bytes(5, 8);
     const cl::Buffer heap = buffer_of(bytes);
-    prepare(program, kind, "init", heap, bytes);
+    prepare(program, kind, heap, bytes);
 
     const Array<cl_uint> list(1, 0);
     // Slab: the blocks fill the heap, which is promised to lone callers only: one group after the other.
     const cl_uint at_once = kind == HeapKind::slab ? 64 : items;
     for (cl_uint first = 0; first < items; first += at_once)
-        launch_from(program, "push", first, at_once, heap, list);
+        launch(program, "push", {at_once, 64}, heap, list, first);
     const std::vector<cl_ulong> stats = stats_of(program, kind, heap);
     CHECK(stats[0] == bytes);
     CHECK(stats[2] == items * (kind == HeapKind::bump && options == "-DKMA_DEBUG=1" ? 32 : 16)); // used
@@ -174,34 +156,8 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
     std::iota(all.begin(), all.end(), 0u);
     CHECK(values == all);
 
-    launch(program, kernel_name(kind, "reset"), 64, heap);
+    launch(program, kernel_name(kind, "reset"), {64, 64}, heap);
     CHECK(stats_of(program, kind, heap)[2] == 0);
-}
-
-TEST_CASE("a heap of a single file grows", "[emit]")
-{
-    for (const HeapKind kind : kma::heap_kinds) {
-        const cl::Program program = build(kma::emit(kind) + user_kernel);
-        const bool is_slab = kind == HeapKind::slab;
-        const std::uint64_t part = is_slab ? 8192 : 4096; // by which it grows; the metadata suffice for all kinds
-        const std::uint64_t metadata = (is_slab ? slab_heap_bytes(9) : superblock_heap_bytes(9, 8)) - 9 * part;
-        const cl_ulong at_first = metadata + part, most = metadata + 9 * part;
-        const Array<cl_uint> list(1, 0);
-        const cl::Buffer heap = buffer_of(at_first), larger = buffer_of(most);
-        prepare(program, kind, "init_growing", heap, at_first, most);
-        const std::vector<cl_ulong> before = stats_of(program, kind, heap);
-        launch(program, "push", 128, heap, list);
-        device().queue().enqueueCopyBuffer(heap, larger, 0, 0, at_first);
-        for (const cl_ulong bytes : {most + 1, most}) // the first is too much
-            launch(program, kernel_name(kind, "grow"), 64, larger, bytes);
-        launch(program, "push", 1536, larger, list);
-        const std::vector<cl_ulong> after = stats_of(program, kind, larger);
-        CHECK(after[0] == most);
-        CHECK(after[1] == before[1] + 8 * part);
-        CHECK(after[2] == 1664 * 16);
-        CHECK(errors_in(after) == 0);
-        CHECK(walk(larger, list, 1664).size() == 1664);
-    }
 }
 
 TEST_CASE("a heap without room, or with wrong shifts, refuses every request", "[emit]")
@@ -224,12 +180,12 @@ TEST_CASE("a heap without room, or with wrong shifts, refuses every request", "[
         const Array<cl_uint> list(1, 0);
         const cl::Buffer heap = buffer_of(bytes);
         if (kind == HeapKind::scatter)
-            launch(program, kernel_name(kind, "init"), 64, heap, bytes, shift, super_shift);
+            launch(program, kernel_name(kind, "init"), {64, 64}, heap, bytes, shift, super_shift);
         else
-            launch(program, kernel_name(kind, "init"), 64, heap, bytes, shift);
-        launch(program, "push", 64, heap, list);
-        launch(program, kernel_name(kind, "reset"), 64, heap); // which changes nothing
-        launch(program, "push", 64, heap, list);
+            launch(program, kernel_name(kind, "init"), {64, 64}, heap, bytes, shift);
+        launch(program, "push", {64, 64}, heap, list, cl_uint{0});
+        launch(program, kernel_name(kind, "reset"), {64, 64}, heap); // which changes nothing
+        launch(program, "push", {64, 64}, heap, list, cl_uint{0});
         std::vector<cl_ulong> expected(18, 0);
         expected[0] = bytes;
         expected[9 + static_cast<int>(kma::ErrorCode::too_large)] = 128;
@@ -247,7 +203,7 @@ TEST_CASE("a slab heap has the usual number of cursors if it is given an impossi
     for (const auto &[given, made] : cases) {
         INFO(given << " cursors");
         const cl::Buffer heap = buffer_of(bytes);
-        launch(program, kernel_name(HeapKind::slab, "init"), 1024, heap, bytes, given);
+        launch(program, kernel_name(HeapKind::slab, "init"), {1024, 64}, heap, bytes, given);
         CHECK(words_of(heap)[field] == made);
     }
 }
@@ -268,7 +224,8 @@ TEST_CASE("the size rules of the superblock and slab heaps' single files suffice
             CHECK(superblock_heap_bytes(n, shift) >= exact);
             CHECK(superblock_heap_bytes(n, shift) - exact <= 16384 + exact / 500); // and is not far from it
         }
-    for (const std::uint64_t n : {1ull, 2ull, 31ull, 33ull, 64ull, 1000ull, 8192ull, 70000ull, 1ull << 20, 4000000ull}) {
+    for (const std::uint64_t n :
+         {1ull, 2ull, 31ull, 33ull, 64ull, 1000ull, 8192ull, 70000ull, 1ull << 20, 4000000ull}) {
         INFO(n << " frames");
         const std::uint64_t exact = kma::Heap::bytes_for(HeapKind::slab, n * 8192);
         CHECK(slab_heap_bytes(n) >= exact);

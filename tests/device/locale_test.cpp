@@ -28,7 +28,9 @@ private:
 std::vector<std::string> texts()
 {
     kma::Schema schema;
-    schema.add("Cell", {"uint value", "float16 path[1000]"}).add("Wall", {"uchar height[123456]"}, "Cell").do_all("Cell", "grow");
+    schema.add("Cell", {"uint value", "float16 path[1000]"})
+        .add("Wall", {"uchar height[123456]"}, "Cell")
+        .do_all("Cell", "grow");
     std::vector<std::string> all = {schema.accessors(), schema.kernels(), kma::say(1234567, " ", 0.5)};
     for (const kma::HeapKind kind : kma::heap_kinds)
         all.push_back(kma::emit(kind));

@@ -32,7 +32,7 @@ cl_uint run(const Program &program)
     return out.read()[0];
 }
 
-// A unit whose kernel f writes a number.
+// A unit with a kernel f that writes a number.
 std::string writes(const std::string &number)
 {
     return "kernel void f(global uint *out) { *out = " + number + "; }\n";
@@ -50,7 +50,8 @@ TEST_CASE("a build error names the user's file and line, or kma's, and has the l
                            {.headers = {{"mine/header.h", "#define A 1\n\n\nuint wrong = ;\n"}}}),
                contains("mine/header.h:4"));
     CHECK_THAT(build_error({{"first.cl", nothing}, {"second.cl", "\nwrong;\n"}}), contains("second.cl:2"));
-    CHECK_THAT(build_error({{"user.cl", kma_cl + nothing}}, {.options = "-DKMA_MEMORY=77"}), contains("kma/")); // no such path
+    CHECK_THAT(build_error({{"user.cl", kma_cl + nothing}}, {.options = "-DKMA_MEMORY=77"}),
+               contains("kma/")); // no such path
     try {
         build("wrong;\n", {.options = "-DSOMETHING=5"});
         FAIL("it built");
@@ -79,7 +80,8 @@ TEST_CASE("a program's macros may have any name of kma's, and are what they were
     std::string include = kma_cl;
     for (const char *file : {"work_queue", "list", "search_tree", "arena"})
         include += std::string("#include \"kma/containers/") + file + ".cl\"\n";
-    const std::string uses = "kernel void F(global kma_heap *H) { global uint *P = KMA_NEW(H, uint); kma_free(H, P); }\n";
+    const std::string uses =
+        "kernel void F(global kma_heap *H) { global uint *P = KMA_NEW(H, uint); kma_free(H, P); }\n";
     CHECK_NOTHROW(build(macros_of(names) + include + uses));
     CHECK_NOTHROW(build(include + macros_of(names) + uses));
     const std::string told = "#ifdef first\n" + writes("n + size + key + sizeof(T) + malloc") + "#endif\n";
@@ -105,7 +107,8 @@ TEST_CASE("an OpenCL C that is too old is one error, and 2.0 is no error on devi
     const auto first = log.find("error:");
     CHECK_THAT(log, contains("kma needs OpenCL C 1.2 or later"));
     CHECK(log.find("error:", first + 1) == std::string::npos);
-    if (build_error({{"user.cl", nothing}}, {.options = "-cl-std=CL2.0"}) == "no error") // else the compiler has none of it
+    if (build_error({{"user.cl", nothing}}, {.options = "-cl-std=CL2.0"}) ==
+        "no error") // else the compiler has none of it
         CHECK_NOTHROW(build(unit, {.options = "-cl-std=CL2.0"}));
 }
 

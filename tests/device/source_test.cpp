@@ -62,7 +62,7 @@ std::size_t count_of(const std::string &text, const std::string &part)
     return count;
 }
 
-// The kinds of heaps whose functions are in the text that this unit gives.
+// The kinds of heaps with functions in the text that this unit gives.
 Set kinds_in(const std::string &unit, const std::string &options = {}, const std::vector<Source> &headers = {})
 {
     const std::string text = expanded(unit, headers, options);
@@ -154,9 +154,9 @@ TEST_CASE("includes in comments and other includes stay, those after comments an
              "#pragma once \"h.h\"\n",
          })
         CHECK(expanded(text, headers) == "#line 1 \"a.cl\"\n" + text);
-    for (const std::string before : {"/* comment */\n", "// a line comment opens nothing: /*\n", "x = \"/*\";\n",
-                                     "x = \"a quote \\\" and /*\";\n", "/* two\nlines */\n", "/**/\n",
-                                     "int a = b //* c */\n;\n"})
+    for (const std::string before :
+         {"/* comment */\n", "// a line comment opens nothing: /*\n", "x = \"/*\";\n", "x = \"a quote \\\" and /*\";\n",
+          "/* two\nlines */\n", "/**/\n", "int a = b //* c */\n;\n"})
         CHECK(origins(expanded(before + "#include \"h.h\"\n", headers), "HEADER") == Names{"h.h:1"});
     for (const std::string directive : {"#include \"h.h\"", "  #include \"h.h\"", "#  include   \"h.h\"",
                                         "#include\"h.h\"", "#include \"h.h\" // why", "\t#\tinclude\t\"h.h\""})
@@ -173,7 +173,8 @@ TEST_CASE("files with CRLF are as good", "[source]")
 
 TEST_CASE("a byte order mark in front of a unit or a header is left out", "[source]")
 {
-    const std::string mark = "\xef\xbb\xbf", guarded = "#ifndef H\n#define H\nHEADER\n#endif\n", include = "#include \"h.h\"\n";
+    const std::string mark = "\xef\xbb\xbf", guarded = "#ifndef H\n#define H\nHEADER\n#endif\n",
+                      include = "#include \"h.h\"\n";
     const std::vector<Source> headers = {{"h.h", mark + guarded}}, plain = {{"h.h", guarded}};
     const std::string text = expand({{"a.cl", mark + include + include}, {"b.cl", mark + "MARK\n"}}, headers);
     CHECK(text == expand({{"a.cl", include + include}, {"b.cl", "MARK\n"}}, plain));
@@ -183,8 +184,10 @@ TEST_CASE("a byte order mark in front of a unit or a header is left out", "[sour
 
 TEST_CASE("macros of the user's that have names of kma's are hidden from its files, and no others", "[source]")
 {
-    const std::string unit = "#define key 3\n  # define first(x) x\n#define free mine\n/*\n#define bit 1\n*/\n#include \"kma/kma.cl\"\nBEHIND_KMA\n";
-    const std::string options = "-DWIDTH=4 -D size=5 -Dn=100 -DKMA_DEBUG=1 -Dmin=fmin -Dcl_khr_fp64 -Iwith-Dash -Drank(x)=x -D";
+    const std::string unit = "#define key 3\n  # define first(x) x\n#define free mine\n/*\n#define bit 1\n*/\n#include "
+                             "\"kma/kma.cl\"\nBEHIND_KMA\n";
+    const std::string options =
+        "-DWIDTH=4 -D size=5 -Dn=100 -DKMA_DEBUG=1 -Dmin=fmin -Dcl_khr_fp64 -Iwith-Dash -Drank(x)=x -D";
     const std::string text = expanded(unit, {}, options);
     std::vector<std::string> pushed, popped;
     bool is_open = false;
@@ -207,7 +210,8 @@ TEST_CASE("macros of the user's that have names of kma's are hidden from its fil
 
 TEST_CASE("kma.cl brings the kind of heap that KMA_HEAP names, and files of kinds bring further ones", "[source]")
 {
-    const std::string define = "#define KMA_HEAP ", bump = "#include \"kma/heap/bump.cl\"\n", slab = "#include \"kma/heap/slab.cl\"\n";
+    const std::string define = "#define KMA_HEAP ", bump = "#include \"kma/heap/bump.cl\"\n",
+                      slab = "#include \"kma/heap/slab.cl\"\n";
     CHECK(kinds_in(kma_cl) == Set{"slab"});
     for (const kma::HeapKind kind : kma::heap_kinds) {
         const std::string name = kma::name_of(kind);
@@ -228,8 +232,8 @@ TEST_CASE("kma.cl brings the kind of heap that KMA_HEAP names, and files of kind
     CHECK(kinds_in("#ifdef SMALL\n" + define + "bump\n#endif\n" + kma_cl) == Set{"bump", "slab"});
     CHECK(kinds_in("#ifndef KMA_HEAP\n" + define + "bump\n#endif\n" + kma_cl, "-DKMA_HEAP=bump") == Set{"bump"});
     const Set all = {"bump", "scatter", "slab", "superblock"};
-    for (const std::string first : {define + "OTHER\n", std::string("#include \"of_the_compiler.h\"\n"),
-                                    std::string("#include <of_the_compiler.h>\n")})
+    for (const std::string &first : {define + "OTHER\n", std::string("#include \"of_the_compiler.h\"\n"),
+                                     std::string("#include <of_the_compiler.h>\n")})
         CHECK(kinds_in(first + kma_cl) == all);
 }
 
@@ -244,7 +248,8 @@ TEST_CASE("a kma file that does not exist is an error with its place, and so are
 {
     CHECK_THAT(message_of<kma::Error>([] { expand({{"dir/a.cl", "\n\n#include \"kma/heap.cl\"\n"}}); }),
                contains("dir/a.cl:3") && contains("\"kma/heap.cl\"") && contains("kma/kma.cl"));
-    const std::vector<Source> headers = {{"a.h", "#include \"b.h\"\n"}, {"b.h", "#include \"a.h\"\n#include \"a.h\"\n"}};
+    const std::vector<Source> headers = {{"a.h", "#include \"b.h\"\n"},
+                                         {"b.h", "#include \"a.h\"\n#include \"a.h\"\n"}};
     CHECK_THAT(message_of<kma::Error>([&] { expanded("#include \"a.h\"\n", headers); }), contains("without end"));
 }
 

@@ -1,11 +1,12 @@
-"""Reads the project's Markdown: fenced blocks with the comments that direct their tests, headings and links.
+"""Reads the project's Markdown: fenced blocks with the comments that direct their tests, headings
+and links.
 
 A comment in the line above a block's fence:
 
-  <!-- continues -->     belongs to the block of the same language before it; the two are one text
+  <!-- continues -->     belongs to the block of the same language before it: the two are one text
   <!-- file: NAME -->    is also written to that file, where the document's programs run
-  <!-- from: PATH -->    quotes lines of that file of the project, whose own tests compile it; the file is also put where
-                         the document's programs run
+  <!-- from: PATH -->    quotes lines of that file of the project, whose own tests compile it; the
+                         file is also put where the document's programs run
   <!-- run -->           (sh) is run, in the folder where the document's programs run
 
 A text block right behind a program, or a block that is run, is what it prints.
@@ -28,68 +29,65 @@ class Block:
     document: str  # path from the project's root
     line: int  # of the block's first line of code
     language: str
-    pieces: list = field(default_factory=list)  # (line, text): more than one if others continue it
+    pieces: list = field(default_factory=list)  # (line, text): several if others continue it
     file: str = None
     quotes: str = None
     run: bool = False
+    continues: bool = False
     output: str = None  # what it must print
 
     @property
     def text(self):
         return "".join(text for _, text in self.pieces)
 
+    def direct(self, text):
+        """Applies the comment above the fence."""
+        match = COMMENT.match(text)
+        if not match and text.startswith("<!--"):
+            raise DocumentError(self.document, self.line - 2, f"no such comment for a block: {text}; "
+                                "tests/docs/document.py has them")
+        if match:
+            self.run, self.continues = match[1] == "run", match[1] == "continues"
+            setattr(self, "file" if match[2] == "file" else "quotes", match[3])
+
 
 FENCE = re.compile(r"^( *)```(.*)$")
 COMMENT = re.compile(r"^<!-- *(?:(continues|run)|(file|from): *(\S+)) *-->$")
 
 
-def _directive(block, line, text):
-    """Applies the comment above a fence; returns whether the block continues another."""
-    if not text.startswith("<!--"):
-        return False
-    match = COMMENT.match(text)
-    if not match:
-        raise DocumentError(block.document, line, f"no such comment for a block: {text}; tests/docs/document.py has them")
-    block.run = match[1] == "run"
-    if match[2] == "file":
-        block.file = match[3]
-    elif match[2] == "from":
-        block.quotes = match[3]
-    return match[1] == "continues"
-
-
-def _add(blocks, block, continues, is_next):
-    """Files a complete block: on its own, as the end of another, or as what the one before it prints."""
+def _add(blocks, block, is_next):
+    """Files a complete block: on its own, as the end of another, or as what another prints."""
     if block.language == "text" and is_next and blocks:
         blocks[-1].output = block.text
-    if not continues:
+    if not block.continues:
         blocks.append(block)
         return
-    before = [b for b in blocks if b.language == block.language]
+    before = [other for other in blocks if other.language == block.language]
     if not before:
-        raise DocumentError(block.document, block.line, f"no {block.language} block that this one could continue")
+        raise DocumentError(block.document, block.line,
+                            f"no {block.language} block that this one could continue")
     before[-1].pieces += block.pieces
 
 
 def blocks_of(document, text):
     """All fenced blocks of a document; those that are continued as one."""
-    blocks = []
-    block, continues, indent, above = None, False, "", ""
+    blocks, block, indent, above = [], None, "", ""
     is_next = False  # only empty lines since the last block
     for number, line in enumerate(text.splitlines(), 1):
         fence = FENCE.match(line)
         if block and fence and not fence[2].strip():
-            _add(blocks, block, continues, is_next)
+            _add(blocks, block, is_next)
             block, is_next, above = None, True, ""
         elif block:
-            block.pieces[0] = (block.line, block.pieces[0][1] + line.removeprefix(indent) + "\n")
+            block.pieces[0] = (block.line,
+                               block.pieces[0][1] + line.removeprefix(indent) + "\n")
         elif fence:
             indent, language = fence[1], fence[2].strip()
             if language not in LANGUAGES:
-                raise DocumentError(document, number, f"a block of \"{language}\": blocks are marked as one of "
-                                    + ", ".join(LANGUAGES))
+                raise DocumentError(document, number, f"a block of \"{language}\": blocks are marked "
+                                    "as one of " + ", ".join(LANGUAGES))
             block = Block(document, number + 1, language, [(number + 1, "")])
-            continues = _directive(block, number - 1, above)
+            block.direct(above)
         else:
             above = line.strip()
             is_next = is_next and not above
@@ -112,14 +110,12 @@ def anchors_of(text):
     """The anchors that GitHub gives a document's headings."""
     anchors = {}
     for _, line in prose_of(text):
-        if not re.match(r"#{1,6} ", line):
-            continue
-        heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line.lstrip("#").strip())
-        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
-        count = anchors.get(anchor, 0)
-        anchors[anchor] = count + 1
-        if count:
-            anchors[f"{anchor}-{count}"] = 1
+        if re.match(r"#{1,6} ", line):
+            heading = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line.lstrip("#").strip())
+            anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            count = anchors[anchor] = anchors.get(anchor, -1) + 1
+            if count:
+                anchors[f"{anchor}-{count}"] = 0
     return set(anchors)
 
 

@@ -5,26 +5,18 @@ usage: expect.py FILE PROGRAM ARGUMENT…      FILE: what it must print; - for a
 """
 import difflib
 import os
+import pathlib
 import subprocess
 import sys
 
-
-def main(file, command):
-    # pyopencl's own way to name a device: a part of the platform's name.
-    os.environ.setdefault("PYOPENCL_CTX", os.environ.get("KMA_DEVICE", "").partition(":")[0] or "0")
-    result = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    print(result.stdout, end="", flush=True)
-    if result.returncode != 0:
-        sys.exit(f"exit code {result.returncode}")
-    if file == "-":
-        return
-    with open(file, encoding="utf-8") as expected:
-        wanted = expected.read()
-    if wanted != result.stdout:
-        difference = difflib.unified_diff(wanted.splitlines(), result.stdout.splitlines(), "the document", "the program",
-                                          lineterm="")
-        sys.exit("\n".join(difference))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+file, *command = sys.argv[1:]
+# pyopencl's own way to name a device: a part of the platform's name.
+os.environ.setdefault("PYOPENCL_CTX", os.environ.get("KMA_DEVICE", "").partition(":")[0] or "0")
+result = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+print(result.stdout, end="", flush=True)
+if result.returncode != 0:
+    sys.exit(f"exit code {result.returncode}")
+wanted = result.stdout if file == "-" else pathlib.Path(file).read_text(encoding="utf-8")
+if wanted != result.stdout:
+    sys.exit("\n".join(difflib.unified_diff(wanted.splitlines(), result.stdout.splitlines(),
+                                            "the document", "the program", lineterm="")))

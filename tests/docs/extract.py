@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Takes the code out of the documents, checks what can be checked at once, and writes the rest as files for the build.
+"""Takes the code out of the documents, checks what can be checked at once, and writes the rest as
+files for the build.
 
-usage: extract.py ROOT OUT PROGRAM,… DOCUMENT…      (documents as paths from ROOT; PROGRAM: what the build makes)
+usage: extract.py ROOT OUT PROGRAM,… DOCUMENT…      (documents as paths from ROOT)
 
-OUT/blocks.cmake calls a function of tests/docs/CMakeLists.txt for each thing to build or run; OUT/NAME is the folder
-in which the programs of the document NAME.md run. What is done with a block:
+PROGRAM: what the build makes. OUT/blocks.cmake calls a function of CMakeLists.txt for each thing to
+build or run; in OUT/NAME run the programs of the document NAME.md. What is done with a block:
 
-  cpp      with main: a program, built and run. Else statements, compiled with the names in FRAGMENT below.
+  cpp      with main: a program, built and run. Else statements, compiled with the names in FRAGMENT.
   c        the same.
-  opencl   a whole file, compiled by clang and by the device's compiler. Without an #include it gets kma/kma.cl's.
+  opencl   a whole file, compiled by clang and by the device's compiler. Without an #include it gets
+           kma/kma.cl's.
   python   parsed; run if it imports pyopencl.
   cmake    with project(): configured, with kma found in all three ways. Else parsed.
   sh       parsed, and the commands must exist; run if it says so.
@@ -17,6 +19,7 @@ in which the programs of the document NAME.md run. What is done with a block:
 import ast
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -27,25 +30,21 @@ from shell import check_commands  # noqa: E402
 
 # The names that statements may use, by language.
 FRAGMENT = {
-    "cpp": ("#include <kma/kma.hpp>\n",
-            "[[maybe_unused]] kma::Device &device, [[maybe_unused]] kma::Heap &heap, "
-            "[[maybe_unused]] kma::Program &program, [[maybe_unused]] cl::Kernel &kernel, "
-            "[[maybe_unused]] cl::CommandQueue &queue, [[maybe_unused]] cl::Buffer &buffer, [[maybe_unused]] kma::World &world"),
+    "cpp": ("#include <kma/kma.hpp>\n", ", ".join(
+        f"[[maybe_unused]] {name}" for name in (
+            "kma::Device &device", "kma::Heap &heap", "kma::Program &program", "cl::Kernel &kernel",
+            "cl::CommandQueue &queue", "cl::Buffer &buffer", "kma::World &world"))),
     "c": ("#define CL_TARGET_OPENCL_VERSION 120\n#include <CL/cl.h>\n",
-          "cl_context context, cl_device_id device, cl_command_queue queue, cl_program program, cl_kernel kernel, "
-          "cl_mem heap, cl_mem buffer"),
+          "cl_context context, cl_device_id device, cl_command_queue queue, cl_program program, "
+          "cl_kernel kernel, cl_mem heap, cl_mem buffer"),
 }
 
 
 def write(path, text):
-    """Writes a file unless it has that text already, so that nothing is built again for nothing."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            if file.read() == text:
-                return
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    """Writes a file unless it has that text already: nothing is built again for nothing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
 
 def with_lines(block):
@@ -53,18 +52,19 @@ def with_lines(block):
     return "".join(f'#line {line} "{block.document}"\n{text}' for line, text in block.pieces)
 
 
+def has(block, pattern):
+    return re.search(pattern, block.text, re.MULTILINE) is not None
+
+
 class Extraction:
     """The folder of one document."""
 
     def __init__(self, root, out, programs, document):
-        self.root = root
-        self.name = os.path.splitext(os.path.basename(document))[0]
-        self.folder = os.path.join(out, self.name)
-        self.document = document
-        self.programs = programs
-        self.calls = []  # of CMake functions
-        with open(os.path.join(root, document), encoding="utf-8") as file:
-            self.blocks = blocks_of(document, file.read())
+        self.root, self.document, self.programs = root, document, programs
+        self.name = pathlib.Path(document).stem
+        self.folder = out / self.name
+        self.calls = ""  # of CMake functions
+        self.blocks = blocks_of(document, (root / document).read_text(encoding="utf-8"))
 
     def fail(self, block, message):
         raise DocumentError(self.document, block.line, message)
@@ -72,21 +72,25 @@ class Extraction:
     def call(self, function, block, *arguments):
         """Has CMake do something with a block."""
         listed = " ".join(f"[==[{argument}]==]" for argument in arguments)
-        self.calls.append(f"{function}({self.name} {block.line} {listed})\n")
+        self.calls += f"kma_docs_{function}({self.name} {block.line} {listed})\n"
 
-    def path(self, block, suffix):
-        return os.path.join(self.folder, f"line_{block.line}{suffix}")
+    def write(self, block, suffix, text):
+        path = self.folder / f"line_{block.line}{suffix}"
+        write(path, text)
+        return path
 
     def expected(self, block):
-        if block.output is None:
-            return "-"
-        write(self.path(block, ".expected"), block.output)
-        return self.path(block, ".expected")
+        return "-" if block.output is None else self.write(block, ".expected", block.output)
+
+    def parses(self, block, command, text=""):
+        result = subprocess.run(command, input=text, stderr=subprocess.PIPE, text=True)
+        if result.returncode != 0:
+            self.fail(block, f"cannot parse this: {result.stderr}")
 
     def extract(self):
         for block in self.blocks:
             if block.file:
-                write(os.path.join(self.folder, block.file), block.text)
+                write(self.folder / block.file, block.text)
         for block in self.blocks:
             if block.quotes:
                 self.quoted(block)
@@ -94,91 +98,78 @@ class Extraction:
                 getattr(self, block.language)(block)
         for language in FRAGMENT:
             self.fragments(language)
+        return self.calls
 
     def quoted(self, block):
-        path = os.path.join(self.root, block.quotes)
-        if not os.path.isfile(path):
+        path = self.root / block.quotes
+        if not path.is_file():
             self.fail(block, f"there is no {block.quotes} to quote")
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = path.read_text(encoding="utf-8")
         if block.text not in text:
             self.fail(block, f"{block.quotes} has no such lines")
-        write(os.path.join(self.folder, os.path.basename(path)), text)
+        write(self.folder / path.name, text)
 
-    @staticmethod
-    def is_program(block):
-        return re.search(r"^int main\(", block.text, re.MULTILINE) is not None
+    def cpp(self, block):
+        if has(block, r"^int main\("):  # else fragments() has it
+            path = self.write(block, f".{block.language}", with_lines(block))
+            self.call("program", block, path, self.expected(block))
 
-    def compiled(self, block):
-        if not self.is_program(block):
-            return  # one file for all of them: fragments()
-        path = self.path(block, f".{block.language}")
-        write(path, with_lines(block))
-        self.call(f"kma_docs_{block.language}", block, path, self.expected(block))
-
-    cpp = compiled
-    c = compiled
+    c = cpp
 
     def fragments(self, language):
-        """All statements of a language: a function each, in one file; what they include stands above."""
+        """All statements of a language: a function each, in one file, below what they include."""
         includes, parameters = FRAGMENT[language]
-        functions, first = "", None
-        for block in self.blocks:
-            if block.language != language or block.quotes or self.is_program(block):
-                continue
-            first = first or block
+        blocks = [block for block in self.blocks if block.language == language
+                  and not block.quotes and not has(block, r"^int main\(")]
+        functions = ""
+        for block in blocks:
             body = with_lines(block)
             includes += "".join(re.findall(r"^#include .*\n", body, re.MULTILINE))
             body = re.sub(r"^#include .*$", "", body, flags=re.MULTILINE)
-            functions += f"void line_{block.line}({parameters});\nvoid line_{block.line}({parameters})\n{{{{\n{body}}}}}\n"
-        if first:
-            path = os.path.join(self.folder, f"fragments.{language}")
+            head = f"void line_{block.line}({parameters})"
+            functions += f"{head};\n{head}\n{{{{\n{body}}}}}\n"
+        if blocks:
+            path = self.folder / f"fragments.{language}"
             write(path, includes + functions)
-            self.call(f"kma_docs_{language}_fragments", first, path)
+            self.call("fragments", blocks[0], path)
 
     def opencl(self, block):
-        path = self.path(block, ".cl")
         include = "" if "#include" in block.text else '#include "kma/kma.cl"\n'
-        write(path, include + with_lines(block))
-        self.call("kma_docs_opencl", block, path)
+        self.call("opencl", block, self.write(block, ".cl", include + with_lines(block)))
 
     def python(self, block):
         try:
             ast.parse("\n" * (block.line - 1) + block.text, self.document)
         except SyntaxError as error:
             raise DocumentError(self.document, error.lineno, error.msg) from None
-        if re.search(r"^import pyopencl", block.text, re.MULTILINE):
-            write(self.path(block, ".py"), block.text)
-            self.call("kma_docs_python", block, self.path(block, ".py"), self.expected(block))
+        if has(block, r"^import pyopencl"):
+            path = self.write(block, ".py", block.text)
+            self.call("script", block, path, self.expected(block), "python3")
 
     def cmake(self, block):
-        if re.search(r"^project\(", block.text, re.MULTILINE):
-            consumer = self.path(block, "_consumer")
-            for other in self.blocks:
-                if other.file:
-                    write(os.path.join(consumer, other.file), other.text)
-            if not os.path.islink(os.path.join(consumer, "kma")):
-                os.symlink(self.root, os.path.join(consumer, "kma"))
-            write(os.path.join(consumer, "CMakeLists.txt"), block.text)
-            self.call("kma_docs_cmake", block, consumer)
+        if not has(block, r"^project\("):
+            path = self.write(block, ".cmake", f"if(FALSE)\n{block.text}endif()\n")
+            self.parses(block, ["cmake", "-P", path])
             return
-        path = self.path(block, ".cmake")
-        write(path, f"if(FALSE)\n{block.text}endif()\n")
-        result = subprocess.run(["cmake", "-P", path], stderr=subprocess.PIPE, text=True)
-        if result.returncode != 0:
-            self.fail(block, f"CMake cannot parse this: {result.stderr}")
+        consumer = self.folder / f"line_{block.line}_consumer"
+        for other in self.blocks:
+            if other.file:
+                write(consumer / other.file, other.text)
+        write(consumer / "CMakeLists.txt", block.text)
+        if not (consumer / "kma").is_symlink():
+            (consumer / "kma").symlink_to(self.root)
+        self.call("cmake", block, consumer)
 
     def sh(self, block):
-        result = subprocess.run(["bash", "-n"], input=block.text, stderr=subprocess.PIPE, text=True)
-        if result.returncode != 0:
-            self.fail(block, f"bash cannot parse this: {result.stderr}")
-        files = [os.path.basename(other.file or other.quotes) for other in self.blocks if other.file or other.quotes]
+        self.parses(block, ["bash", "-n"], block.text)
+        files = [os.path.basename(other.file or other.quotes) for other in self.blocks
+                 if other.file or other.quotes]
         problem = check_commands(block.text, self.root, self.programs, files)
         if problem:
             self.fail(block, problem)
         if block.run:
-            write(self.path(block, ".sh"), "set -euo pipefail\n" + block.text)
-            self.call("kma_docs_sh", block, self.path(block, ".sh"), self.expected(block))
+            path = self.write(block, ".sh", "set -euo pipefail\n" + block.text)
+            self.call("script", block, path, self.expected(block), "bash")
 
     def json(self, block):
         try:
@@ -187,17 +178,16 @@ class Extraction:
             self.fail(block, f"no JSON: {error}")
 
 
-def main(root, out, programs, documents):
-    calls = ""
-    for document in documents:
-        extraction = Extraction(root, out, programs.split(","), document)
-        extraction.extract()
-        calls += "".join(extraction.calls)
-    write(os.path.join(out, "blocks.cmake"), calls)
+def main(root, out, programs, *documents):
+    root, out = pathlib.Path(root).resolve(), pathlib.Path(out).resolve()
+    calls = [Extraction(root, out, programs.split(","), one).extract() for one in documents]
+    if sum(one.count("\n") for one in calls) < 20:
+        sys.exit(f"hardly any code in {documents}")
+    write(out / "blocks.cmake", "".join(calls))
 
 
 if __name__ == "__main__":
     try:
-        main(os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3], sys.argv[4:])
+        main(*sys.argv[1:])
     except DocumentError as error:
         sys.exit(str(error))

@@ -1,4 +1,5 @@
-// Heap::check(): a sentence for each invariant that is broken. (Conformance has that it is silent where all is well.)
+// Heap::check(): a sentence for each invariant that is broken. Conformance has that it is silent where all is well,
+// damage/ that nothing crashes or goes on for ever in a heap or file damaged at random, and that reset mends it.
 #include <algorithm>
 #include <filesystem>
 
@@ -20,10 +21,10 @@ using test::write_words;
 namespace {
 
 constexpr cl_uint kept = 0x80000000, none = 0xffffffff;
-constexpr cl_uint of_64 = 3, of_128 = 7;                               // classes
-constexpr cl_uint errors = 128 / 4, first_record = 168 / 4;            // words of the header
-constexpr cl_uint record_words = 32 / 4, written = 20 / 4;             // of a record
-constexpr cl_uint too_large = 1, third_too_large = too_large * 8 + 2;  // a code, and the number of a record
+constexpr cl_uint of_64 = 3, of_128 = 7;                              // classes
+constexpr cl_uint errors = 128 / 4, first_record = 168 / 4;           // words of the header
+constexpr cl_uint record_words = 32 / 4, written = 20 / 4;            // of a record
+constexpr cl_uint too_large = 1, third_too_large = too_large * 8 + 2; // a code, and the number of a record
 
 // What Kernels::damage does, and what the sentences contain.
 struct Damage {
@@ -78,12 +79,10 @@ const std::vector<Damage> damages = {
     {"offer", of_64, 3, 0, {cls + "has superblock 3 on offer, which is of the class of 128-byte blocks"}},
     {"offer", of_64, 1, 7, {"but 6 are taken, 57 on offer and 0 on credit"}},
     // What only running kernels have.
-    {"moves", 0, 0x70002, 0,
-     {"the heap counts 2 superblocks in hand, about to be offered or given back, should be 0"}},
+    {"moves", 0, 0x70002, 0, {"the heap counts 2 superblocks in hand, about to be offered or given back, should be 0"}},
     {"helpers", of_64, 1, 0, {cls + "counts 1 helpers at its offer, should be 0"}},
     // Error logs.
-    {"header", errors + too_large, 1, 0,
-     {mark + "0 of \"request too large\" is 0, should be 1 after 1 such errors"}},
+    {"header", errors + too_large, 1, 0, {mark + "0 of \"request too large\" is 0, should be 1 after 1 such errors"}},
     {"header", first_record + written, 1, 0, {mark + "0 of \"out of memory\" is 1, should be 0 after 0 such errors"}},
     // Queues.
     {"next", 6, 99, 0, {"the free queue's node 6 leads to node 99, but there are 17"}},
@@ -94,13 +93,15 @@ const std::vector<Damage> damages = {
       "superblock 15 is free, but not in the free queue"}},
     {"next", 16, 0, 0, {"the free queue is a circle after 17 nodes: its node 3 leads back to node 4"}},
     {"item", 6, 99, 0,
-     {"node 6 of the free queue holds superblock 99, but there are 16", "superblock 5 is free, but not in the free queue"}},
+     {"node 6 of the free queue holds superblock 99, but there are 16",
+      "superblock 5 is free, but not in the free queue"}},
     {"item", 7, 5, 0, {"superblock 5 is in the free queue twice"}},
     {"item", 7, 2, 0, {"superblock 2 is in the free queue, but is of the class of 128-byte blocks"}},
     {"head", 0, 99, 0, {"the free queue's head leads to node 99, but there are 17"}},
     {"head", 0, none, 0, {"the free queue's head leads to node ", ", but there are 17"}},
     {"head", 0, 5, 0,
-     {"superblock 4 is free, but not in the free queue", "queue node 4 is neither in the free queue nor any superblock's"}},
+     {"superblock 4 is free, but not in the free queue",
+      "queue node 4 is neither in the free queue nor any superblock's"}},
     {"tail", 0, 6, 0, {"the free queue's tail is node 6, but its last is node 16"}},
     {"tail", 0, none, 0, {"the free queue's tail is node ", ", but its last is node 16"}},
     {"queue capacity", 0, 3, 0, {"the free queue's capacity is 3, should be 16"}},
@@ -131,6 +132,33 @@ const std::vector<Damage> damages = {
     {"plan", 10, 9, 0, {"the plan's end of the superblocks"}},
     {"plan", 12, 17, 0, {"the plan's room for superblocks is 17, should be 16"}},
 };
+
+// Words of which every bit matters. Of words with tags, the index as far as it goes with 32-bit atomics; of 64-bit
+// offers, what is drawn.
+struct Place {
+    std::string what;
+    cl_uint a, bits;
+};
+
+std::vector<Place> places()
+{
+    constexpr cl_uint index = 16;
+    std::vector<Place> all = {{"set", of_64, 32},        {"set count", of_64, 32},  {"slots", of_64, 32},
+                              {"offer word", of_64, 32}, {"head word", 0, index},   {"tail word", 0, index},
+                              {"item", 6, 32},           {"queue capacity", 0, 32}, {"moves", 0, 16},
+                              {"helpers", of_64, 32},    {"next word", 6, index},   {"next word", 16, index}};
+    for (const cl_uint sb : {0, 1, 2, 5})
+        all.insert(all.end(), {{"credit", sb, 32}, {"content", sb, 32}, {"bitmap", sb, 256}});
+    for (cl_uint sb = 0; sb < 4; sb++)
+        all.push_back({"carrier", sb, 32});
+    for (cl_uint word = 0; word < 12; word++)
+        all.push_back({"header", word, 32});
+    for (cl_uint word = 0; word < 13; word++)
+        all.push_back({"plan", word, 32});
+    all.insert(all.end(), {{"credit", 20, 32}, {"content", 20, 32}, {"bitmap", 20, 256}, // of superblocks to come
+                           {"carrier", 20, 32}, {"item", 21, 32}, {"next word", 21, index}});
+    return all;
+}
 
 void poke(const Heap &heap, std::uint64_t offset, char value)
 {
@@ -172,7 +200,8 @@ TEST_CASE("check names what is wrong in a superblock heap", "[check]")
         for (cl_uint bit = 0; bit < 64; bit++)
             town.kernels.damage("clear bit", 0, bit);
         town.kernels.damage("credit", 0, kept | 64);
-        check_named({partial + "is in the partial set, but all its 64 blocks are free: it should be back in the free queue"});
+        check_named(
+            {partial + "is in the partial set, but all its 64 blocks are free: it should be back in the free queue"});
         town.kernels.allocate(3, 5000);
         town.kernels.damage("header", first_record + third_too_large * record_words + written, 77);
         check_named({mark + "2 of \"request too large\" is 77, should be 1 after 3 such errors"});
@@ -195,6 +224,23 @@ TEST_CASE("check names what is wrong in a superblock heap", "[check]")
     CHECK(findings(town.heap) == "");
     town.kernels.damage("offer", of_64 + 1, none, 51 + 3); // beyond where 32-bit atomics stop
     CHECK(findings(town.heap) == "the class of 80-byte blocks has counted 54 draws from its offer, and stops at 53\n");
+}
+
+TEST_CASE("check notices every single bit that matters", "[check]")
+{
+    for (const std::string &width : atomic_widths) {
+        kma::HeapOptions options = superblocks(4096, width);
+        options.max_bytes = test::bytes_for_superblocks(24, 0);
+        const Town town(options);
+        for (const Place &place : places())
+            for (cl_uint bit = 0; bit < place.bits; bit++) {
+                town.kernels.flip(place.what, place.a, bit);
+                if (town.heap.check().empty())
+                    FAIL_CHECK("nothing about bit " << bit << " of " << place.what << " " << place.a << ", " << width);
+                town.kernels.flip(place.what, place.a, bit);
+            }
+        CHECK(town.heap.check().empty());
+    }
 }
 
 TEST_CASE("check names damage to the quarantine", "[check]") // conformance has guards

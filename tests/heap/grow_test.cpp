@@ -1,6 +1,6 @@
-// Heaps that grow: what stays, what comes, and what is refused; kma::GrowingRunner.
+// Heaps that grow: what stays, what comes, and what is refused; kma::GrowingRunner. Conformance has that a heap of any
+// kind keeps its blocks and then serves what its size can; file_test.cpp that it goes on growing where it was saved.
 #include <algorithm>
-#include <filesystem>
 
 #include "catch.hpp"
 #include "heap_support.hpp"
@@ -18,38 +18,6 @@ kma::HeapOptions growing(kma::HeapOptions options, std::uint64_t max_bytes)
 {
     options.max_bytes = max_bytes;
     return options;
-}
-
-// All that tells of blocks and errors.
-std::string books(const Heap &heap)
-{
-    const bool lists = heap.options().kind != HeapKind::bump || heap.options().debug != 0;
-    std::string text = lists ? kma::to_text(heap.leaks(6000)) : std::string();
-    for (const kma::ErrorRecord &record : heap.errors())
-        text += std::to_string(static_cast<int>(record.code)) + ": " + std::to_string(record.work_item) + ", " +
-                std::to_string(record.size) + ", " + record.where + "\n";
-    for (const std::uint64_t count : heap.stats().errors)
-        text += std::to_string(count) + "\n";
-    return text;
-}
-
-// Grows a heap, which keeps its books and a list, and has what one made so large has.
-void check_grows(Heap &heap, kma::Ref list, cl_uint length, std::uint64_t bytes)
-{
-    CAPTURE(bytes);
-    const std::string before = books(heap);
-    const kma::HeapStats stats_before = heap.stats();
-    heap.grow(bytes);
-    CHECK(test::findings(heap) == "");
-    CHECK(heap.bytes() == bytes);
-    CHECK(Kernels(heap).sum(list) == (length - 1) * length / 2);
-    CHECK(books(heap) == before);
-    const kma::HeapStats stats = heap.stats(), made = Heap(device(), bytes, heap.options()).stats();
-    CHECK(stats.bytes == bytes);
-    CHECK(stats.capacity == made.capacity);
-    CHECK(stats.superblocks == made.superblocks);
-    CHECK(stats.used == stats_before.used);
-    CHECK(stats.blocks == stats_before.blocks);
 }
 
 std::string refusal(Heap &heap, std::uint64_t bytes)
@@ -79,45 +47,6 @@ struct Job {
 
 } // namespace
 
-// Conformance has that all blocks stay whole, and that a heap that has grown serves what its size can.
-TEST_CASE("a heap that grows keeps its books, and goes on growing where it was saved", "[grow][long]")
-{
-    const std::filesystem::path file = std::filesystem::path(KMA_SCRATCH_DIR) / "growing.kma";
-    for (const HeapKind kind : kma::heap_kinds)
-        for (const kma::Storage storage : test::storages())
-            for (const std::string &width : test::atomic_widths)
-                for (const int debug : {0, 3}) {
-                    CAPTURE(kma::name_of(kind), static_cast<int>(storage), width, debug);
-                    const kma::HeapOptions options{kind, storage, debug, {4096}, {4096}, width, 290000};
-                    kma::Ref list = 0;
-                    std::string text;
-                    {
-                        Heap heap(device(), Heap::bytes_for(options, 8 * 4096), options);
-                        const Kernels kernels(heap);
-                        list = kernels.push(0, 50);
-                        kernels.allocate({4000, 1 << 20, 60}, true);
-                        kernels.allocate(600, 60, true); // more than there is room for
-                        check_grows(heap, list, 50, 120000);
-                        check_grows(heap, list, 50, 120016);
-                        list = kernels.push(list, 250);
-                        check_grows(heap, list, 300, 150000);
-                        heap.save(file);
-                        text = kma::to_text(heap.stats());
-                    }
-                    Heap heap = Heap::load(device(), file, storage, width);
-                    CHECK(heap.options().max_bytes == 290000);
-                    CHECK(kma::to_text(heap.stats()) == text);
-                    check_grows(heap, list, 300, 200001);
-                    list = Kernels(heap).push(list, 1000);
-                    check_grows(heap, list, 1300, 290000);
-                    heap.reset();
-                    CHECK(heap.stats().used == 0);
-                    CHECK(heap.bytes() == 290000);
-                    CHECK(test::findings(heap) == "");
-                }
-    std::filesystem::remove(file);
-}
-
 TEST_CASE("a superblock in each state outlives growth", "[grow]")
 {
     const std::uint64_t most = test::bytes_for_superblocks(40, 0);
@@ -131,9 +60,8 @@ TEST_CASE("a superblock in each state outlives growth", "[grow]")
         CHECK(kma::to_text(town.heap.leaks(1000)) == leaks);
         CHECK(kma::to_text(town.heap.stats()) == kma::to_text(larger.heap.stats()));
         // The free blocks of both sizes, then the free superblocks; first come those of before.
-        for (const cl_ulong size : {113, 60, 4096})
-            CHECK(town.kernels.allocate(size == 4096 ? 30 : 31, size, true) ==
-                  larger.kernels.allocate(size == 4096 ? 30 : 31, size, true));
+        for (const auto &[count, size] : {std::pair(31, 113), {31, 60}, {30, 4096}})
+            CHECK(town.kernels.allocate(count, size, true) == larger.kernels.allocate(count, size, true));
         CHECK(kma::to_text(town.heap.stats()) == kma::to_text(larger.heap.stats()));
         town.heap.grow(most);
         CHECK(town.heap.stats().superblocks == 40);
@@ -149,7 +77,9 @@ TEST_CASE("slabs in every state outlive growth, and longer blocks fit afterwards
         const std::uint64_t most = Heap::bytes_for(test::slabs(), 200 * test::frame_bytes);
         test::Street street(test::slabs(storage, 0, most));
         Heap &heap = street.heap;
-        const auto takes = [&](cl_ulong frames) { return street.kernels.allocate(1, frames * test::frame_bytes)[0] != 0; };
+        const auto takes = [&](cl_ulong frames) {
+            return street.kernels.allocate(1, frames * test::frame_bytes)[0] != 0;
+        };
         const std::string leaks = kma::to_text(heap.leaks(1000));
         CHECK(!takes(120));
         CHECK(!takes(201));
@@ -170,37 +100,23 @@ TEST_CASE("slabs in every state outlive growth, and longer blocks fit afterwards
     }
 }
 
-TEST_CASE("check knows the superblocks that growth will bring", "[grow]")
+TEST_CASE("check knows the superblocks that growth will bring", "[grow]") // check_test.cpp turns all their bits
 {
-    const std::uint64_t most = test::bytes_for_superblocks(24, 0);
-    for (const std::string &width : test::atomic_widths) {
-        Town town(growing(test::superblocks(4096, width), most));
-        const auto finding = [&](const std::string &what, cl_uint a, cl_uint bit) {
-            town.kernels.flip(what, a, bit);
-            const std::vector<std::string> found = town.heap.check();
-            town.kernels.flip(what, a, bit);
-            return found.empty() ? std::string("nothing") : found.front();
-        };
-        constexpr cl_uint index = 16; // of words with tags, as far as it goes with 32-bit atomics
-        const struct {
-            std::string what;
-            cl_uint a, bits;
-        } places[] = {{"credit", 20, 32},  {"content", 20, 32}, {"bitmap", 20, 256},
-                      {"carrier", 20, 32}, {"item", 21, 32},    {"next word", 21, index}};
-        for (const auto &place : places)
-            for (cl_uint bit = 0; bit < place.bits; bit++)
-                if (finding(place.what, place.a, bit) == "nothing")
-                    FAIL_CHECK("nothing about bit " << bit << " of " << place.what << " " << place.a << ", " << width);
-        CHECK(finding("content", 20, 3) == "superblock 20, of which there are 16 until the heap grows, has content "
-                                           "503, credit 2147483648 and 0 bits of "
-                                           "its bitmap set, should be 511, 2147483648 and 0");
-        CHECK(finding("item", 21, 0) == "superblock 20, of which there are 16 until the heap grows, has queue node 21, "
-                                        "and node 21 item 21 and next "
-                                        "node 22, should be 21, 20 and 22");
-        CHECK(finding("set", 3, 20) ==
-              "the partial set of the class of 64-byte blocks holds superblock 20, but there are 16");
-        CHECK(test::findings(town.heap) == "");
-    }
+    const Town town(growing(test::superblocks(4096), test::bytes_for_superblocks(24, 0)));
+    const auto finding = [&](const std::string &what, cl_uint a, cl_uint bit) {
+        town.kernels.flip(what, a, bit);
+        const std::string found = town.heap.check().at(0);
+        town.kernels.flip(what, a, bit);
+        return found;
+    };
+    const std::string to_come = "superblock 20, of which there are 16 until the heap grows, has ";
+    CHECK(finding("content", 20, 3) ==
+          to_come + "content 503, credit 2147483648 and 0 bits of its bitmap set, should be 511, 2147483648 and 0");
+    CHECK(finding("item", 21, 0) ==
+          to_come + "queue node 21, and node 21 item 21 and next node 22, should be 21, 20 and 22");
+    CHECK(finding("set", 3, 20) ==
+          "the partial set of the class of 64-byte blocks holds superblock 20, but there are 16");
+    CHECK(test::findings(town.heap) == "");
 }
 
 TEST_CASE("a heap of many pieces grows as well", "[grow]")
@@ -225,7 +141,7 @@ TEST_CASE("a heap of many pieces grows as well", "[grow]")
     CHECK(std::ranges::count(kernels.allocate(600, 4096), 0u) == 0);
 }
 
-TEST_CASE("who frees a block twice, before and after growth, is told the same", "[grow]")
+TEST_CASE("a double free before growth and one after it are reported the same", "[grow]")
 {
     for (const int debug : {0, 3}) {
         kma::HeapOptions options = growing(test::superblocks(4096), 3 << 20);
@@ -250,7 +166,8 @@ TEST_CASE("who frees a block twice, before and after growth, is told the same", 
 TEST_CASE("what a heap cannot grow to is refused with a sentence", "[grow]")
 {
     for (const HeapKind kind : kma::heap_kinds) {
-        const kma::HeapOptions fixed{.kind = kind, .superblock = {4096}, .scatter = {4096}}, grows = growing(fixed, 300000);
+        const kma::HeapOptions fixed{.kind = kind, .superblock = {4096}, .scatter = {4096}},
+            grows = growing(fixed, 300000);
         Heap heap(device(), 100000, grows), other(device(), 100000, fixed);
         CHECK_THAT(refusal(heap, 99999),
                    contains("a heap of 100000 bytes cannot be made one of 99999: heaps only grow"));
@@ -290,19 +207,6 @@ TEST_CASE("bytes_for leaves the payload in a heap that grows", "[grow]")
             else if (bytes < 40 << 20)
                 CHECK(Heap(device(), bytes, options).stats().capacity >= payload);
         }
-}
-
-TEST_CASE("a request that growth makes possible is out of memory, and no other too large", "[grow]")
-{
-    const kma::HeapOptions options{.kind = HeapKind::bump, .max_bytes = 200000};
-    Heap heap(device(), 50000, options);
-    const Kernels kernels(heap);
-    CHECK(kernels.allocate({60000, 210000}) == std::vector<kma::Ref>{0, 0});
-    CHECK(heap.error_count(ErrorCode::out_of_memory) == 1);
-    CHECK(heap.error_count(ErrorCode::too_large) == 1);
-    heap.grow(200000);
-    CHECK(kernels.allocate({60000})[0] != 0);
-    CHECK(heap.error_count(ErrorCode::too_large) == 1);
 }
 
 TEST_CASE("a runner launches again until all were served", "[grow]")

@@ -103,25 +103,26 @@ TEST_CASE("the sizes in the documents are the code's", "[limits]")
     const std::string slab_percent = percent_of_metadata(of_slab, frame) + " %",
                       scatter_percent = percent_of_metadata(of_scatter, page) + " %";
     const std::string bump = n(sizeof(kma_bump)) + " bytes", guards = n(sizeof(kma_guard)) + " bytes more";
-    require("docs/limits.md",
-            {
-                "| a heap | 64 GiB - 32 bytes |",
-                "at least " + n(least(HeapKind::bump, 0)) + " bytes (bump), " + size(least(HeapKind::scatter, 0)) +
-                    " (scatter), " + size(least(HeapKind::superblock, 0)) + " (superblock), " +
-                    size(least(HeapKind::slab, 0)) + " (slab); 4 to 8 KiB more from `KMA_DEBUG` 2 on",
-                "without 64-bit atomics: " + size((narrow(512 * kib) + 2) * 512 * kib) + ", with superblocks of " +
-                    size(superblock) + " " + size((narrow(superblock) + 2) * superblock) + " | " + n(narrow(superblock)) +
-                    " superblocks, fewer above 512 KiB",
-                "from `KMA_DEBUG` 2 on " + n((KMA_GUARD_FRONT + KMA_GUARD_BACK) * KMA_UNIT) + " bytes less",
-                "one page to " + n(1 << KMA_SCATTER_MAX_SUPER_SHIFT) + " pages: " +
-                    size(page << KMA_SCATTER_MAX_SUPER_SHIFT) + " of " + size(page) + ", " +
-                    size(large_page << KMA_SCATTER_MAX_SUPER_SHIFT) + " of " + size(large_page),
-                "| a superblock | " + size(superblock) + " to " + size(large) + " |",
-                "a power of two up to " + n(KMA_SUPERBLOCK_ALIGN) + "; bump: 2^31",
-                "slab " + slab_percent + ", scatter " + scatter_percent + ",",
-                "bump " + bump + "; from `KMA_DEBUG` 2 on " + guards,
-                "last " + size(defined("heap/bump/take.cl", "KMA_BUMP_UNCHECKED") * KMA_UNIT) + "** may go to one group",
-            });
+    require(
+        "docs/limits.md",
+        {
+            "| a heap | 64 GiB - 32 bytes |",
+            "at least " + n(least(HeapKind::bump, 0)) + " bytes (bump), " + size(least(HeapKind::scatter, 0)) +
+                " (scatter), " + size(least(HeapKind::superblock, 0)) + " (superblock), " +
+                size(least(HeapKind::slab, 0)) + " (slab); 4 to 8 KiB more from `KMA_DEBUG` 2 on",
+            "without 64-bit atomics: " + size((narrow(512 * kib) + 2) * 512 * kib) + ", with superblocks of " +
+                size(superblock) + " " + size((narrow(superblock) + 2) * superblock) + " | " + n(narrow(superblock)) +
+                " superblocks, fewer above 512 KiB",
+            "from `KMA_DEBUG` 2 on " + n((KMA_GUARD_FRONT + KMA_GUARD_BACK) * KMA_UNIT) + " bytes less",
+            "one page to " + n(1 << KMA_SCATTER_MAX_SUPER_SHIFT) +
+                " pages: " + size(page << KMA_SCATTER_MAX_SUPER_SHIFT) + " of " + size(page) + ", " +
+                size(large_page << KMA_SCATTER_MAX_SUPER_SHIFT) + " of " + size(large_page),
+            "| a superblock | " + size(superblock) + " to " + size(large) + " |",
+            "a power of two up to " + n(KMA_SUPERBLOCK_ALIGN) + "; bump: 2^31",
+            "slab " + slab_percent + ", scatter " + scatter_percent + ",",
+            "bump " + bump + "; from `KMA_DEBUG` 2 on " + guards,
+            "last " + size(defined("heap/bump/take.cl", "KMA_BUMP_UNCHECKED") * KMA_UNIT) + "** may go to one group",
+        });
     require("docs/choosing-a-heap.md", {"| " + scatter_percent + " |", "| " + bump + " |", "needs " + guards});
     require("docs/getting-started-c.md", {"`n * 16 + " + std::to_string(sizeof(kma_bump)) + "`",
                                           "it is below " + n(sizeof(kma_superblock)) + " bytes"});
@@ -139,25 +140,25 @@ TEST_CASE("the other numbers in docs/limits.md are the code's", "[limits]")
         findings.add("things", "a thing");
     const std::size_t shown = findings.take().size() - 1; // the last says how many more
     CHECK(KMA_ARRAY_LIST_MOST_SHIFT == 30);
-    require("docs/limits.md",
-            {
-                "the first " + n(KMA_ERROR_KEPT) + " of each code in detail",
-                "the first " + n(shown) + " findings of a kind",
-                "the last " + n(KMA_QUARANTINE) + " freed blocks",
-                n(KMA_GUARD_FILES) + " source files, the last " + n(KMA_GUARD_NAME - 1) +
-                    " characters of their names, " + n((1 << KMA_GUARD_LINE_BITS) - 1) + " lines",
-                "| a world | " + n(KMA_WORLD_BLOCKS_MOST) + " blocks, 2^31 objects;",
-                "| classes that are not abstract | " + n(KMA_WORLD_CLASSES_MOST) + " |",
-                n(sizeof(kma_world_block)) + " bytes and a bit for each block; for each class " +
-                    size(KMA_WORLD_HINTS * 4),
-                "| capacity | " + n(kma_superblock_most(KMA_SUPERBLOCK_MIN_SHIFT, true)) + " with 64-bit atomics, " +
-                    n(kma_superblock_most(KMA_SUPERBLOCK_MIN_SHIFT, false)) + " without |",
-                "2^30 objects, " + n(KMA_ARRAY_LIST_ENTRIES * KMA_ARRAY_LIST_ENTRIES) + " blocks |",
-                "| objects for one work-item in one call | " +
-                    n(defined("containers/array_list_memory.cl", "KMA_ARRAY_LIST_MOST")) + " |",
-                "| an arena's chunks | " + n(1 << KMA_ARENA_LEAST_SHIFT) + " bytes to " +
-                    size(std::uint64_t{1} << KMA_ARENA_MOST_SHIFT),
-                "a quarter of the longest chunk, " +
-                    size(defined("containers/arena.cl", "KMA_ARENA_MOST_TAKEN") * KMA_UNIT) + " at most",
-            });
+    require(
+        "docs/limits.md",
+        {
+            "the first " + n(KMA_ERROR_KEPT) + " of each code in detail",
+            "the first " + n(shown) + " findings of a kind",
+            "the last " + n(KMA_QUARANTINE) + " freed blocks",
+            n(KMA_GUARD_FILES) + " source files, the last " + n(KMA_GUARD_NAME - 1) + " characters of their names, " +
+                n((1 << KMA_GUARD_LINE_BITS) - 1) + " lines",
+            "| a world | " + n(KMA_WORLD_BLOCKS_MOST) + " blocks, 2^31 objects;",
+            "| classes that are not abstract | " + n(KMA_WORLD_CLASSES_MOST) + " |",
+            n(sizeof(kma_world_block)) + " bytes and a bit for each block; for each class " + size(KMA_WORLD_HINTS * 4),
+            "| capacity | " + n(kma_superblock_most(KMA_SUPERBLOCK_MIN_SHIFT, true)) + " with 64-bit atomics, " +
+                n(kma_superblock_most(KMA_SUPERBLOCK_MIN_SHIFT, false)) + " without |",
+            "2^30 objects, " + n(KMA_ARRAY_LIST_ENTRIES * KMA_ARRAY_LIST_ENTRIES) + " blocks |",
+            "| objects for one work-item in one call | " +
+                n(defined("containers/array_list_memory.cl", "KMA_ARRAY_LIST_MOST")) + " |",
+            "| an arena's chunks | " + n(1 << KMA_ARENA_LEAST_SHIFT) + " bytes to " +
+                size(std::uint64_t{1} << KMA_ARENA_MOST_SHIFT),
+            "a quarter of the longest chunk, " +
+                size(defined("containers/arena.cl", "KMA_ARENA_MOST_TAKEN") * KMA_UNIT) + " at most",
+        });
 }

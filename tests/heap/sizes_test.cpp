@@ -86,20 +86,12 @@ TEST_CASE("without a wish, superblocks are chosen for what a heap begins with an
 {
     struct {
         std::uint64_t bytes, max_bytes, chosen;
-    } const cases[] = {{20000, 0, 4096},
-                       {1 << 20, 0, 8192}, // the power of two not above 1/128
-                       {(1 << 20) - 1, 0, 4096},
-                       {(2 << 20) - 1, 0, 8192},
-                       {(2 << 20) + 1, 0, 16384},
-                       {16 << 20, 0, 128 << 10},
-                       {50 << 20, 0, 256 << 10},
-                       {256 << 20, 0, 2 << 20},
-                       {600 << 20, 0, 2 << 20},
-                       {1 << 20, 1 << 20, 8192},
-                       {1 << 20, 4 << 20, 32768},
-                       {1 << 20, 32 << 20, 32768},
-                       {8 << 20, 256 << 20, 262144},
-                       {70 << 20, 256 << 20, 2 << 20}};
+    } const cases[] = {
+        // the power of two not above 1/128; if the heap may grow, of max_bytes, and 1/32 of its first size
+        {20000, 0, 4096},            {1 << 20, 0, 8192},        {(1 << 20) - 1, 0, 4096},   {(2 << 20) - 1, 0, 8192},
+        {(2 << 20) + 1, 0, 16384},   {16 << 20, 0, 128 << 10},  {50 << 20, 0, 256 << 10},   {256 << 20, 0, 2 << 20},
+        {600 << 20, 0, 2 << 20},     {1 << 20, 1 << 20, 8192},  {1 << 20, 4 << 20, 32768},  {1 << 20, 32 << 20, 32768},
+        {8 << 20, 256 << 20, 1 << 18}, {70 << 20, 256 << 20, 2 << 20}};
     for (const auto &[bytes, max_bytes, chosen] : cases) {
         CAPTURE(bytes, max_bytes);
         kma::HeapOptions options = superblocks(0);
@@ -121,10 +113,12 @@ TEST_CASE("superblock and slab heaps of impossible sizes are refused", "[sizes]"
             all.push_back(slabs(kma::Storage::buffer, debug, max_bytes));
     for (const kma::HeapOptions &options : all) {
         const bool is_slab = options.kind == HeapKind::slab;
-        const std::uint64_t least = Heap::bytes_for(options, 1), superblock = std::max(options.superblock.bytes, std::uint64_t{4096});
-        const std::string need = is_slab ? "its metadata and 8192 bytes for blocks need " + std::to_string(least) +
-                                               "; Heap::bytes_for says what your blocks need"
-                                         : "one superblock of " + std::to_string(superblock) + " bytes need " + std::to_string(least);
+        const std::uint64_t least = Heap::bytes_for(options, 1),
+                            superblock = std::max(options.superblock.bytes, std::uint64_t{4096});
+        const std::string need =
+            is_slab ? "its metadata and 8192 bytes for blocks need " + std::to_string(least) +
+                          "; Heap::bytes_for says what your blocks need"
+                    : "one superblock of " + std::to_string(superblock) + " bytes need " + std::to_string(least);
         CAPTURE(is_slab, options.superblock.bytes, options.build_options, options.debug, options.max_bytes);
         for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{15}, least - 1})
             CHECK_THAT(refusal(bytes, options),
@@ -132,7 +126,8 @@ TEST_CASE("superblock and slab heaps of impossible sizes are refused", "[sizes]"
         const Heap smallest(device(), least, options);
         CHECK(smallest.stats().superblocks == 1);
         CHECK(smallest.check().empty());
-        CHECK(Kernels(smallest).allocate(1, is_slab ? frame_bytes - (options.debug >= 2 ? 64 : 0) : superblock)[0] != 0);
+        const std::uint64_t largest = is_slab ? frame_bytes - (options.debug >= 2 ? 64 : 0) : superblock;
+        CHECK(Kernels(smallest).allocate(1, largest)[0] != 0);
         if (options.max_bytes == 0)
             for (const std::uint64_t bytes : {largest_by_ref + 1, ~std::uint64_t{0}})
                 CHECK_THAT(refusal(bytes, options), contains("too large") && contains("references"));
@@ -220,8 +215,9 @@ TEST_CASE("bytes_for chooses the superblocks that the heap will choose", "[sizes
 
 TEST_CASE("slab heaps have cursors by a divisor of the compute units near to 16", "[sizes]")
 {
-    const std::pair<std::uint32_t, std::uint32_t> cases[] = {{0, 16},  {1, 16},  {7, 16},  {8, 8},   {17, 17},  {20, 20},
-                                                             {22, 11}, {64, 16}, {78, 13}, {108, 18}, {132, 12}, {144, 16}};
+    const std::pair<std::uint32_t, std::uint32_t> cases[] = {{0, 16},  {1, 16},   {7, 16},   {8, 8},
+                                                             {17, 17}, {20, 20},  {22, 11},  {64, 16},
+                                                             {78, 13}, {108, 18}, {132, 12}, {144, 16}};
     for (const auto &[units, cursors] : cases)
         CHECK(kma::slab_plan::cursors_for(units) == cursors);
     for (std::uint32_t units = 1; units < 1000; units++) {
@@ -323,11 +319,13 @@ TEST_CASE("numbers that are no KMA_DEBUG and no kind are refused", "[sizes]")
 TEST_CASE("blocks that no superblock holds are refused, and bytes_for saturates", "[sizes]")
 {
     const auto message = [](std::uint64_t superblock, std::uint64_t block) {
-        return message_of<kma::Error>([&] { Heap::bytes_for(superblocks(superblock), {{16, 1}, {block, 1}, {32, 1}}); });
+        const std::vector<kma::BlockDemand> blocks = {{16, 1}, {block, 1}, {32, 1}};
+        return message_of<kma::Error>([&] { Heap::bytes_for(superblocks(superblock), blocks); });
     };
     CHECK(message(4096, 4096) == "no error");
     CHECK(message(0, 2 << 20) == "no error");
-    CHECK_THAT(message(4096, 4097), contains("no blocks of 4097 bytes") && contains("4096 bytes here, 2097152 at most"));
+    CHECK_THAT(message(4096, 4097),
+               contains("no blocks of 4097 bytes") && contains("4096 bytes here, 2097152 at most"));
     CHECK_THAT(message(0, (2 << 20) + 1), contains("no blocks of 2097153 bytes") && contains("2097152 bytes here"));
     // Beyond any heap: a number, not an error, so that it can be compared with what a device has.
     CHECK(Heap::bytes_for(superblocks(0), {{64, ~0ull}, {64, ~0ull}}) > largest_by_ref);

@@ -21,6 +21,7 @@ namespace freeze {
 template <uint threads> constexpr uint seeds = threads == shim::narrow_threads ? 16 : 8;
 constexpr uint most_stops = 400; // atomic operations of one operation, at most
 constexpr uint most_cases = 512;
+constexpr std::size_t most_bytes = 1 << 20; // of a subject
 
 struct freeze_case {
     const char *structure, *operation, *state;
@@ -37,7 +38,6 @@ template <uint threads> class catalogue {
 public:
     freeze_case cases[most_cases];
     uint count = 0;
-    std::size_t most_bytes = 0;
 
     constexpr catalogue()
     {
@@ -51,9 +51,7 @@ private:
 
     template <class Subject> constexpr void add()
     {
-        if (!Subject::has_lanes && threads == shim::group_lanes + 1)
-            return;
-        most_bytes = max(most_bytes, sizeof(Subject));
+        static_assert(sizeof(Subject) <= most_bytes);
         for (uint operation = 0; operation < std::size(Subject::operations); operation++)
             for (uint state = 0; state < std::size(Subject::states); state++)
                 if (Subject::applies(operation, state))
@@ -117,7 +115,7 @@ public:
         shim::settle_with_others();
         if (shim::is_frozen())
             subject_->check_without(held(), me);
-        shim::settle_with_others(); // who goes on now sees what was given back
+        shim::settle_with_others(); // a thread that goes on now sees what was given back
         shim::thaw();
     }
 
@@ -152,8 +150,8 @@ private:
         is_done_ = true;
     }
 
-    // Who thawed it did so before it went on.
-    static bool was_stopped() { return shim::freeze.who == nullptr; }
+    // The thread that thawed it did so before it went on.
+    static bool was_stopped() { return shim::freeze.victim == nullptr; }
 
     freeze::crowd held() const
     {
@@ -164,7 +162,7 @@ private:
 
     static inline freeze::catalogue<threads> all;
     static inline bool is_over = false;
-    alignas(64) static inline uchar memory[1 << 20];
+    alignas(64) static inline uchar memory[freeze::most_bytes];
 
     freeze::freeze_case *mine_ = nullptr;
     freeze::subject *subject_ = nullptr;

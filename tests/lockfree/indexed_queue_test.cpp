@@ -75,7 +75,8 @@ struct Churn {
 
 void check_churn(const Flavour &flavour, const Churn &with, bool must_wrap)
 {
-    INFO(flavour.name << ", capacity " << with.capacity << ", items " << with.items << ", tags from " << with.first_tag);
+    INFO(flavour.name << ", capacity " << with.capacity << ", items " << with.items << ", tags from "
+                      << with.first_tag);
     const std::size_t work_items = 64 * scaled(32);
     const Queue it(flavour, with.capacity, with.items, with.first_tag);
     const Array<cl_uint> owner(with.capacity, 0), faults(3, 0), got(work_items, 0);
@@ -111,8 +112,10 @@ TEST_CASE("a queue gives each of its items once, in order to one, then none", "[
             CHECK(it.take(1, count + 1) == numbers(0, count));
             CHECK(it.take(1, 1).empty());
         }
-        const auto count = static_cast<cl_uint>(std::min<std::size_t>(scaled(20000, 100), 65534)); // all that 16 bits name
-        CHECK(sorted(Queue(flavour, count, count).take((count / 8 + 64) / 64 * 64, 9)) == numbers(0, count)); // 8 are enough
+        const auto count =
+            static_cast<cl_uint>(std::min<std::size_t>(scaled(20000, 100), 65534)); // all that 16 bits name
+        CHECK(sorted(Queue(flavour, count, count).take((count / 8 + 64) / 64 * 64, 9)) ==
+              numbers(0, count)); // 8 are enough
     }
 }
 

@@ -1,5 +1,5 @@
-// The heaps' kernels as C++, in the flavour that KMA_HAS_ATOMIC64 and KMA_DEBUG name. A namespace for each flavour, since
-// all are linked into one program.
+// The heaps' kernels as C++, in the flavour that KMA_HAS_ATOMIC64 and KMA_DEBUG name. A namespace for each flavour,
+// since all are linked into one program.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -155,8 +155,8 @@ inline size_t get_local_size(uint)
                                         uint count)                                                                    \
     {                                                                                                                  \
         for (uint i = 0; i < count; i++)                                                                               \
-            refs[i] = kma_##kind##_ref_of(                                                                             \
-                heap, kma_##kind##_realloc(heap, kma_##kind##_deref(heap, refs[i]), sizes[i]));                        \
+            refs[i] =                                                                                                  \
+                kma_##kind##_ref_of(heap, kma_##kind##_realloc(heap, kma_##kind##_deref(heap, refs[i]), sizes[i]));    \
     }
 KMA_NATIVE_USE(bump)
 KMA_NATIVE_USE(scatter)
@@ -175,18 +175,22 @@ KMA_NATIVE_REALLOC(superblock)
         KMA_NATIVE_KERNEL(kma_##kind##_grow_kernel), KMA_NATIVE_KERNEL(kma_##kind##_reset_kernel),                     \
         KMA_NATIVE_KERNEL(kma_##kind##_clear_errors_kernel), KMA_NATIVE_KERNEL(kma_##kind##_stats_kernel),             \
         KMA_NATIVE_KERNEL(native_##kind##_allocate), KMA_NATIVE_KERNEL(native_##kind##_free)
-static const native::Registration registration(
-    {KMA_HAS_ATOMIC64,
-     KMA_DEBUG,
-     {
-         KMA_NATIVE_KERNELS(bump), KMA_NATIVE_KERNELS(scatter), KMA_NATIVE_KERNELS(slab), KMA_NATIVE_KERNELS(superblock),
-         KMA_NATIVE_KERNEL(kma_superblock_width_kernel), KMA_NATIVE_KERNEL(kma_superblock_census_kernel),
-         KMA_NATIVE_KERNEL(kma_superblock_classes_kernel), KMA_NATIVE_KERNEL(kma_superblock_queue_kernel),
+[[maybe_unused]] static const bool is_registered = [] { // clang-format off
+    native::flavours().push_back(
+        {KMA_HAS_ATOMIC64,
+         KMA_DEBUG,
+         {
+             KMA_NATIVE_KERNELS(bump), KMA_NATIVE_KERNELS(scatter), KMA_NATIVE_KERNELS(slab),
+             KMA_NATIVE_KERNELS(superblock), KMA_NATIVE_KERNEL(kma_superblock_width_kernel),
+             KMA_NATIVE_KERNEL(kma_superblock_census_kernel), KMA_NATIVE_KERNEL(kma_superblock_classes_kernel),
+             KMA_NATIVE_KERNEL(kma_superblock_queue_kernel),
 #if KMA_DEBUG
-         KMA_NATIVE_KERNEL(native_bump_realloc),
+             KMA_NATIVE_KERNEL(native_bump_realloc),
 #endif
-         KMA_NATIVE_KERNEL(native_scatter_realloc), KMA_NATIVE_KERNEL(native_slab_realloc),
-         KMA_NATIVE_KERNEL(native_superblock_realloc),
-     }});
+             KMA_NATIVE_KERNEL(native_scatter_realloc), KMA_NATIVE_KERNEL(native_slab_realloc),
+             KMA_NATIVE_KERNEL(native_superblock_realloc),
+         }});
+    return true;
+}();
 
 } // namespace KMA_NATIVE_FLAVOUR

@@ -51,12 +51,6 @@ namespace {
 _cl_platform_id platform = {"Native"};
 _cl_device_id devices[] = {{device_name, CL_TRUE}, {no_compiler_name, CL_FALSE}};
 
-std::vector<Flavour> &registered()
-{
-    static std::vector<Flavour> all;
-    return all;
-}
-
 cl_int give(const void *value, std::size_t bytes, std::size_t room, void *to, std::size_t *size)
 {
     if (to && room < bytes)
@@ -109,14 +103,10 @@ int option(std::string_view options, std::string_view name, int otherwise)
 
 } // namespace
 
-Registration::Registration(Flavour flavour)
+std::vector<Flavour> &flavours()
 {
-    registered().push_back(std::move(flavour));
-}
-
-const std::vector<Flavour> &flavours()
-{
-    return registered();
+    static std::vector<Flavour> all;
+    return all;
 }
 
 } // namespace native
@@ -154,17 +144,11 @@ cl_int clGetPlatformIDs(cl_uint entries, cl_platform_id *to, cl_uint *count)
 
 cl_int clGetPlatformInfo(cl_platform_id of, cl_platform_info what, size_t room, void *to, size_t *size)
 {
-    switch (what) {
-    case CL_PLATFORM_NAME:
-    case CL_PLATFORM_VENDOR:
-        return give_text(of->name, room, to, size);
-    case CL_PLATFORM_VERSION:
-        return give_text("OpenCL 1.2 native", room, to, size);
-    case CL_PLATFORM_EXTENSIONS:
-        return give_text("", room, to, size);
-    default:
-        return CL_INVALID_VALUE;
-    }
+    const char *const text = what == CL_PLATFORM_NAME || what == CL_PLATFORM_VENDOR ? of->name
+                             : what == CL_PLATFORM_VERSION                          ? "OpenCL 1.2 native"
+                             : what == CL_PLATFORM_EXTENSIONS                       ? ""
+                                                                                    : nullptr;
+    return text ? give_text(text, room, to, size) : CL_INVALID_VALUE;
 }
 
 cl_int clGetDeviceIDs(cl_platform_id, cl_device_type, cl_uint entries, cl_device_id *to, cl_uint *count)
@@ -178,33 +162,21 @@ cl_int clGetDeviceIDs(cl_platform_id, cl_device_type, cl_uint entries, cl_device
 
 cl_int clGetDeviceInfo(cl_device_id of, cl_device_info what, size_t room, void *to, size_t *size)
 {
-    switch (what) {
-    case CL_DEVICE_NAME:
-        return give_text(of->name, room, to, size);
-    case CL_DEVICE_PLATFORM:
-        return give_value(&platform, room, to, size);
-    case CL_DEVICE_TYPE:
-        return give_value<cl_device_type>(CL_DEVICE_TYPE_CPU, room, to, size);
-    case CL_DEVICE_VERSION:
-        return give_text("OpenCL 1.2 native", room, to, size);
-    case CL_DEVICE_OPENCL_C_VERSION:
-        return give_text("OpenCL C 1.2 native", room, to, size);
-    case CL_DEVICE_EXTENSIONS:
-        return give_text("", room, to, size);
-    case CL_DEVICE_AVAILABLE:
-    case CL_DEVICE_ENDIAN_LITTLE:
-        return give_value<cl_bool>(CL_TRUE, room, to, size);
-    case CL_DEVICE_COMPILER_AVAILABLE:
-        return give_value(of->has_compiler, room, to, size);
-    case CL_DEVICE_ADDRESS_BITS:
-        return give_value<cl_uint>(64, room, to, size);
-    case CL_DEVICE_MAX_COMPUTE_UNITS:
-        return give_value<cl_uint>(1, room, to, size);
-    case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-        return give_value<cl_ulong>(promised_buffer, room, to, size);
-    default:
-        return CL_INVALID_VALUE;
-    }
+    const char *const text = what == CL_DEVICE_NAME               ? of->name
+                             : what == CL_DEVICE_VERSION          ? "OpenCL 1.2 native"
+                             : what == CL_DEVICE_OPENCL_C_VERSION ? "OpenCL C 1.2 native"
+                             : what == CL_DEVICE_EXTENSIONS       ? ""
+                                                                  : nullptr;
+    return text                                   ? give_text(text, room, to, size)
+           : what == CL_DEVICE_PLATFORM           ? give_value(&platform, room, to, size)
+           : what == CL_DEVICE_TYPE               ? give_value<cl_device_type>(CL_DEVICE_TYPE_CPU, room, to, size)
+           : what == CL_DEVICE_COMPILER_AVAILABLE ? give_value(of->has_compiler, room, to, size)
+           : what == CL_DEVICE_ADDRESS_BITS       ? give_value<cl_uint>(64, room, to, size)
+           : what == CL_DEVICE_MAX_COMPUTE_UNITS  ? give_value<cl_uint>(1, room, to, size)
+           : what == CL_DEVICE_MAX_MEM_ALLOC_SIZE ? give_value<cl_ulong>(promised_buffer, room, to, size)
+           : what == CL_DEVICE_AVAILABLE || what == CL_DEVICE_ENDIAN_LITTLE
+               ? give_value<cl_bool>(CL_TRUE, room, to, size)
+               : CL_INVALID_VALUE;
 }
 
 cl_context clCreateContext(const cl_context_properties *, cl_uint count, const cl_device_id *of,
@@ -215,14 +187,9 @@ cl_context clCreateContext(const cl_context_properties *, cl_uint count, const c
 
 cl_int clGetContextInfo(cl_context of, cl_context_info what, size_t room, void *to, size_t *size)
 {
-    switch (what) {
-    case CL_CONTEXT_NUM_DEVICES:
-        return give_value(static_cast<cl_uint>(of->devices.size()), room, to, size);
-    case CL_CONTEXT_DEVICES:
-        return give_list(of->devices, room, to, size);
-    default:
-        return CL_INVALID_VALUE;
-    }
+    return what == CL_CONTEXT_NUM_DEVICES ? give_value(static_cast<cl_uint>(of->devices.size()), room, to, size)
+           : what == CL_CONTEXT_DEVICES   ? give_list(of->devices, room, to, size)
+                                          : CL_INVALID_VALUE;
 }
 
 cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
@@ -233,19 +200,13 @@ cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, c
 
 cl_int clGetCommandQueueInfo(cl_command_queue of, cl_command_queue_info what, size_t room, void *to, size_t *size)
 {
-    switch (what) {
-    case CL_QUEUE_CONTEXT:
-        return give_value(of->context, room, to, size);
-    case CL_QUEUE_DEVICE:
-        return give_value(of->device, room, to, size);
-    case CL_QUEUE_PROPERTIES:
-        return give_value(of->properties, room, to, size);
-    default:
-        return CL_INVALID_VALUE;
-    }
+    return what == CL_QUEUE_CONTEXT      ? give_value(of->context, room, to, size)
+           : what == CL_QUEUE_DEVICE     ? give_value(of->device, room, to, size)
+           : what == CL_QUEUE_PROPERTIES ? give_value(of->properties, room, to, size)
+                                         : CL_INVALID_VALUE;
 }
 
-// No byte more than asked for, so that a sanitizer sees who goes beyond.
+// No byte more than asked for, so that a sanitizer sees accesses beyond.
 cl_mem clCreateBuffer(cl_context, cl_mem_flags flags, size_t bytes, void *from, cl_int *status)
 {
     if (bytes == 0 || bytes > largest_buffer)
@@ -344,16 +305,11 @@ cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *of,
 cl_int clGetProgramBuildInfo(cl_program program, cl_device_id of, cl_program_build_info what, size_t room, void *to,
                              size_t *size)
 {
-    switch (what) {
-    case CL_PROGRAM_BUILD_STATUS: {
-        const bool built = std::ranges::find(program->built_for, of) != program->built_for.end();
-        return give_value<cl_build_status>(built ? CL_BUILD_SUCCESS : CL_BUILD_NONE, room, to, size);
-    }
-    case CL_PROGRAM_BUILD_LOG:
-        return give_text("", room, to, size);
-    default:
-        return CL_INVALID_VALUE;
-    }
+    const bool built = std::ranges::find(program->built_for, of) != program->built_for.end();
+    return what == CL_PROGRAM_BUILD_STATUS
+               ? give_value<cl_build_status>(built ? CL_BUILD_SUCCESS : CL_BUILD_NONE, room, to, size)
+           : what == CL_PROGRAM_BUILD_LOG ? give_text("", room, to, size)
+                                          : CL_INVALID_VALUE;
 }
 
 cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t room, void *to, size_t *size)
@@ -384,18 +340,11 @@ cl_int clReleaseKernel(cl_kernel of)
 
 cl_int clGetKernelInfo(cl_kernel of, cl_kernel_info what, size_t room, void *to, size_t *size)
 {
-    switch (what) {
-    case CL_KERNEL_FUNCTION_NAME:
-        return give_text(of->kernel->name, room, to, size);
-    case CL_KERNEL_NUM_ARGS:
-        return give_value(static_cast<cl_uint>(of->arguments.size()), room, to, size);
-    case CL_KERNEL_CONTEXT:
-        return give_value(of->program->context, room, to, size);
-    case CL_KERNEL_PROGRAM:
-        return give_value(of->program, room, to, size);
-    default:
-        return CL_INVALID_VALUE;
-    }
+    return what == CL_KERNEL_FUNCTION_NAME ? give_text(of->kernel->name, room, to, size)
+           : what == CL_KERNEL_NUM_ARGS    ? give_value(static_cast<cl_uint>(of->arguments.size()), room, to, size)
+           : what == CL_KERNEL_CONTEXT     ? give_value(of->program->context, room, to, size)
+           : what == CL_KERNEL_PROGRAM     ? give_value(of->program, room, to, size)
+                                           : CL_INVALID_VALUE;
 }
 
 cl_int clGetKernelArgInfo(cl_kernel, cl_uint, cl_kernel_arg_info, size_t, void *, size_t *)

@@ -1,9 +1,7 @@
-// An OpenCL whose kernels are the heaps' own, compiled by the C++ compiler: what links it runs the whole host library
-// without a driver, so that a sanitizer sees every access of library and kernels, and has devices that no machine need
-// have. One work-item after the other, those with higher numbers first, in the calling thread.
-//
-// Linking kma_native_opencl is enough: its functions take the place of those of libOpenCL. Programs may have any text;
-// their kernels are those of native_kernels.cpp, in the flavour that the build options name.
+// An OpenCL whose kernels are the heaps' own, compiled by the C++ compiler, so that a sanitizer sees all accesses of
+// host library and kernels. One work-item after the other, those with higher numbers first, in the calling thread.
+// Linking kma_native_opencl puts it in libOpenCL's place. Programs may have any text; their kernels are those of
+// native_kernels.cpp, in the flavour that the build options name.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +31,8 @@ struct Flavour {
     std::vector<Kernel> kernels;
 };
 
-/// Adds a flavour to those that programs can have.
-struct Registration {
-    explicit Registration(Flavour flavour);
-};
-
-/// All of them.
-const std::vector<Flavour> &flavours();
+/// Those that programs can have; each native_kernels.cpp adds one.
+std::vector<Flavour> &flavours();
 
 /// The names of the devices, platform not included.
 inline constexpr const char *device_name = "all that is needed";

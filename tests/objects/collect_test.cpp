@@ -5,10 +5,10 @@ using namespace worlds;
 
 namespace {
 
+// Edges of an object are in the order of these fields.
 const Town town{{"uint number", "Thing any"},
                 {{"Node", "Thing", {"Node next", "Node others[2]"}},
                  {"Leaf", "Thing", {"ushort tags[3]", "atomic Node next", "Leaf others[2]"}}}};
-constexpr std::uint32_t references = 4; // of an object, in that order
 
 // Half of the objects are Nodes, the others Leaves.
 Subject web(std::uint32_t count, const std::string &options = flavours().front().options)

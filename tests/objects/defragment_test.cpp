@@ -59,23 +59,20 @@ void check_defragmentation(Subject &subject, double fragmentation)
 
 } // namespace
 
-TEST_CASE("a plan keeps the fullest blocks, as few as asked, with room for all objects",
-          "[defragment]")
+// tests/host has the plans of small worlds.
+TEST_CASE("a plan of a large world keeps the fullest blocks, as few as asked", "[defragment]")
 {
     using namespace kma::layout;
     std::mt19937 random(7);
-    for (int round = 0; round < 20000; round++) {
-        const std::uint32_t slots = 1 + static_cast<std::uint32_t>(random() % 64),
-                            most = round % 2 ? 100 : 1 << 19;
+    for (int round = 0; round < 10000; round++) {
+        const std::uint32_t slots = 1 + random() % 64;
         std::vector<std::uint32_t> fills(KMA_DEFRAGMENT_FILLS, 0);
         for (std::uint32_t n = 1; n <= slots; n++)
-            fills[n] = random() % 3 == 0 ? static_cast<std::uint32_t>(random() % most) : 0;
-        const kma_defragment_order order{
-            random() % 3 == 0 ? static_cast<std::uint32_t>(random() % KMA_DEFRAGMENT_SHARE) : 0,
-            static_cast<std::uint32_t>(random() % 11) * (KMA_DEFRAGMENT_SHARE / 10),
-            random() % 3 == 0 ? static_cast<std::uint32_t>(random() % 500) : ~0u};
-        const kma_defragment_plan plan = kma_defragment_plan_of(fills.data(), slots, order);
-        std::uint64_t blocks = 0, objects = 0, moved = 0, sources = 0, targets = 0, room = 0;
+            fills[n] = random() % 3 == 0 ? random() % (1 << 19) : 0;
+        const auto share = std::uint32_t(random() % 3 == 0 ? random() % KMA_DEFRAGMENT_SHARE : 0);
+        const kma_defragment_plan plan =
+            kma_defragment_plan_of(fills.data(), slots, {share, 0, ~0u});
+        std::uint64_t blocks = 0, objects = 0, moved = 0, sources = 0;
         for (std::uint32_t n = 1; n <= slots; n++) {
             const std::uint32_t emptied = n < plan.limit    ? fills[n]
                                           : n == plan.limit ? plan.extra
@@ -84,27 +81,17 @@ TEST_CASE("a plan keeps the fullest blocks, as few as asked, with room for all o
             objects += std::uint64_t{n} * fills[n];
             sources += emptied;
             moved += std::uint64_t{n} * emptied;
-            targets += n < slots ? fills[n] - emptied : 0;
-            room += std::uint64_t{slots - n} * (fills[n] - emptied);
         }
         const auto empty = [&](std::uint64_t of) {
-            return of == 0 ? 0
-                           : 1 - static_cast<double>(objects) / (static_cast<double>(of) * slots);
+            return of == 0 ? 0 : 1 - double(objects) / (double(of) * slots);
         };
-        const double share = order.share / 1e6,
-                     least = std::max(share, empty((objects + slots - 1) / slots));
         REQUIRE(std::abs(plan.before - empty(blocks) * 1e6) <= 1);
         REQUIRE(std::abs(plan.after - empty(blocks - sources) * 1e6) <= 1);
         REQUIRE(plan.sources == sources);
         REQUIRE(plan.objects == moved);
-        REQUIRE(moved <= room);
-        REQUIRE(moved <= order.objects);
-        if (sources != 0)
-            REQUIRE(plan.targets == targets);
-        if (order.objects > objects && plan.before > order.worse)
-            REQUIRE(empty(blocks - sources) <= least + 1e-9);
-        if (share == 1 || fills[slots] == blocks || plan.before <= order.worse)
-            REQUIRE(sources == 0);
+        REQUIRE((blocks - sources) * slots >= objects);
+        REQUIRE(empty(blocks - sources) <=
+                std::max(share / 1e6, empty((objects + slots - 1) / slots)) + 1e-9);
     }
 }
 

@@ -76,17 +76,13 @@ kernel void fill(global kma_world *w, uint cls, uint each, global uint *referenc
         references[n * (uint)get_global_size(0) + (uint)get_global_id(0)] = create(w, cls);
 }
 
-// One work-item deletes an object, as one of that class.
-kernel void delete_one(global kma_world *w, uint cls, uint reference)
+// One work-item deletes an object, as one of class Small or Large.
+kernel void delete_one(global kma_world *w, uint is_large, uint reference)
 {
-    if (get_global_id(0) != 0)
-        return;
-    if (cls == 0)
-        Small_delete(w, reference);
-    else if (cls == 1)
+    if (get_global_id(0) == 0 && is_large != 0)
         Large_delete(w, reference);
-    else
-        Huge_delete(w, reference);
+    else if (get_global_id(0) == 0)
+        Small_delete(w, reference);
 }
 
 // One work-item calls every generated function that takes a reference with one that is no object's.
@@ -152,24 +148,26 @@ static inline void look_around(global kma_world *w, Small self, global ulong *su
     global ulong *mine = &sums[7 * Small_owner(w, self)];
     for (uint i = 0; i < 7; i++)
         mine[i] = 0;
-    Large_for_each(w, one) {
+    Large_for_each(w, one)
+    {
         mine[0] += Large_weight(w, one);
         mine[1]++;
     }
-    Thing_for_each(w, one) {
+    Thing_for_each(w, one)
+    {
         if (mine[2] == 5)
             break;
         mine[2]++;
     }
-    Huge_for_each(w, one) {
+    Huge_for_each(w, one)
+    {
         if ((Huge_owner(w, one) & 1u) != 0)
             continue;
         mine[3]++;
     }
-    Huge_for_each(w, one)
-        Huge_for_each(w, other)
-            mine[4] += one != other ? 1 : 0;
-    Large_for_each_run(w, run) {
+    Huge_for_each(w, one) Huge_for_each(w, other) mine[4] += one != other ? 1 : 0;
+    Large_for_each_run(w, run)
+    {
         global const ulong *weights = Large_weight_at(w, run.first);
         for (uint k = 0; k < run.count; k++) {
             mine[5] += weights[k];

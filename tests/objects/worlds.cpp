@@ -17,11 +17,7 @@ Flavours ways()
 
 kma::WorldOptions world_options(const std::string &build_options, int debug)
 {
-    kma::WorldOptions options;
-    options.work_group = group_size;
-    options.program.options = build_options;
-    options.program.debug = debug;
-    return options;
+    return {.program = {.options = build_options, .debug = debug}, .work_group = group_size};
 }
 
 std::vector<Town::Field> Town::fields_of(const std::string &cls) const
@@ -38,18 +34,6 @@ std::vector<Town::Field> Town::fields_of(const std::string &cls) const
                        is_array ? cl_uint(std::stoul(match[3])) : 1, is_array});
     }
     return all;
-}
-
-std::uint32_t Town::references() const
-{
-    std::uint32_t most = 0;
-    for (const Class &cls : classes) {
-        std::uint32_t count = 0;
-        for (const Field &field : fields_of(cls.name))
-            count += field.target.empty() ? 0 : field.elements;
-        most = std::max(most, count);
-    }
-    return most;
 }
 
 kma::Schema Town::schema() const
@@ -75,7 +59,7 @@ std::string Town::program() const
                 (uchar)kma_mix32(number * 65537u + field * 4099u + i * 257u + b);
 #define REFER(at, target, count)                                                                  \
     for (uint i = 0; i < count; i++)                                                              \
-        *(global uint *)at = edges ? target##_as(w, table[*edges++]) : 0;
+        *(global uint *)at = edges ? target##_as(w, table[edges[edge++ % 8u]]) : 0;
 static inline void thin(global kma_world *w, uint self, uint seed, uint percent)
 {
     if (kma_mix32(Thing_number(w, self) * 31u + seed) % 100u < percent)
@@ -101,16 +85,17 @@ static inline void idle(global kma_world *w, uint self) {}
                 link += "REFER(" + at + field.target + count;
         }
         text += "static inline void " + cls.name + R"(_link(global kma_world *w, uint self,
-    global const uint *table, global const uint *edges, uint each)
+    global const uint *table, global const uint *edges)
 {
-    edges = edges ? edges + Thing_number(w, self) * each : 0;
+    uint edge = 0;
+    edges = edges ? edges + Thing_number(w, self) * 8u : 0;
 )" + link + "}\nstatic inline void " +
                 cls.name + R"(_begin(global kma_world *w, uint self, uint index, uint first)
 {
     const uint number = first + index;
     Thing_number(w, self) = number;
     )" + cls.name +
-                "_link(w, self, 0, 0, 0);\n" + begin + "}\n";
+                "_link(w, self, 0, 0);\n" + begin + "}\n";
     }
     return text;
 }
@@ -155,14 +140,13 @@ void Subject::link(const std::vector<cl_uint> &edges)
     table_.emplace(count_ + 1, 0);
     world_.parallel_do("Thing", "tell", table_->buffer());
     for (const Class &cls : town_.classes)
-        world_.parallel_do(cls.name, cls.name + "_link", table_->buffer(), all.buffer(),
-                           cl_uint{town_.references()});
+        world_.parallel_do(cls.name, cls.name + "_link", table_->buffer(), all.buffer());
 }
 
 void Subject::link_by_chance(cl_uint seed)
 {
     std::mt19937 random(seed);
-    std::vector<cl_uint> edges(std::size_t{count_} * town_.references());
+    std::vector<cl_uint> edges(std::size_t{count_} * references);
     for (cl_uint &to : edges)
         to = random() % count_;
     link(edges);

@@ -15,6 +15,7 @@ namespace worlds {
 using namespace test;
 
 constexpr std::uint32_t group_size = 64; // PoCL compiles a kernel for each size of groups
+constexpr std::uint32_t references = 8; // edges of an object; those that it has beyond are the same
 inline const std::vector<std::string> nothing;
 
 /// All flavours, or the first.
@@ -40,7 +41,6 @@ struct Town {
         bool is_array;
     };
     std::vector<Field> fields_of(const std::string &cls) const;
-    std::uint32_t references() const; ///< the most of an object
     kma::Schema schema() const;
     std::string program() const;
 };
@@ -73,8 +73,8 @@ public:
     void make(cl_uint each);
     /// Deletes of a hundred `percent`.
     void thin(cl_uint percent, cl_uint seed) { world_.parallel_do("Thing", "thin", seed, percent); }
-    /// Sets all references, Town::references() of each object, to these numbers; count(): none.
-    /// Those to objects of other classes are none.
+    /// Sets all references to these numbers, `references` for each object; count(): none. Those to
+    /// objects of other classes are none.
     void link(const std::vector<cl_uint> &edges);
     void link_by_chance(cl_uint seed);
     /// All of that.

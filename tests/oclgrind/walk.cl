@@ -1,6 +1,6 @@
-// The calls that every kind of heap has, by a few work-items, for a simulator that takes its time. Oclgrind's detector of
-// races knows no acquire and release, so within each of these kernels every byte of a block is touched by one work-item
-// only, or the heap has given it to two.
+// The calls that every kind of heap has, by a few work-items, for a simulator that takes its time.
+// Oclgrind's detector of races knows no acquire and release: within each of these kernels one
+// work-item only touches a byte of a block, or the heap has given it to two.
 #include "kma/kma.cl"
 
 // Whole units: realloc copies those, also where nothing was written.
@@ -9,28 +9,22 @@ static inline ulong bytes_of(uint me)
     return 16 + 16 * (ulong)(me % 6);
 }
 
-// The n-th byte that the work-item writes into a block.
-static inline uchar own_byte(uint me, ulong n)
-{
-    return (uchar)(me * 37 + n * 11 + 5);
-}
-
-static inline void paint(global uchar *block, ulong bytes, uint me)
-{
-    for (ulong n = 0; n < bytes; n++)
-        block[n] = own_byte(me, n);
-}
-
-static inline uint count_wrong(const global uchar *block, ulong bytes, uint me)
+// Paints a block as the work-item's, or returns how many bytes are not painted so.
+static inline uint paint(global uchar *block, ulong bytes, uint me, bool is_new)
 {
     uint wrong = 0;
-    for (ulong n = 0; n < bytes; n++)
-        wrong += block[n] != own_byte(me, n) ? 1 : 0;
+    for (ulong n = 0; n < bytes; n++) {
+        const uchar byte = (uchar)(me * 37 + n * 11 + 5);
+        if (is_new)
+            block[n] = byte;
+        else
+            wrong += block[n] != byte ? 1 : 0;
+    }
     return wrong;
 }
 
-// Each work-item takes a block by one of the calls and paints it. wrong[me]: bytes of calloc that are not 0, and calls
-// of 0 bytes that gave something.
+// Each work-item takes a block by one of the calls and paints it. wrong[me]: bytes of calloc that
+// are not 0, and calls of 0 bytes that gave something.
 kernel void walk_take(global kma_heap *heap, global kma_ref *refs, global uint *wrong)
 {
     const uint me = (uint)get_global_id(0);
@@ -43,8 +37,8 @@ kernel void walk_take(global kma_heap *heap, global kma_ref *refs, global uint *
         for (ulong n = 0; block && n < bytes; n++)
             wrong[me] += block[n];
         break;
-    case 1:
-        block = (global uchar *)kma_aligned_alloc(heap, bytes & (~bytes + 1), bytes); // takes no more than `bytes`
+    case 1: // takes no more than `bytes`
+        block = (global uchar *)kma_aligned_alloc(heap, bytes & (~bytes + 1), bytes);
         break;
     case 2:
         block = (global uchar *)kma_realloc_sized(heap, (global void *)0, 0, bytes);
@@ -54,11 +48,12 @@ kernel void walk_take(global kma_heap *heap, global kma_ref *refs, global uint *
     }
     refs[me] = kma_ref_of(heap, block);
     if (block)
-        paint(block, bytes, me);
+        paint(block, bytes, me, true);
 }
 
-// Of two neighbours one gives back his block without a look at what is in it, while the other takes one as large and
-// paints it as his neighbour's: the only kernel here in which memory may go from one work-item to another.
+// Of two neighbours one frees its block without a look at its contents, while the other takes one
+// as large and paints it as its neighbour's: the only kernel here in which memory may go from one
+// work-item to another.
 kernel void walk_trade(global kma_heap *heap, global const kma_ref *refs, global kma_ref *next)
 {
     const uint me = (uint)get_global_id(0);
@@ -70,48 +65,46 @@ kernel void walk_trade(global kma_heap *heap, global const kma_ref *refs, global
     next[me - 1] = kma_ref_of(heap, block);
     next[me] = refs[me];
     if (block)
-        paint(block, bytes_of(me - 1), me - 1);
+        paint(block, bytes_of(me - 1), me - 1, true);
 }
 
-// The blocks grow to twice their size. By one work-item: what realloc has read it frees, and the next may write there.
+// The blocks grow to twice their size. By one work-item: what realloc has read it frees, and the
+// next may write there.
 kernel void walk_grow(global kma_heap *heap, global kma_ref *refs, global uint *wrong, uint blocks)
 {
     for (uint me = 0; me < blocks; me++) {
         const ulong bytes = bytes_of(me);
         global uchar *block =
             (global uchar *)kma_realloc_sized(heap, kma_deref(heap, refs[me]), bytes, 2 * bytes);
-        wrong[me] = block ? count_wrong(block, bytes, me) : 1;
+        wrong[me] = block ? paint(block, bytes, me, false) : 1;
         refs[me] = kma_ref_of(heap, block);
         if (block)
-            paint(block, 2 * bytes, me);
+            paint(block, 2 * bytes, me, true);
     }
 }
 
-// Each work-item looks over and gives back the next one's block.
+// Each work-item looks over and frees the next one's block.
 kernel void walk_give(global kma_heap *heap, global const kma_ref *refs, global uint *wrong)
 {
     const uint me = (uint)get_global_id(0);
     const uint other = (me + 1) % (uint)get_global_size(0);
     global uchar *block = (global uchar *)kma_deref(heap, refs[other]);
-    wrong[me] = block ? count_wrong(block, 2 * bytes_of(other), other) : 1;
+    wrong[me] = block ? paint(block, 2 * bytes_of(other), other, false) : 1;
     kma_free(heap, block);
 }
 
-// Until there is no more. The blocks go back one kernel later.
-kernel void walk_exhaust(global kma_heap *heap, global kma_ref *refs, uint most)
+// Takes blocks until there is no more, or frees them, one kernel later.
+kernel void walk_exhaust(global kma_heap *heap, global kma_ref *refs, uint most, uint is_free)
 {
     const uint me = (uint)get_global_id(0);
-    for (uint i = 0; i < most; i++) {
+    for (uint i = me * most; i < (me + 1) * most; i++) {
+        if (is_free != 0) {
+            kma_free(heap, kma_deref(heap, refs[i]));
+            continue;
+        }
         global uchar *block = (global uchar *)kma_malloc(heap, 1000);
-        refs[me * most + i] = kma_ref_of(heap, block);
+        refs[i] = kma_ref_of(heap, block);
         if (block)
-            paint(block, 16, me);
+            paint(block, 16, me, true);
     }
-}
-
-kernel void walk_give_all(global kma_heap *heap, global const kma_ref *refs, uint most)
-{
-    const uint me = (uint)get_global_id(0);
-    for (uint i = 0; i < most; i++)
-        kma_free(heap, kma_deref(heap, refs[me * most + i]));
 }

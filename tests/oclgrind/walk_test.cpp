@@ -1,5 +1,5 @@
-// What runs under oclgrind: a walk through the calls that every kind of heap has, in all flavours; and, hidden from who
-// asks for all tests, programs with a known defect.
+// What runs under oclgrind: a walk through the calls that every kind of heap has, in all flavours;
+// and, only by name, programs with a known defect.
 #include <numeric>
 
 #include "catch.hpp"
@@ -20,13 +20,13 @@ constexpr cl_uint most = 12; // blocks that a work-item asks for: half as many a
 
 kma::Program build(const Subject &subject, const std::string &file)
 {
-    kma::ProgramOptions options;
-    options.options = subject.flavour.options;
-    options.heap = subject.type->kind;
-    options.debug = subject.debug;
     for (const kma::Source &source : oclgrind::kernels())
         if (source.name == file)
-            return {test::device(), {source}, options};
+            return {test::device(),
+                    {source},
+                    {.options = subject.flavour.options,
+                     .heap = subject.type->kind,
+                     .debug = subject.debug}};
     throw std::invalid_argument("no kernel file " + file);
 }
 
@@ -36,11 +36,9 @@ std::uint64_t sum(const Array<cl_uint> &wrong)
     return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }
 
-void run_seeded(const std::string &kernel)
+Subject seeded_subject()
 {
-    const Subject subject = subjects(Breadth::fast, {Ability::reuse}).front();
-    const kma::Heap heap = subject.heap(16 * 4096);
-    test::launch(build(subject, "seeded.cl"), kernel, few, heap, Array<cl_uint>(few.work_items, 0));
+    return subjects(Breadth::fast, {Ability::reuse}).front();
 }
 
 } // namespace
@@ -51,65 +49,52 @@ TEST_CASE("walk")
         INFO(subject.name());
         const kma::Heap heap = subject.heap(32 * 4096);
         const kma::Program program = build(subject, "walk.cl");
-        const Array<cl_uint> taken(few.work_items, 0), traded(few.work_items, 0), wrong(few.work_items, 0);
-        for (int round = 0; round < 2; round++) { // the second in memory that was given back, where the heap can
+        const Array<cl_uint> taken(few.work_items, 0), traded(few.work_items, 0),
+            wrong(few.work_items, 0);
+        for (int round = 0; round < 2; round++) { // then in memory that was freed, if the heap can
             test::launch(program, "walk_take", few, heap, taken, wrong);
             CHECK(sum(wrong) == 0);
             const bool trades = !subject.guarded(); // a free reads the red zones, and poisons
             if (trades)
                 test::launch(program, "walk_trade", few, heap, taken, traded);
             const Array<cl_uint> &refs = trades ? traded : taken;
-            test::launch(program, "walk_grow", {1, 1}, heap, refs, wrong, static_cast<cl_uint>(few.work_items));
+            test::launch(program, "walk_grow", {1, 1}, heap, refs, wrong, cl_uint(few.work_items));
             CHECK(sum(wrong) == 0);
             test::launch(program, "walk_give", few, heap, refs, wrong);
             CHECK(sum(wrong) == 0);
         }
         CHECK(heap.error_text() == "");
         const Array<cl_uint> many(few.work_items * most, 0);
-        for (int round = 0; round < 2; round++) {
-            test::launch(program, "walk_exhaust", few, heap, many, most);
-            test::launch(program, "walk_give_all", few, heap, many, most);
-        }
-        CHECK(heap.stats().errors[static_cast<std::size_t>(kma::ErrorCode::out_of_memory)] > 0);
+        for (const cl_uint is_free : {0, 1, 0, 1})
+            test::launch(program, "walk_exhaust", few, heap, many, most, is_free);
+        CHECK(heap.error_count(kma::ErrorCode::out_of_memory) > 0);
         CHECK(heap.check() == std::vector<std::string>());
         if (subject.can(Ability::list_blocks))
             CHECK(heap.leaks().blocks == 0);
     }
 }
 
-TEST_CASE("seeded race_in_group", "[.]")
-{
-    run_seeded("race_in_group");
-}
-
-TEST_CASE("seeded race_of_groups", "[.]")
-{
-    run_seeded("race_of_groups");
-}
-
-TEST_CASE("seeded race_in_heap", "[.]")
-{
-    run_seeded("race_in_heap");
-}
-
-TEST_CASE("seeded uninitialised", "[.]")
-{
-    run_seeded("uninitialised");
-}
-
-TEST_CASE("seeded out_of_bounds", "[.]")
-{
-    run_seeded("out_of_bounds");
-}
+#define SEEDED(kernel)                                                                             \
+    TEST_CASE("seeded " #kernel, "[.]")                                                            \
+    {                                                                                              \
+        const kma::Heap heap = seeded_subject().heap(16 * 4096);                                   \
+        test::launch(build(seeded_subject(), "seeded.cl"), #kernel, few, heap,                     \
+                     Array<cl_uint>(few.work_items, 0));                                           \
+    }
+SEEDED(race_in_group)
+SEEDED(race_of_groups)
+SEEDED(race_in_heap)
+SEEDED(uninitialised)
+SEEDED(out_of_bounds)
 
 TEST_CASE("seeded wrong_argument", "[.]")
 {
-    const Subject subject = subjects(Breadth::fast, {Ability::reuse}).front();
-    cl::Kernel kernel = build(subject, "seeded.cl").kernel("uninitialised");
+    cl::Kernel kernel = build(seeded_subject(), "seeded.cl").kernel("uninitialised");
     CHECK(clSetKernelArg(kernel(), 1, 3, "no buffer") == CL_INVALID_ARG_SIZE);
 }
 
 TEST_CASE("seeded queue_properties", "[.]")
 {
-    clCreateCommandQueueWithProperties(test::device().context()(), test::device().device()(), nullptr, nullptr);
+    clCreateCommandQueueWithProperties(test::device().context()(), test::device().device()(),
+                                       nullptr, nullptr);
 }

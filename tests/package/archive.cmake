@@ -1,5 +1,5 @@
-# What `cpack -G FORMAT` (TGZ or DEB) packs: all that belongs in it and nothing else, with the permissions of a system's
-# files; unpacked elsewhere, it serves a consumer.
+# What `cpack -G FORMAT` (TGZ or DEB) packs: all that belongs in it and nothing else, with the
+# permissions of a system's files; unpacked elsewhere, it serves a consumer.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
 pack(${FORMAT} archive)
@@ -18,7 +18,7 @@ else()
 endif()
 set(listing "${output}")
 
-# Whatever the umask of who packs it. (Links, which a shared library has, have no permissions of their own.)
+# Whatever the umask. (Links, which a shared library has, have no permissions of their own.)
 string(REGEX MATCHALL "[^\n]+" lines "${listing}")
 foreach(line IN LISTS lines)
   if(NOT line MATCHES "^(drwxr-xr-x .*/|-rw-r--r-- .*|l.*|-rwxr-xr-x .*/bin/kma)$")
@@ -55,15 +55,12 @@ list(LENGTH cl_files cl_count)
 if(cl_count LESS 30)
   message(FATAL_ERROR "only ${cl_count} OpenCL C files")
 endif()
-foreach(file IN LISTS expected)
-  if(NOT file IN_LIST found)
-    message(FATAL_ERROR "${archive} has no ${file}")
-  endif()
-endforeach()
+set(missing ${expected})
+list(REMOVE_ITEM missing ${found})
 list(REMOVE_ITEM found ${expected})
 list(FILTER found EXCLUDE REGEX "^share/doc/kma/examples/|^lib/libkma\\.so\\.")
-if(found)
-  message(FATAL_ERROR "${archive} has what nobody expects: ${found}")
+if(missing OR found)
+  message(FATAL_ERROR "${archive} has no ${missing}, and has unexpected files: ${found}")
 endif()
 
 # Stripped: debug information would name the folders of the machine that built it.

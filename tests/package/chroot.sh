@@ -26,7 +26,7 @@ inside_namespace() {
     mount --bind -o ro /sys "$root/sys" # where PoCL counts the cores
     mkdir "$root/package"
     cp "$deb" "$root/package/kma.deb"
-    cp -r "$tests/consumer" "$tests/raw" "$tests/chroot_inside.sh" "$root/package"
+    cp -r "$tests/consumer" "$tests/chroot_inside.sh" "$root/package"
     env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
         KMA_DEVICE="Portable Computing Language" ${http_proxy:+http_proxy="$http_proxy"} \
         chroot "$root" bash /package/chroot_inside.sh "$version" "$tool"

@@ -42,8 +42,8 @@ g++ -std=c++20 -Wall -Wextra -Werror consumer/consumer.cpp -o by_pkg_config $(pk
 prints "5000 of 5000 numbers" ./by_pkg_config
 
 step The OpenCL C files without the library
-g++ -std=c++20 -Wall -Wextra raw/raw.cpp -o raw_program -lOpenCL
-prints "3000 of 3000 blocks" ./raw_program "$(pkg-config --variable=cldir kma)" raw/raw.cl
+gcc -std=c11 -Wall -Wextra /usr/share/doc/kma/examples/c/list.c -o list -lOpenCL
+prints "1000 items, sum 499500" ./list consumer/raw.cl Portable "-I $(pkg-config --variable=cldir kma)"
 
 if [ -n "$tool" ]; then
     step The program

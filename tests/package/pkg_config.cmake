@@ -1,5 +1,5 @@
-# An installed kma found by pkg-config, with no build system: by a program that uses the library, and by one that builds
-# kernels with the OpenCL C files alone.
+# An installed kma found by pkg-config, with no build system: by a program that uses the library, and
+# by the example in C, which builds kernels with the OpenCL C files alone.
 cmake_minimum_required(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/support.cmake)
 run(COMMAND ${CMAKE_COMMAND} --install ${KMA_BINARY_DIR} --prefix ${WORK}/prefix)
@@ -17,5 +17,8 @@ if(NOT version STREQUAL KMA_VERSION)
 endif()
 
 pkg_config(folder ${WORK}/prefix --variable=cldir)
-compile(${TEST_DIR}/raw/raw.cpp ${WORK}/raw -lOpenCL)
-run(COMMAND ${WORK}/raw ${folder} ${TEST_DIR}/raw/raw.cl MATCH "${raw_says}")
+run(COMMAND ${CC} -std=c11 -Wall -Wextra -Werror ${WORK}/prefix/share/doc/kma/examples/c/list.c
+    -o ${WORK}/list -lOpenCL)
+string(REGEX REPLACE ":.*" "" platform "$ENV{KMA_DEVICE}")
+run(COMMAND ${WORK}/list ${TEST_DIR}/consumer/raw.cl "${platform}" "-I ${folder}"
+    MATCH "^1000 items, sum 499500; 1000 blocks, 16000 bytes, 0 errors")

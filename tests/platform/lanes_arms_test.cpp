@@ -24,7 +24,7 @@ TEST_CASE("the two arms of an if do not share their lanes", "[lanes]")
     INFO(flavour.name);
     const std::size_t work_items = 64 * scaled(16, 2);
     const Array<ArmSight> sights(work_items, ArmSight{});
-    launch(program("platform/lanes_arms.cl", flavour.options), "arms", {work_items, 64}, sights);
+    launch(program("platform/lanes.cl", flavour.options), "arms", {work_items, 64}, sights);
 
     struct Group {
         cl_ulong lanes = 0;

@@ -1,5 +1,5 @@
-// kma/platform/memory.cl: the atomicity of its operations, and that messages arrive whole. What an operation alone returns
-// the selftest checks in every flavour.
+// kma/platform/memory.cl: the atomicity of its operations, and that messages arrive whole. What an operation alone
+// returns the selftest checks in every flavour.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -30,8 +30,8 @@ template <class Word> void check_together(const Flavour &flavour)
         start[5 * order + 2] = ~Word{0};
     const Array<Word> words(start);
     const Array<cl_uint> tickets(4 * places, 0), wins(work_items, 0), raises(work_items, 0), tokens(4 * work_items, 0);
-    launch(program("platform/memory.cl", word_options<Word>(flavour)), "together", {work_items, 64}, words, tickets, wins,
-           raises, tokens, rounds);
+    launch(program("platform/memory.cl", word_options<Word>(flavour)), "together", {work_items, 64}, words, tickets,
+           wins, raises, tokens, rounds);
 
     const std::vector<Word> ends = words.read();
     const auto ticket = tickets.read(), win = wins.read(), token = tokens.read();

@@ -100,17 +100,19 @@ kernel void damage(global kma_superblock *heap, uint what, uint a, uint b, uint 
     if (what < 4)
         *word = what % 2 == 0 ? *word | bit : *word & ~bit;
     else if (what == 4)
-        kma_superblock_offer_store(&heap->classes[a].offer, kma_superblock_offer_pack(heap, kma_superblock_offer_of(b, c)), KMA_RELAXED);
+        kma_superblock_offer_store(&heap->classes[a].offer,
+                                   kma_superblock_offer_pack(heap, kma_superblock_offer_of(b, c)), KMA_RELAXED);
     else
-        kma_queue_store((global kma_queue_atomic *)place(heap, what == 5 ? 7 : what + 4, a), kma_queue_pack(b & KMA_QUEUE_END, 7), KMA_RELAXED);
+        kma_queue_store((global kma_queue_atomic *)place(heap, what == 5 ? 7 : what + 4, a),
+                        kma_queue_pack(b & KMA_QUEUE_END, 7), KMA_RELAXED);
 }
 )";
 
 // What flip() changes, and damage() sets to b, in the order of place(). Of superblock a: credit, content, bitmap. Of
 // class a: set, set count, slots, offer word, helpers. Of node a: next word, item, carrier. Word a: plan, header.
-const std::vector<std::string> places = {
-    "credit",    "content",   "bitmap",         "set",   "set count", "slots",   "offer word", "next word", "item", "carrier",
-    "head word", "tail word", "queue capacity", "moves", "plan",      "helpers", "header"};
+const std::vector<std::string> places = {"credit",         "content",   "bitmap", "set",     "set count", "slots",
+                                         "offer word",     "next word", "item",   "carrier", "head word", "tail word",
+                                         "queue capacity", "moves",     "plan",   "helpers", "header"};
 
 // What else damage() does: bit b of superblock a's bitmap; superblock b of class a's set, not counted; class a's offer,
 // of which c are drawn, of superblock b; node a, the head and the tail lead to node b.
@@ -147,9 +149,7 @@ std::vector<kma::Storage> storages()
 
 kma::HeapOptions superblocks(std::uint64_t superblock_bytes, const std::string &build_options)
 {
-    kma::HeapOptions options{.kind = kma::HeapKind::superblock, .build_options = build_options};
-    options.superblock.bytes = superblock_bytes;
-    return options;
+    return {.kind = kma::HeapKind::superblock, .superblock = {superblock_bytes}, .build_options = build_options};
 }
 
 kma::HeapOptions slabs(kma::Storage storage, int debug, std::uint64_t max_bytes)
@@ -194,6 +194,13 @@ template <class... Args> void Kernels::run(const char *name, std::size_t work_it
     launch(program_, name, {(work_items + group - 1) / group * group, group}, heap_, args...);
 }
 
+template <class T, class... Args> T Kernels::run_for(const char *name, const Args &...args) const
+{
+    const Array<T> result(1, 0);
+    run(name, 1, args..., result);
+    return result.read()[0];
+}
+
 std::vector<kma::Ref> Kernels::allocate(const std::vector<cl_ulong> &sizes, bool in_order) const
 {
     const Array<kma::Ref> refs(sizes.size(), 0);
@@ -223,23 +230,17 @@ Kernels::Kept Kernels::churn(std::size_t work_items, cl_uint seed, cl_uint large
 
 kma::Ref Kernels::push(kma::Ref first, cl_uint count) const
 {
-    const Array<kma::Ref> result(1, 0);
-    run("push", 1, first, count, result);
-    return result.read()[0];
+    return run_for<kma::Ref>("push", first, count);
 }
 
 cl_uint Kernels::sum(kma::Ref first) const
 {
-    const Array<cl_uint> result(1, 0);
-    run("sum", 1, first, result);
-    return result.read()[0];
+    return run_for<cl_uint>("sum", first);
 }
 
 cl_ulong Kernels::address(kma::Ref ref) const
 {
-    const Array<cl_ulong> result(1, 0);
-    run("address", 1, ref, result);
-    return result.read()[0];
+    return run_for<cl_ulong>("address", ref);
 }
 
 void Kernels::damage(const std::string &what, cl_uint a, cl_uint b, cl_uint c) const

@@ -16,8 +16,7 @@ std::vector<kma::Storage> storages();
 
 /// Options of a superblock heap, and of a slab heap.
 kma::HeapOptions superblocks(std::uint64_t superblock_bytes, const std::string &build_options = {});
-kma::HeapOptions slabs(kma::Storage storage = kma::Storage::buffer, int debug = 0,
-                       std::uint64_t max_bytes = 0);
+kma::HeapOptions slabs(kma::Storage storage = kma::Storage::buffer, int debug = 0, std::uint64_t max_bytes = 0);
 constexpr std::uint64_t frame_bytes = 8192; // of a slab heap
 
 /// Bytes of a heap of `count` superblocks of 4 KiB that may grow to `max_bytes`; 0: it does not
@@ -68,21 +67,19 @@ public:
     void flip(const std::string &place, cl_uint a, cl_uint bit) const;
 
 private:
-    template <class... Args>
-    void run(const char *name, std::size_t work_items, const Args &...args) const;
+    template <class... Args> void run(const char *name, std::size_t work_items, const Args &...args) const;
+    template <class T, class... Args> T run_for(const char *name, const Args &...args) const; // one work-item's result
 
     const kma::Heap &heap_;
     kma::Program program_;
 };
 
 /// A heap of sixteen superblocks of 4 KiB with a superblock in each state:
-///
 /// - 0: 64-byte blocks, partial, 3 of 64 free;
 /// - 1: 64-byte blocks, on offer, 6 of 64 taken;
 /// - 2: 128-byte blocks, full, 32 of 32 taken;
 /// - 3: 128-byte blocks, on offer, 1 of 32 taken;
 /// - 4 to 15: free; number n is in node n + 1 of the queue.
-///
 /// Node 4 is the queue's dummy; nodes 0 to 3 belong to superblocks 0 to 3.
 struct Town {
     /// The heap has `built` of its superblocks until it grows.

@@ -16,8 +16,7 @@ const kma::Device &device()
     // destroyed.
     static const kma::Device &selected = []() -> const kma::Device & {
         const auto *device = new kma::Device(kma::Device::select());
-        std::fprintf(stderr, "device: %s, %s\n", device->name().c_str(),
-                     device->language_option().c_str());
+        std::fprintf(stderr, "device: %s, %s\n", device->name().c_str(), device->language_option().c_str());
         return *device;
     }();
     return selected;
@@ -73,8 +72,7 @@ Flavours flavours()
     Flavours all = widths();
     if (device().language_option() != "-cl-std=CL1.2")
         for (const Flavour &width : widths())
-            all.push_back(
-                {"OpenCL C 1.2, " + width.name, "-cl-std=CL1.2 " + width.options, width.atomic64});
+            all.push_back({"OpenCL C 1.2, " + width.name, "-cl-std=CL1.2 " + width.options, width.atomic64});
     // NVIDIA: the path for GPUs without memory orders also runs on GPUs with them.
     if (device().target_options().find("KMA_NV_ARCH") != std::string::npos)
         all.push_back({"before Volta", "-DKMA_NV_ARCH=60", path().atomic64});
@@ -112,12 +110,9 @@ bool heap_is_asked(kma::HeapKind kind)
     const char *asked = std::getenv("KMA_TEST_HEAP");
     if (!asked)
         return true;
-    const auto has_that_name = [&](kma::HeapKind one) {
-        return kma::name_of(one) == std::string(asked);
-    };
+    const auto has_that_name = [&](kma::HeapKind one) { return kma::name_of(one) == std::string(asked); };
     if (std::none_of(std::begin(kma::heap_kinds), std::end(kma::heap_kinds), has_that_name))
-        throw std::invalid_argument(
-            "KMA_TEST_HEAP must be a kind of heap, such as slab, or not be set");
+        throw std::invalid_argument("KMA_TEST_HEAP must be a kind of heap, such as slab, or not be set");
     return has_that_name(kind);
 }
 
@@ -141,10 +136,9 @@ Shape in_groups(std::size_t work_items, std::size_t usual)
 
 const std::vector<std::size_t> &group_sizes()
 {
-    static const std::vector<std::size_t> sizes =
-        group(0) != 0            ? std::vector{group(0)}
-        : path().lanes_met == 1 ? std::vector<std::size_t>{1, 37, 256}
-                                : std::vector<std::size_t>{1, 7, 37, 64, 256};
+    static const std::vector<std::size_t> sizes = group(0) != 0           ? std::vector{group(0)}
+                                                  : path().lanes_met == 1 ? std::vector<std::size_t>{1, 37, 256}
+                                                                          : std::vector<std::size_t>{1, 7, 37, 64, 256};
     return sizes;
 }
 

@@ -66,15 +66,7 @@ std::size_t group(std::size_t usual);
 const std::vector<std::size_t> &group_sizes();
 
 /// The work-group sizes launched so far.
-inline std::set<std::size_t> launched;
-inline const std::set<std::size_t> &groups_launched()
-{
-    return launched;
-}
-inline void note_group(std::size_t size)
-{
-    launched.insert(size);
-}
+inline std::set<std::size_t> groups_launched;
 
 /// An array in device memory.
 template <class T> class Array {
@@ -82,9 +74,8 @@ public:
     static_assert(std::is_trivially_copyable_v<T>);
 
     explicit Array(const std::vector<T> &values)
-        : size_(values.size()),
-          buffer_(device().context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                  values.size() * sizeof(T), const_cast<T *>(values.data()))
+        : size_(values.size()), buffer_(device().context(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                        values.size() * sizeof(T), const_cast<T *>(values.data()))
     {
     }
     Array(std::size_t size, T value) : Array(std::vector<T>(size, value)) {}
@@ -150,24 +141,26 @@ cl::Kernel kernel_with(const AnyProgram &program, const std::string &name, const
     return kernel;
 }
 
-/// Runs a kernel with these arguments, and waits for it. The event has the times.
-template <class AnyProgram, class... Args>
-cl::Event launch(const AnyProgram &program, const std::string &name, Shape shape, const Args &...args)
+/// Runs a kernel, and waits for it. The event has the times.
+inline cl::Event run_kernel(const cl::Kernel &kernel, Shape shape)
 {
     cl::Event event;
-    note_group(shape.work_group);
-    device().queue().enqueueNDRangeKernel(kernel_with(program, name, args...), cl::NullRange,
-                                          cl::NDRange(shape.work_items),
+    groups_launched.insert(shape.work_group);
+    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
                                           cl::NDRange(shape.work_group), nullptr, &event);
     device().queue().finish();
     return event;
+}
+template <class AnyProgram, class... Args>
+cl::Event launch(const AnyProgram &program, const std::string &name, Shape shape, const Args &...args)
+{
+    return run_kernel(kernel_with(program, name, args...), shape);
 }
 
 /// Nanoseconds that a kernel ran.
 inline cl_ulong nanoseconds(const cl::Event &event)
 {
-    return event.getProfilingInfo<CL_PROFILING_COMMAND_END>() -
-           event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
+    return event.getProfilingInfo<CL_PROFILING_COMMAND_END>() - event.getProfilingInfo<CL_PROFILING_COMMAND_START>();
 }
 
 /// The device's kma_mix32.

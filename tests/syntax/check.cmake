@@ -1,46 +1,16 @@
-# Compiles every device file that stands alone, without output, warnings being errors: for each of TARGETS and STDS, in
-# six flavours. For spir64, in the first and the last flavour, each by itself, so that it must include what it needs; else
-# those of cl/ together, which takes a tenth of the time. With COVERAGE it asks instead which files all this reaches, and
-# none may be left out.
-
+# Compiles every device file that stands alone, without output, warnings being errors: for each of
+# TARGETS and STDS, in six flavours. For spir64, in the first and the last flavour, each by itself, so
+# that it must include what it needs; else those of cl/ together, which takes a tenth of the time.
+# With COVERAGE it asks instead which files all this reaches, and none may be left out.
 cmake_minimum_required(VERSION 3.25)
 
 # Included by others at their place; alone they lack what those define.
-set(parts
-  cl/kma/collect/layout.cl
-  cl/kma/containers/arena_layout.cl
-  cl/kma/containers/array_list_layout.cl
-  cl/kma/heap/bump/debug.cl
-  cl/kma/heap/bump/layout.cl
-  cl/kma/heap/common/allocate.cl
-  cl/kma/heap/common/free.cl
-  cl/kma/heap/common/guarded.cl
-  cl/kma/heap/common/realloc.cl
-  cl/kma/heap/common/guard_layout.cl
-  cl/kma/heap/common/guard_site.cl
-  cl/kma/heap/common/header.cl
-  cl/kma/heap/scatter/layout.cl
-  cl/kma/heap/common/size_class.cl
-  cl/kma/heap/slab/layout.cl
-  cl/kma/heap/common/stats.cl
-  cl/kma/heap/superblock/census.cl
-  cl/kma/heap/superblock/layout.cl
-  cl/kma/selftest/word.cl
-  cl/kma/heap/common/stats_quarantine.cl
-  cl/kma/lockfree/bitmap_layout.cl
-  cl/kma/objects/reference_layout.cl
-  cl/kma/objects/world_layout.cl
-  cl/kma/platform/lanes_amdgcn.cl
-  cl/kma/platform/group_nv.cl
-  cl/kma/platform/lanes_nv.cl
-  cl/kma/platform/lanes_single.cl
-  cl/kma/platform/lanes_subgroup.cl
-  cl/kma/platform/memory_c11.cl
-  cl/kma/platform/memory_cl12.cl
-  cl/kma/platform/memory_fenced.cl
-  cl/kma/platform/memory_nv.cl)
+string(JOIN "|" parts "heap/[a-z]+/[a-z_]*layout" "collect/layout" "[a-z_]+_layout"
+  "platform/(group|lanes|memory)_[a-z0-9]+" "selftest/word" "heap/bump/debug"
+  "heap/superblock/census" "heap/common/(allocate|free|guarded|guard_site|header|realloc)"
+  "heap/common/(size_class|stats|stats_quarantine)")
 
-# What a program has only with the text that a schema, or types, generate; the samples' own tests compile them.
+# What needs the text that a schema or types generate; the samples' own tests compile it.
 set(with_schema "")
 file(GLOB of_samples RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/samples/*/*.cl)
 foreach(file IN LISTS of_samples)
@@ -50,16 +20,14 @@ foreach(file IN LISTS of_samples)
   endif()
 endforeach()
 
-# ONLY: one of the flavours.
 set(flavours_by_themselves "-DKMA_DEBUG=0" "-DKMA_DEBUG=3 -DKMA_STD_NAMES")
-set(flavours "-DKMA_DEBUG=0" "-DKMA_LANES=1" "-DKMA_HAS_ATOMIC64=0" "-DKMA_DEBUG=1 -DKMA_STD_NAMES" "-DKMA_DEBUG=2"
-  "-DKMA_DEBUG=3 -DKMA_STD_NAMES")
-
 if(COVERAGE)
   set(flavours ${flavours_by_themselves}) # between them every file is reached
-endif()
-if(ONLY)
+elseif(ONLY)
   set(flavours ${ONLY})
+else()
+  set(flavours ${flavours_by_themselves} "-DKMA_LANES=1" "-DKMA_HAS_ATOMIC64=0"
+    "-DKMA_DEBUG=1 -DKMA_STD_NAMES" "-DKMA_DEBUG=2")
 endif()
 
 string(REPLACE "," ";" TARGETS "${TARGETS}")
@@ -76,13 +44,9 @@ list(LENGTH files count)
 if(count LESS 10)
   message(FATAL_ERROR "only ${count} device files under ${SOURCE_DIR}")
 endif()
-foreach(part IN LISTS parts with_schema)
-  if(NOT part IN_LIST files)
-    message(FATAL_ERROR "${part} is listed here but does not exist")
-  endif()
-endforeach()
 set(alone ${files})
-list(REMOVE_ITEM alone ${parts} ${with_schema})
+list(REMOVE_ITEM alone ${with_schema})
+list(FILTER alone EXCLUDE REGEX "^cl/kma/(.*/)?(${parts})[.]cl$")
 set(together ${alone}) # and the rest of them, as those of samples define the same names
 list(FILTER together INCLUDE REGEX "^cl/")
 set(rest ${alone})

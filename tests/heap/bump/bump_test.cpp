@@ -98,29 +98,13 @@ TEST_CASE("a lane that asks for too much takes nothing from its neighbours", "[b
                 const bool may_refuse = huge == capacity && flavour.name == single_lanes_name;
                 CHECK((may_refuse || refused == 0));
                 CHECK(heap.stats().used == 16 + (31 - refused) * 48);
-                CHECK(heap.error_count(huge == capacity ? ErrorCode::out_of_memory : ErrorCode::too_large) == 1 + refused);
+                CHECK(heap.error_count(huge == capacity ? ErrorCode::out_of_memory : ErrorCode::too_large) ==
+                      1 + refused);
                 // A lone caller gets the rest, to the last byte.
                 for (std::size_t i = 0; i < refused; i++)
                     CHECK(served(kernels, heap, {48}) == 1);
                 CHECK(heap.stats().available() == 0);
             }
-}
-
-TEST_CASE("an error count does not wrap", "[bump]")
-{
-    for (const Flavour &flavour : heap_flavours()) {
-        INFO(flavour.name);
-        const kma::Program kernels = program("heap/bump/bump.cl", flavour.options);
-        const kma::Heap heap = bump_heap(64);
-        REQUIRE(served(kernels, heap, std::vector<cl_ulong>(5, 16)) == 4);
-        for (const cl_uint preset : {0x7fffffffu, 0x80000000u, 0x80001000u}) {
-            device().queue().enqueueWriteBuffer(heap.buffer(), CL_TRUE, 128, sizeof preset, &preset); // of out of memory
-            for (int i = 0; i < 3; i++)
-                CHECK(served(kernels, heap, std::vector<cl_ulong>(64, 64)) == 0);
-            CHECK(heap.error_count(ErrorCode::out_of_memory) >= std::min<std::uint64_t>(preset, 0x80000000u));
-            CHECK(heap.errors().size() == 1); // none of them took a place
-        }
-    }
 }
 
 TEST_CASE("with KMA_DEBUG 1 a block knows its size and its end, and wrong frees change nothing", "[bump]")

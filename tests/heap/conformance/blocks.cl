@@ -13,23 +13,12 @@ kernel void take(global kma_heap *heap, global const ulong *sizes, global kma_re
         const ulong bytes = sizes[slot];
         const uint mine = call < 4 ? call : kma_mix32(slot) % 4;
         global void *block = (global void *)0;
-        for (uint turn = 0; turn <= mine; turn++) { // lanes leave the loop at different turns
-            if (turn < mine)
-                continue;
-            switch (mine) {
-            case 0:
-                block = kma_malloc(heap, bytes);
-                break;
-            case 1:
-                block = kma_calloc(heap, 1, bytes);
-                break;
-            case 2:
-                block = kma_aligned_alloc(heap, 64, bytes);
-                break;
-            default:
-                block = kma_realloc_sized(heap, (global void *)0, 0, bytes);
-            }
-        }
+        for (uint turn = 0; turn <= mine; turn++) // lanes leave the loop at different turns
+            if (turn == mine)
+                block = mine == 0   ? kma_malloc(heap, bytes)
+                        : mine == 1 ? kma_calloc(heap, 1, bytes)
+                        : mine == 2 ? kma_aligned_alloc(heap, 64, bytes)
+                                    : kma_realloc_sized(heap, (global void *)0, 0, bytes);
         refs[slot] = kma_ref_of(heap, block);
         addresses[slot] = (ulong)block;
         if (block)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <ranges>
 
 #include "catch.hpp"
 
@@ -55,7 +54,8 @@ void Blocks::give_all(std::uint32_t seed)
 std::uint64_t Blocks::wrong_bytes(const Array<cl_uint> &refs) const
 {
     const Array<cl_uint> wrong(refs_.size(), 0);
-    launch(program_, "verify", in_groups(refs_.size(), 64), *heap_, sizes_, refs, wrong, static_cast<cl_uint>(refs_.size()));
+    launch(program_, "verify", in_groups(refs_.size(), 64), *heap_, sizes_, refs, wrong,
+           static_cast<cl_uint>(refs_.size()));
     const std::vector<cl_uint> all = wrong.read();
     return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }
@@ -78,22 +78,19 @@ std::uint64_t own_bytes(const Subject &subject, std::uint64_t bytes)
 void check_apart(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
                  const std::vector<cl_ulong> &sizes)
 {
-    struct Interval {
-        std::uint64_t begin, end;
-    };
     // How far a guarded block's own goes behind what was asked for depends on what its alignment took in front.
     const auto own = [&](std::uint64_t bytes) { return subject.guarded() ? bytes : own_bytes(subject, bytes); };
-    std::vector<Interval> intervals;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> intervals; // begin and end
     for (std::size_t i = 0; i < refs.size(); i++)
         if (refs[i] != 0)
-            intervals.push_back({refs[i] * kma::ref_unit, refs[i] * kma::ref_unit + own(sizes[i])});
-    std::ranges::sort(intervals, {}, &Interval::begin);
+            intervals.emplace_back(refs[i] * kma::ref_unit, refs[i] * kma::ref_unit + own(sizes[i]));
+    std::ranges::sort(intervals);
     const kma::HeapStats stats = heap.stats();
     std::uint64_t end = stats.bytes - stats.capacity > 1024 ? 1024 : 0; // not in the header and its error log
     std::size_t overlaps = 0;
-    for (const Interval &one : intervals) {
-        overlaps += one.begin < end ? 1 : 0;
-        end = std::max(end, one.end);
+    for (const auto &[begin, behind] : intervals) {
+        overlaps += begin < end ? 1 : 0;
+        end = std::max(end, behind);
     }
     CHECK(overlaps == 0);
     CHECK(end <= stats.bytes);
@@ -122,23 +119,53 @@ void check_books(const Subject &subject, const kma::Heap &heap, const std::vecto
         CHECK(stats.blocks == living.size());
     if (!subject.can(Ability::list_blocks))
         return;
-    const kma::LeakReport report = heap.leaks(); // the first hundred in full
-    CHECK(report.blocks == living.size());
+    const kma::LeakReport report = heap.leaks(1 << 20);
     const bool exact = !subject.type->may_give_more || subject.debug >= subject.type->lists_asked_from;
-    CHECK(report.bytes >= listed);
-    if (exact)
-        CHECK(report.bytes == listed);
-    CHECK(report.first.size() == std::min<std::size_t>(living.size(), 100));
-    CHECK(std::ranges::equal(report.first, living | std::views::take(report.first.size()),
-                             [exact](const kma::LeakReport::Block &block, const auto &one) {
-                                 return block.ref == one.first &&
-                                        (exact ? block.bytes == one.second : block.bytes >= one.second);
-                             }));
+    std::map<std::uint64_t, std::uint64_t> counts; // by size
+    std::uint64_t in_report = 0;
+    for (const kma::LeakReport::Block &block : report.first) {
+        counts[block.bytes]++;
+        in_report += block.bytes;
+    }
+    CHECK(report.blocks == living.size());
+    CHECK(report.bytes == in_report);
+    CHECK((exact ? report.bytes == listed : report.bytes >= listed));
+    if (subject.can(Ability::reuse) && subject.debug < 2)
+        CHECK(stats.used == report.bytes);
+    CHECK(std::ranges::equal(report.first, living, [exact](const kma::LeakReport::Block &block, const auto &one) {
+        return block.ref == one.first && (exact ? block.bytes == one.second : block.bytes >= one.second);
+    }));
+    CHECK(std::ranges::equal(report.sizes, counts, [](const auto &a, const auto &b) {
+        return a.block_bytes == b.first && a.count == b.second;
+    }));
 }
 
 void check_books(const Blocks &blocks)
 {
     check_books(blocks.subject(), blocks.heap(), blocks.refs(), blocks.sizes());
+}
+
+void check_whole(const Blocks &blocks)
+{
+    CHECK(blocks.wrong_bytes() == 0);
+    check_apart(blocks);
+    check_books(blocks);
+}
+
+void check_given(Blocks &blocks, std::uint32_t seed)
+{
+    blocks.give_all(seed);
+    check_empty(blocks.subject(), blocks.heap());
+}
+
+void check_service(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::uint64_t superblock_bytes)
+{
+    const Range expected = count_when_full(subject, heap, bytes, superblock_bytes);
+    Blocks all(subject, heap, slots_beyond(expected.most));
+    CHECK(outside(all.fill(bytes, refillers(subject, crowd)), expected) == "");
+    CHECK(all.wrong_bytes() == 0);
+    check_apart(all);
+    check_given(all, 1);
 }
 
 void check_count(const Subject &subject, const kma::Heap &heap, std::size_t blocks)
@@ -205,14 +232,12 @@ std::vector<cl_uint> random_order(std::size_t n, std::uint32_t seed)
 Range count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes,
                       std::uint64_t superblock_bytes)
 {
-    const std::uint64_t capacity = heap.stats().capacity;
-    const Room room{0, capacity, superblock_bytes, std::vector<std::uint64_t>(capacity / superblock_bytes)};
-    return subject.type->model(room, subject.debug)->count_when_full(bytes);
+    return subject.type->model({0, heap.stats().capacity, superblock_bytes}, subject.debug)->count_when_full(bytes);
 }
 
-std::size_t refillers(const Subject &subject, std::size_t crowd)
+std::size_t refillers(const Subject &subject, std::size_t most)
 {
-    return subject.guarded() && subject.type->may_give_more ? 1 : crowd;
+    return subject.guarded() && subject.type->may_give_more ? 1 : most;
 }
 
 std::vector<cl_ulong> slots_beyond(std::uint64_t blocks)

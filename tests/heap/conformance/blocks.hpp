@@ -29,8 +29,8 @@ public:
     void take(Call call = Call::malloc, std::size_t group = 64);
 
     /// Many work-items take blocks of `bytes` into empty slots until each gets NULL; then a lone caller takes what is
-    /// left: lanes together may be refused what another has in hand. Returns how many blocks there are; the slots must be
-    /// more than the heap can fill.
+    /// left: lanes together may be refused what another has in hand. Returns how many blocks there are; the slots must
+    /// be more than the heap can fill.
     std::size_t fill(std::uint64_t bytes, std::size_t work_items);
 
     /// Frees these slots, or all of them in random order, each by another work-item than the one that took it.
@@ -67,22 +67,24 @@ private:
 void check_apart(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
                  const std::vector<cl_ulong> &sizes);
 void check_apart(const Blocks &blocks);
-
 /// That check() finds nothing, and that exactly these blocks live, as far as the heap knows.
 void check_books(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
                  const std::vector<cl_ulong> &sizes);
 void check_books(const Blocks &blocks);
+/// All that must be true of blocks that were not written over: contents, places and books.
+void check_whole(const Blocks &blocks);
+/// Frees all blocks, in random order, which were all that the heap had.
+void check_given(Blocks &blocks, std::uint32_t seed);
+/// That the heap, which is empty, serves all its memory in blocks of `bytes`, and takes it back.
+void check_service(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::uint64_t superblock_bytes);
 
-/// That check() finds nothing, and that so many blocks live; where aligned_alloc may have taken more than the sizes
-/// say.
+/// That check() finds nothing, and that so many blocks live, where they may have taken more than the sizes say.
 void check_count(const Subject &subject, const kma::Heap &heap, std::size_t blocks);
 
 /// The end of every test: check() clean, no block alive, no memory lost.
 void check_empty(const Subject &subject, const kma::Heap &heap);
-
 /// The same after a test that did not keep its blocks' refs: check() clean, and all there is comes back by a reset.
 void check_reset(const Subject &subject, kma::Heap &heap);
-
 /// That nothing but refusals for want of memory is in the error log.
 void check_refusals_only(const kma::Heap &heap);
 
@@ -104,14 +106,13 @@ std::vector<cl_uint> random_order(std::size_t n, std::uint32_t seed);
 Range count_when_full(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes,
                       std::uint64_t superblock_bytes);
 
-/// How many work-items fill a heap from which blocks of other sizes were freed, if the count must be exact: `crowd`,
-/// but one in a heap that has a quarantine and may give larger blocks. Among several, one may be about to free what it
+/// How many work-items fill a heap from which blocks of other sizes were freed, if the count must be exact: `most`, but
+/// one in a heap that has a quarantine and may give larger blocks. Among several, one may be about to free what it
 /// took out of the quarantine; another that seeks in vain gets a larger block than it needs, and fewer fit.
-std::size_t refillers(const Subject &subject, std::size_t crowd);
+std::size_t refillers(const Subject &subject, std::size_t most);
 
 /// Sizes for slots that fill() fills, for more blocks than there can be.
 std::vector<cl_ulong> slots_beyond(std::uint64_t blocks);
-
 std::uint64_t count_of(const kma::Heap &heap, kma::ErrorCode code);
 
 /// Room with which even lanes together need not be refused: twice what the blocks need, and superblocks for all the

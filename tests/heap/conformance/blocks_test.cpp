@@ -68,14 +68,10 @@ void check_burst(const Subject &subject, cl_ulong bytes, std::size_t group)
     for (std::uint32_t round = 0; round < (subject.can(Ability::reuse) ? 2u : 1u); round++) { // on a used heap, too
         INFO(subject.name() << ", blocks of " << bytes << ", work-groups of " << group << ", round " << round);
         blocks.take(Call::malloc, group);
-        const std::size_t refused = count - blocks.held().size();
-        CHECK(refused == 0);
-        CHECK(count_of(heap, kma::ErrorCode::out_of_memory) == refused);
-        CHECK(blocks.wrong_bytes() == 0);
-        check_apart(blocks);
-        check_books(blocks);
-        blocks.give_all(round);
-        check_empty(subject, heap);
+        CHECK(blocks.held().size() == count);
+        CHECK(count_of(heap, kma::ErrorCode::out_of_memory) == 0);
+        check_whole(blocks);
+        check_given(blocks, round);
         check_refusals_only(heap);
     }
 }

@@ -13,7 +13,7 @@
 
 static CALLED global void *take_one(global kma_heap *heap, ulong bytes)
 {
-    return kma_aligned_alloc(heap, 64, bytes); // whose search for a size parts the lanes
+    return kma_aligned_alloc(heap, 64, bytes); // its search for a size parts the lanes
 }
 
 static CALLED void give_one(global kma_heap *heap, kma_ref ref)
@@ -30,23 +30,12 @@ kernel void take_in_calls(global kma_heap *heap, global const ulong *sizes, glob
     const ulong bytes = sizes[slot];
     const uint mine = kma_mix32(slot) % 4;
     global void *block = (global void *)0;
-    for (uint turn = 0; turn <= mine; turn++) { // lanes leave the loop at different turns
-        if (turn < mine)
-            continue;
-        switch (mine) {
-        case 0:
-            block = take_one(heap, bytes);
-            break;
-        case 1:
-            block = take_one(heap, bytes + 1);
-            break;
-        case 2:
-            block = take_one(heap, bytes + 2);
-            break;
-        default:
-            block = take_one(heap, bytes + 3);
-        }
-    }
+    for (uint turn = 0; turn <= mine; turn++) // lanes leave the loop at different turns
+        if (turn == mine)
+            block = mine == 0   ? take_one(heap, bytes)
+                    : mine == 1 ? take_one(heap, bytes + 1)
+                    : mine == 2 ? take_one(heap, bytes + 2)
+                                : take_one(heap, bytes + 3);
     refs[slot] = kma_ref_of(heap, block);
     if (block)
         paint((global uchar *)block, bytes, slot);
@@ -60,10 +49,9 @@ kernel void give_in_calls(global kma_heap *heap, global kma_ref *refs, global co
         return;
     const uint slot = order[me];
     const uint mine = kma_mix32(me) % 4;
-    for (uint turn = 0; turn <= mine; turn++) {
+    for (uint turn = 0; turn <= mine; turn++)
         if (turn == mine)
             give_one(heap, refs[slot]);
-    }
     refs[slot] = KMA_NULL;
 }
 

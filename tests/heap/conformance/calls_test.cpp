@@ -39,8 +39,8 @@ void check_realloc(const Subject &subject, bool is_sized)
     const kma::Heap heap = subject.heap(ample_room(subject, both, large_superblock), large_superblock);
     Blocks blocks(subject, heap, sizes);
     const Array<cl_uint> wrong(sizes.size(), 0);
-    launch(calls(subject), "call_realloc", {sizes.size(), 11}, heap, Array(aligns), Array(old_sizes), blocks.size_array(),
-           blocks.ref_array(), wrong, static_cast<cl_uint>(is_sized));
+    launch(calls(subject), "call_realloc", {sizes.size(), 11}, heap, Array(aligns), Array(old_sizes),
+           blocks.size_array(), blocks.ref_array(), wrong, static_cast<cl_uint>(is_sized));
     CHECK(wrong.read() == std::vector<cl_uint>(sizes.size(), 0));
     const std::vector<cl_uint> places = blocks.refs();
     for (std::size_t i = 0; i < sizes.size(); i++) {
@@ -125,8 +125,7 @@ TEST_CASE("aligned_alloc aligns addresses, and refuses more than the heap's own"
         Blocks blocks(subject, heap, sizes);
         copy_refs(refs, blocks);
         CHECK(blocks.wrong_bytes() == 0);
-        blocks.give_all(1);
-        check_empty(subject, heap);
+        check_given(blocks, 1);
     }
 }
 

@@ -22,24 +22,39 @@ static inline void look_over(const global uchar *block, ulong bytes, uint slot, 
 }
 
 // Converged: in each round all lanes call malloc at the same place and free at the same place; a lane that has nothing to
-// do there asks for 0 bytes or frees NULL.
-kernel void churn(global kma_heap *heap, global kma_ref *refs, global ulong *sizes, uint per_item, uint rounds,
-                  uint most, uint seed, global counts *results)
+// do there asks for 0 bytes or frees NULL. Diverged: lanes take while others give back, by different calls, in loops of
+// different length.
+kernel void churn(global kma_heap *heap, global kma_ref *refs, global ulong *sizes, uint per_item, uint rounds, uint most,
+                  uint seed, uint diverged, global counts *results)
 {
     const uint me = (uint)get_global_id(0);
     counts count = {0, 0, 0, 0};
-    for (uint round = 0; round < rounds; round++) {
+    for (uint round = 0; round < rounds;) {
         const uint random = kma_mix32(kma_mix32(me + seed) + round);
-        const uint slot = me * per_item + (random >> 4) % per_item;
-        global uchar *old = (global uchar *)kma_deref(heap, refs[slot]);
-        const uint bytes = old ? 0 : size_of(kma_mix32(random), most);
-        look_over(old, sizes[slot], slot, &count);
-        kma_free(heap, old);
-        global void *block = kma_malloc(heap, bytes);
-        if (old)
-            refs[slot] = KMA_NULL;
-        else
-            took(heap, block, &refs[slot], &sizes[slot], slot, bytes, &count);
+        const uint burst = diverged ? min(1 + random % 5, rounds - round) : 1;
+        for (uint i = 0; i < burst; i++) {
+            const uint dice = kma_mix32(random + i);
+            const uint slot = me * per_item + (dice >> 4) % per_item;
+            global uchar *old = (global uchar *)kma_deref(heap, refs[slot]);
+            const uint bytes = old ? 0 : size_of(kma_mix32(dice), most);
+            global void *block = (global void *)0;
+            look_over(old, sizes[slot], slot, &count);
+            if (!diverged) {
+                kma_free(heap, old);
+                block = kma_malloc(heap, bytes);
+            } else if (old) {
+                kma_free(heap, old);
+            } else {
+                block = dice % 4 == 0   ? kma_calloc(heap, bytes, 1)
+                        : dice % 4 == 1 ? kma_aligned_alloc(heap, 32, bytes)
+                                        : kma_malloc(heap, bytes);
+            }
+            if (old)
+                refs[slot] = KMA_NULL;
+            else
+                took(heap, block, &refs[slot], &sizes[slot], slot, bytes, &count);
+        }
+        round += burst;
     }
     results[me] = count;
 }
@@ -87,44 +102,6 @@ kernel void pass_on(global kma_heap *heap, uint unit, uint most, uint holds, uin
         kma_free(heap, gone);
         held = block;
         held_bytes = bytes;
-    }
-    results[me] = count;
-}
-
-// Diverged: lanes take while others give back, by different calls, in loops of different length.
-kernel void churn_diverged(global kma_heap *heap, global kma_ref *refs, global ulong *sizes, uint per_item, uint rounds,
-                           uint most, uint seed, global counts *results)
-{
-    const uint me = (uint)get_global_id(0);
-    counts count = {0, 0, 0, 0};
-    for (uint round = 0; round < rounds;) {
-        const uint random = kma_mix32(kma_mix32(me + seed) + round);
-        const uint burst = min(1 + random % 5, rounds - round); // the inner loop is of another length for each lane
-        for (uint i = 0; i < burst; i++) {
-            const uint dice = kma_mix32(random + i);
-            const uint slot = me * per_item + (dice >> 4) % per_item;
-            global uchar *old = (global uchar *)kma_deref(heap, refs[slot]);
-            if (old) {
-                look_over(old, sizes[slot], slot, &count);
-                kma_free(heap, old);
-                refs[slot] = KMA_NULL;
-            } else {
-                const uint bytes = size_of(kma_mix32(dice), most);
-                global void *block;
-                switch (dice % 4) {
-                case 0:
-                    block = kma_calloc(heap, bytes, 1);
-                    break;
-                case 1:
-                    block = kma_aligned_alloc(heap, 32, bytes);
-                    break;
-                default:
-                    block = kma_malloc(heap, bytes);
-                }
-                took(heap, block, &refs[slot], &sizes[slot], slot, bytes, &count);
-            }
-        }
-        round += burst;
     }
     results[me] = count;
 }

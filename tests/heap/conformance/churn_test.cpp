@@ -22,10 +22,10 @@ struct Churn {
     Blocks blocks{subject, heap, std::vector<cl_ulong>(work_items *per_item, 0)};
     Array<Counts> results{work_items, Counts{}};
 
-    cl::Kernel kernel(const std::string &name, cl_uint rounds, cl_uint seed) const
+    cl::Kernel kernel(bool diverged, cl_uint rounds, cl_uint seed) const
     {
-        return kernel_with(subject.program("churn.cl"), name, heap, blocks.ref_array(), blocks.size_array(), per_item, rounds,
-                           most, seed, results);
+        return kernel_with(subject.program("churn.cl"), "churn", heap, blocks.ref_array(), blocks.size_array(),
+                           per_item, rounds, most, seed, static_cast<cl_uint>(diverged), results);
     }
 
     // What must be true after any churn.
@@ -39,26 +39,19 @@ struct Churn {
     }
 };
 
-void run(const cl::Kernel &kernel, Shape shape)
+// Ample: two superblocks for each slot, so that some are empty at any time and no request may be refused. Tight: the
+// heap is full most of the time.
+void check_churn(const Subject &subject, std::size_t group, bool diverged, bool tight)
 {
-    note_group(shape.work_group);
-    device().queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(shape.work_items),
-                                          cl::NDRange(shape.work_group));
-    device().queue().finish();
-}
-
-// Ample: two superblocks for each slot, so that some are empty at any time and no request may be refused. Tight: the heap
-// is full most of the time.
-void check_churn(const Subject &subject, std::size_t group, const char *kernel, bool tight)
-{
-    INFO(subject.name() << ", work-groups of " << group << ", " << kernel << (tight ? ", tight" : ", ample"));
+    INFO(subject.name() << ", work-groups of " << group << (diverged ? ", diverged" : "")
+                        << (tight ? ", tight" : ", ample"));
     // Of more than 4096, the superblocks of an ample heap would be too many for 32-bit atomics.
     const std::size_t work_items = std::min<std::size_t>(scaled(1024), 4096) / group * group + group;
     const std::uint64_t superblocks = tight ? work_items / 32 + 2 : 2 * work_items * per_item;
     const kma::Heap heap = subject.heap(superblocks * small_superblock, small_superblock);
     Churn churn{subject, heap, work_items};
     const auto rounds = static_cast<cl_uint>(thorough() ? 400 : scaled(120, 8));
-    run(churn.kernel(kernel, rounds, 1), {work_items, group});
+    run_kernel(churn.kernel(diverged, rounds, 1), {work_items, group});
     const Counts count = churn.check();
     CHECK(count.served > 0);
     check_apart(churn.blocks);
@@ -68,18 +61,12 @@ void check_churn(const Subject &subject, std::size_t group, const char *kernel, 
     if (tight && work_items >= 512) // a few superblocks are enough for fewer
         CHECK(count.refused > 0);
     // The heap is in order afterwards: some blocks freed by others, and once more.
-    churn.blocks.give_all(static_cast<std::uint32_t>(group));
-    check_empty(subject, heap);
+    check_given(churn.blocks, static_cast<std::uint32_t>(group));
     if (subject.can(Ability::reuse)) {
-        run(churn.kernel(kernel, rounds, 77), {work_items, group});
+        run_kernel(churn.kernel(diverged, rounds, 77), {work_items, group});
         churn.check();
-        churn.blocks.give_all(5);
-        check_empty(subject, heap);
-        const Range expected = count_when_full(subject, heap, 48, small_superblock);
-        Blocks all(subject, heap, slots_beyond(expected.most));
-        CHECK(outside(all.fill(48, refillers(subject, 256)), expected) == "");
-        all.give_all(1);
-        check_empty(subject, heap);
+        check_given(churn.blocks, 5);
+        check_service(subject, heap, 48, small_superblock);
     }
     check_refusals_only(heap);
 }
@@ -93,11 +80,10 @@ TEST_CASE("churn of mixed sizes keeps all blocks and loses none")
             // The first flavour at all work-group sizes; the others at one, unless there is time.
             if ((!thorough() && group != test::group(64) && !subject.is_first()) || group > scaled(16384))
                 continue;
-            check_churn(subject, group, "churn", true);
-            check_churn(subject, group, "churn_diverged", true);
-            if (thorough() || group == test::group(37)) {
-                check_churn(subject, group, "churn", false);
-                check_churn(subject, group, "churn_diverged", false);
+            for (const bool diverged : {false, true}) {
+                check_churn(subject, group, diverged, true);
+                if (thorough() || group == test::group(37))
+                    check_churn(subject, group, diverged, false);
             }
         }
 }
@@ -106,7 +92,8 @@ namespace {
 
 // `pass_on` of churn.cl: no block is lost, none has two owners, and in the end all memory serves any size.
 Counts check_pass_on(const Subject &subject, const kma::Heap &heap, Shape shape, cl_uint unit, std::uint64_t most_bytes,
-                     bool holds, cl_uint rounds, const std::vector<std::uint64_t> &sizes, std::uint64_t superblock_bytes)
+                     bool holds, cl_uint rounds, const std::vector<std::uint64_t> &sizes,
+                     std::uint64_t superblock_bytes)
 {
     const Array<Counts> results(shape.work_items, Counts{});
     launch(subject.program("churn.cl"), "pass_on", shape, heap, unit, static_cast<cl_uint>(most_bytes),
@@ -117,20 +104,15 @@ Counts check_pass_on(const Subject &subject, const kma::Heap &heap, Shape shape,
     CHECK(count.served == count.freed);
     check_refusals_only(heap);
     check_empty(subject, heap);
-    for (const std::uint64_t bytes : sizes) {
-        const Range expected = count_when_full(subject, heap, bytes, superblock_bytes);
-        Blocks all(subject, heap, slots_beyond(expected.most));
-        CHECK(outside(all.fill(bytes, refillers(subject, 256)), expected) == "");
-        all.give_all(1);
-        check_empty(subject, heap);
-    }
+    for (const std::uint64_t bytes : sizes)
+        check_service(subject, heap, bytes, superblock_bytes);
     return count;
 }
 
 } // namespace
 
 // What a superblock had before has no second owner when its class changes, nor is it lost.
-TEST_CASE("superblocks change their class under those who want a block of them")
+TEST_CASE("superblocks change their class under concurrent requests")
 {
     for (const Subject &subject : core_subjects(Breadth::all, {Ability::reuse}))
         for (const std::uint64_t superblocks : {1, 3}) {
@@ -144,16 +126,17 @@ TEST_CASE("superblocks change their class under those who want a block of them")
 
 TEST_CASE("large blocks come and go at once, and nobody is refused where there is room")
 {
-    // Up to eight pages of 4 KiB. Ample: twice as many superblocks as blocks at any time, so that some are empty however
-    // the blocks lie, and a request is refused only because of what others did meanwhile. Tight: all want the same few.
+    // Up to eight pages of 4 KiB. Ample: twice as many superblocks as blocks at any time, so that some are empty
+    // however the blocks lie, and a request is refused only because of what others did meanwhile. Tight: all want the
+    // same few.
     constexpr std::uint64_t page = 4096, large = page * 8;
     for (const Subject &subject : core_subjects(Breadth::widths, {Ability::reuse}))
         for (const bool tight : {false, true}) {
             INFO(subject.name() << (tight ? ", tight" : ", ample"));
             const Shape shape = in_groups(std::min<std::size_t>(scaled(256), 2048), 64);
             const kma::Heap heap = subject.heap((tight ? 2 : 2 * 2 * shape.work_items) * large, large);
-            const Counts count = check_pass_on(subject, heap, shape, page, large, true, static_cast<cl_uint>(scaled(40, 4)),
-                                               {large}, large);
+            const Counts count = check_pass_on(subject, heap, shape, page, large, true,
+                                               static_cast<cl_uint>(scaled(40, 4)), {large}, large);
             if (!tight)
                 CHECK(count.refused == 0);
         }
@@ -164,12 +147,11 @@ TEST_CASE("a soak: blocks go from hand to hand, and each is whole when it is fre
     for (const Subject &subject : subjects(Breadth::widths)) {
         INFO(subject.name());
         const Shape shape = in_groups(std::min<std::size_t>(scaled(32), 512) * 64, 64);
-        SoakOptions options;
-        options.work_items = shape.work_items;
-        options.work_group = shape.work_group;
-        options.pairs = options.work_items * 64;
-        options.superblock_bytes = 4096;
-        options.bytes_per_slot = 64;
+        const SoakOptions options{.pairs = shape.work_items * 64,
+                                  .work_items = shape.work_items,
+                                  .work_group = shape.work_group,
+                                  .bytes_per_slot = 64,
+                                  .superblock_bytes = 4096};
         const SoakResult result = soak(subject, options);
         CHECK(result.pairs >= options.pairs);
         CHECK(result.wrong == 0);
@@ -187,7 +169,7 @@ bool check_two_kernels(const Subject &subject, const cl::CommandQueue (&queues)[
     const kma::Heap heap = subject.heap(work_items / 4 * small_superblock, small_superblock);
     const Churn churns[2] = {{subject, heap, work_items}, {subject, heap, work_items}};
     const auto rounds = static_cast<cl_uint>(scaled(600, 20));
-    const cl::Kernel kernels[2] = {churns[0].kernel("churn", rounds, 1), churns[1].kernel("churn_diverged", rounds, 2)};
+    const cl::Kernel kernels[2] = {churns[0].kernel(false, rounds, 1), churns[1].kernel(true, rounds, 2)};
     cl::UserEvent start(device().context()); // what a driver does at enqueueing shall not part them
     const std::vector<cl::Event> after = {start};
     cl::Event events[2];
@@ -221,10 +203,10 @@ bool check_two_kernels(const Subject &subject, const cl::CommandQueue (&queues)[
 
 TEST_CASE("two kernels at once on one heap")
 {
-    const cl::CommandQueue queues[2] = {
-        {device().context(), device().device(), CL_QUEUE_PROFILING_ENABLE},
-        {device().context(), device().device(), CL_QUEUE_PROFILING_ENABLE},
+    const auto queue = [] {
+        return cl::CommandQueue(device().context(), device().device(), CL_QUEUE_PROFILING_ENABLE);
     };
+    const cl::CommandQueue queues[2] = {queue(), queue()};
     for (const Subject &subject : subjects(Breadth::all)) {
         INFO(subject.name());
         bool together = false;

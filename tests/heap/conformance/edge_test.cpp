@@ -13,8 +13,8 @@ namespace {
 
 constexpr cl_uchar paint = 0xa5;
 
-// Of the blocks that the empty heap has, how many it owes: if the model knows no number, its least. Else, in a scatter heap,
-// blocks of n pages may lie so that n - 1 free ones are between any two of them, and nothing fits there.
+// Of the blocks that the empty heap has, how many it owes: if the model knows no number, its least. Else, in a scatter
+// heap, blocks of n pages may lie so that n - 1 free ones are between any two of them, and nothing fits there.
 std::uint64_t owed(const Subject &subject, const kma::Heap &heap, std::uint64_t bytes, std::uint64_t superblock_bytes,
                    Range expected)
 {
@@ -90,12 +90,10 @@ void check_all_blocks(const Subject &subject, kma::Heap &heap, std::uint64_t byt
     blocks.take();
     CHECK(blocks.held().size() == count);
     CHECK(request(subject, heap, bytes, 1) == 0);
-    CHECK(blocks.wrong_bytes() == 0);
-    check_apart(blocks);
-    check_books(blocks);
+    check_whole(blocks);
 
     const std::vector<cl_uint> refs = blocks.refs();
-    std::vector<cl_uint> last = blocks.held(); // as many from the end as serve other sizes together, wherever they begin
+    std::vector<cl_uint> last = blocks.held(); // from the end, as many as serve other sizes wherever they begin
     std::ranges::sort(last, std::greater{}, [&](cl_uint slot) { return refs[slot]; });
     last.resize(2 * subject.type->together - 1);
     CHECK(refs[last.front()] * kma::ref_unit + 2 * bytes > heap.stats().bytes); // the end is in use
@@ -107,8 +105,7 @@ void check_all_blocks(const Subject &subject, kma::Heap &heap, std::uint64_t byt
         CHECK(small.wrong_bytes() == 0);
         small.give_all(1);
     }
-    blocks.give_all(2);
-    check_empty(subject, heap);
+    check_given(blocks, 2);
     check_refusals_only(heap);
 }
 
@@ -165,13 +162,10 @@ TEST_CASE("a heap smaller than a superblock, or with a short last one, has all i
                     const std::size_t count = blocks.fill(bytes, crowd);
                     CHECK(count <= expected.most);
                     CHECK(count >= owed(subject, heap, bytes, superblock_bytes, expected));
-                    CHECK(blocks.wrong_bytes() == 0);
-                    check_apart(blocks);
-                    check_books(blocks);
+                    check_whole(blocks);
                     if (!subject.can(Ability::reuse))
                         break;
-                    blocks.give_all(1);
-                    check_empty(subject, heap);
+                    check_given(blocks, 1);
                 }
             }
 }

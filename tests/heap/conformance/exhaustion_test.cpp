@@ -45,9 +45,7 @@ TEST_CASE("a full heap has handed out all its memory and refuses everybody")
             const Range expected = capacity_of(subject, heap, bytes);
             Blocks blocks(subject, heap, slots_beyond(expected.most));
             CHECK(outside(blocks.fill(bytes, crowd_size()), expected) == "");
-            CHECK(blocks.wrong_bytes() == 0);
-            check_apart(blocks);
-            check_books(blocks);
+            check_whole(blocks);
 
             const std::uint64_t before = count_of(heap, kma::ErrorCode::out_of_memory);
             CHECK(before > 0);
@@ -57,12 +55,10 @@ TEST_CASE("a full heap has handed out all its memory and refuses everybody")
             CHECK(blocks.wrong_bytes() == 0);
             check_refusals_only(heap);
 
-            blocks.give_all(1);
-            check_empty(subject, heap);
+            check_given(blocks, 1);
             check_reset(subject, heap);
             CHECK(outside(blocks.fill(bytes, crowd_size()), expected) == "");
-            blocks.give_all(2);
-            check_empty(subject, heap);
+            check_given(blocks, 2);
         }
 }
 
@@ -106,8 +102,7 @@ TEST_CASE("ten times full and empty gives the same count")
                 INFO("round " << round);
                 REQUIRE(outside(blocks.fill(bytes, crowd_size()), expected) == "");
                 CHECK(blocks.wrong_bytes() == 0);
-                blocks.give_all(round);
-                check_empty(subject, heap);
+                check_given(blocks, round);
             }
         }
 }
@@ -126,8 +121,7 @@ TEST_CASE("memory goes from one size to another and back")
             CHECK(outside(count, capacity_of(subject, heap, bytes)) == "");
             CHECK(blocks.wrong_bytes() == 0);
             check_apart(blocks);
-            blocks.give_all(static_cast<std::uint32_t>(bytes));
-            check_empty(subject, heap);
+            check_given(blocks, static_cast<std::uint32_t>(bytes));
         }
     }
 }
@@ -180,13 +174,10 @@ TEST_CASE("a full heap that grows keeps all blocks and serves more, twice")
                 check_books(blocks);
                 const Range expected = count_when_full(subject, heap, bytes, small_superblock);
                 CHECK(outside(blocks.fill(bytes, crowd), expected) == "");
-                CHECK(blocks.wrong_bytes() == 0);
-                check_apart(blocks);
-                check_books(blocks);
+                check_whole(blocks);
             }
             check_refusals_only(heap);
-            blocks.give_all(1);
-            check_empty(subject, heap);
+            check_given(blocks, 1);
             check_reset(subject, heap);
         }
 }

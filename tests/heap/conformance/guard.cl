@@ -1,20 +1,6 @@
 // What KMA_DEBUG 2 and 3 must notice.
 #include "kma/kma.cl"
 
-// One byte, `offset` bytes from the start of a block.
-kernel void poke(global kma_heap *heap, kma_ref ref, long offset, uint value)
-{
-    *((global uchar *)kma_deref(heap, ref) + offset) = (uchar)value;
-}
-
-// How many bytes of a block are `value`.
-kernel void count_bytes(global kma_heap *heap, kma_ref ref, ulong bytes, uint value, global uint *count)
-{
-    const global uchar *block = (const global uchar *)kma_deref(heap, ref);
-    for (ulong i = 0; i < bytes; i++)
-        *count += block[i] == (uchar)value ? 1 : 0;
-}
-
 // One block of each work-item from each of the calls, and the lines in which they are.
 #line 101 "sites.cl"
 kernel void take_everywhere(global kma_heap *heap, global uint *lines)

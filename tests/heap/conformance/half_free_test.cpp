@@ -10,24 +10,22 @@ using namespace test;
 
 namespace {
 
-enum class Half { random_blocks, every_second_block, random_superblocks, every_second_superblock };
-
 struct Pattern {
     const char *name;
-    Half half;
-    std::uint64_t before; // bytes of the blocks that fill the heap; 0: a superblock each
-    std::uint64_t after;  // of those that shall fit then; the same if single blocks go
+    bool is_random, is_single; // not every second; blocks, not superblocks
+    std::uint64_t before;      // bytes of the blocks that fill the heap; 0: a superblock each
+    std::uint64_t after;       // of those that shall fit then; the same if single blocks go
 };
 
 constexpr Pattern patterns[] = {
-    {"random blocks of 16", Half::random_blocks, 16, 16},
-    {"random blocks of 600", Half::random_blocks, 600, 600},
-    {"every second block of 48", Half::every_second_block, 48, 48},
-    {"every second superblock of 16, for 1000", Half::every_second_superblock, 16, 1000},
-    {"every second superblock of 1000, for 16", Half::every_second_superblock, 1000, 16},
-    {"random superblocks of 48, for whole ones", Half::random_superblocks, 48, 0},
-    {"random whole superblocks, for 48", Half::random_superblocks, 0, 48},
-    {"random superblocks of 100, for 100", Half::random_superblocks, 100, 100},
+    {"random blocks of 16", true, true, 16, 16},
+    {"random blocks of 600", true, true, 600, 600},
+    {"every second block of 48", false, true, 48, 48},
+    {"every second superblock of 16, for 1000", false, false, 16, 1000},
+    {"every second superblock of 1000, for 16", false, false, 1000, 16},
+    {"random superblocks of 48, for whole ones", true, false, 48, 0},
+    {"random whole superblocks, for 48", true, false, 0, 48},
+    {"random superblocks of 100, for 100", true, false, 100, 100},
 };
 
 constexpr std::uint64_t superblocks = 24;
@@ -36,15 +34,9 @@ class HalfFree {
 public:
     explicit HalfFree(const Subject &subject)
         : subject_(subject), superblock_bytes_(subject.superblock(subject.type->together > 1 ? 65536 : 4096)),
-          heap_(subject.heap(superblocks * superblock_bytes_, superblock_bytes_))
+          heap_(subject.heap(superblocks * superblock_bytes_, superblock_bytes_)), begin_(blocks_range(heap_).begin)
     {
-        // Where the superblocks lie is the heap's affair: blocks of a superblock each tell.
-        Blocks whole(subject, heap_, slots_beyond(superblocks));
-        REQUIRE(whole.fill(bytes(0), 1) == superblocks);
-        for (const cl_uint slot : whole.held())
-            starts_.push_back(whole.refs()[slot]);
-        std::ranges::sort(starts_);
-        whole.give_all(1);
+        REQUIRE(heap_.stats().capacity == superblocks * superblock_bytes_);
     }
 
     void check(const Pattern &pattern)
@@ -54,7 +46,7 @@ public:
         const Range count_before = count(bytes(pattern.before));
         Blocks before(subject_, heap_, slots_beyond(count_before.most));
         REQUIRE(outside(before.fill(bytes(pattern.before), 256), count_before) == "");
-        const std::vector<cl_uint> freed = half_of(before, pattern.half);
+        const std::vector<cl_uint> freed = half_of(before, pattern);
         before.give(freed);
 
         const Range fits = room_after(pattern, before, freed.size());
@@ -100,21 +92,20 @@ private:
         const std::size_t live = before.held().size();
         const std::uint64_t most =
             (heap_.stats().capacity - live * subject_.block_bytes(bytes(pattern.before))) / subject_.block_bytes(size);
-        const bool is_single = pattern.half == Half::random_blocks || pattern.half == Half::every_second_block;
-        return {is_single ? freed : room_between(before.refs(), bytes(pattern.before), size), most};
+        return {pattern.is_single ? freed : room_between(before.refs(), bytes(pattern.before), size), most};
     }
 
     // Of blocks for `size`, those that fit between blocks for `before`, as far as these do not keep memory beside them.
     std::uint64_t room_between(std::vector<cl_uint> refs, std::uint64_t before, std::uint64_t size) const
     {
         const kma::HeapStats stats = heap_.stats();
-        const Room whole{0, stats.capacity, superblock_bytes_, {}};
+        const Room whole{0, stats.capacity, superblock_bytes_};
         const std::uint64_t beside = subject_.type->model(whole, subject_.debug)->beside(before);
         std::ranges::sort(refs);
         std::uint64_t sum = 0, free = stats.bytes - stats.capacity; // where it begins
         const auto look = [&](std::uint64_t end) {
             if (end > free + 2 * beside) {
-                const Room room{0, end - free - 2 * beside, superblock_bytes_, {}};
+                const Room room{0, end - free - 2 * beside, superblock_bytes_};
                 sum += subject_.type->model(room, subject_.debug)->count_when_full(size).least;
             }
         };
@@ -128,26 +119,18 @@ private:
     }
 
     // Slots with a block.
-    std::vector<cl_uint> half_of(const Blocks &blocks, Half half) const
+    std::vector<cl_uint> half_of(const Blocks &blocks, const Pattern &pattern) const
     {
         std::vector<cl_uint> order = blocks.held();
         const std::vector<cl_uint> refs = blocks.refs();
         std::ranges::sort(order, {}, [&](cl_uint slot) { return refs[slot]; });
-        const bool is_random = half == Half::random_blocks || half == Half::random_superblocks;
-        const bool is_single = half == Half::random_blocks || half == Half::every_second_block;
-        std::vector<bool> goes(is_single ? order.size() : superblocks);
-        for (std::size_t i = 0; i < goes.size(); i++)
-            goes[i] = i % 2 != 0;
-        if (is_random) {
-            std::vector<bool> mixed;
-            for (const cl_uint i : random_order(goes.size(), 7))
-                mixed.push_back(goes[i]);
-            goes = mixed;
-        }
+        std::vector<cl_uint> rank = random_order(pattern.is_single ? order.size() : superblocks, 7);
+        if (!pattern.is_random)
+            std::ranges::sort(rank);
         std::vector<cl_uint> some;
         for (std::size_t i = 0; i < order.size(); i++) {
-            const auto behind = std::ranges::upper_bound(starts_, refs[order[i]]);
-            if (goes[is_single ? i : static_cast<std::size_t>(behind - starts_.begin()) - 1])
+            const std::uint64_t superblock = (refs[order[i]] - begin_) * kma::ref_unit / superblock_bytes_;
+            if (rank[pattern.is_single ? i : superblock] % 2 != 0)
                 some.push_back(order[i]);
         }
         return some;
@@ -156,7 +139,7 @@ private:
     const Subject &subject_;
     std::uint64_t superblock_bytes_;
     kma::Heap heap_;
-    std::vector<cl_uint> starts_;
+    cl_uint begin_; // of the first superblock, in units
 };
 
 } // namespace

@@ -31,31 +31,32 @@ template <std::uint64_t page_bytes> HeapType scatter_type()
 
 std::vector<HeapType> make_types()
 {
-    return {{.kind = kma::HeapKind::bump,
-             .exemptions = {{Ability::reuse, always, "memory comes back by Heap::reset() only"},
-                            {Ability::know_blocks, 1, "without KMA_DEBUG nothing is stored with a block"},
-                            {Ability::list_blocks, 1, "without KMA_DEBUG Heap::leaks() does not know which blocks live"}},
-             .largest_alignment = std::uint64_t{1} << 31,
-             .block_bytes = BumpModel::block_bytes,
-             .may_give_more = false,
-             .has_widths = true,
-             .lists_asked_from = 1,
-             .own_debug = 1,
-             .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
-                 return std::make_unique<BumpModel>(room, debug);
-             }},
-            {.kind = kma::HeapKind::superblock,
-             .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
-             .block_bytes = superblock_bytes_of,
-             .has_widths = true,
-             .model = model_of_pages<0>},
-            scatter_type<usual_page>(),
-            {.kind = kma::HeapKind::slab,
-             .block_bytes = SlabModel::block_bytes,
-             .together = 32,
-             .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
-                 return std::make_unique<SlabModel>(room, debug, test::path().lanes_met);
-             }}};
+    return {
+        {.kind = kma::HeapKind::bump,
+         .exemptions = {{Ability::reuse, always, "memory comes back by Heap::reset() only"},
+                        {Ability::know_blocks, 1, "without KMA_DEBUG nothing is stored with a block"},
+                        {Ability::list_blocks, 1, "without KMA_DEBUG Heap::leaks() does not know which blocks live"}},
+         .largest_alignment = std::uint64_t{1} << 31,
+         .block_bytes = BumpModel::block_bytes,
+         .may_give_more = false,
+         .has_widths = true,
+         .lists_asked_from = 1,
+         .own_debug = 1,
+         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
+             return std::make_unique<BumpModel>(room, debug);
+         }},
+        {.kind = kma::HeapKind::superblock,
+         .exemptions = {{Ability::whole_heap, always, "requests above one superblock are refused"}},
+         .block_bytes = superblock_bytes_of,
+         .has_widths = true,
+         .model = model_of_pages<0>},
+        scatter_type<usual_page>(),
+        {.kind = kma::HeapKind::slab,
+         .block_bytes = SlabModel::block_bytes,
+         .together = 32,
+         .model = [](const Room &room, int debug) -> std::unique_ptr<Model> {
+             return std::make_unique<SlabModel>(room, debug, test::path().lanes_met);
+         }}};
 }
 
 const Exemption *exemption(const HeapType &type, Ability ability, int debug)
@@ -116,15 +117,13 @@ std::string Subject::name() const
 
 kma::HeapOptions Subject::options(std::uint64_t superblock_bytes, std::uint64_t max_bytes) const
 {
-    kma::HeapOptions options;
-    options.kind = type->kind;
-    options.debug = debug;
-    options.superblock.bytes = options.scatter.region_bytes =
-        superblock_bytes != 0 ? superblock(superblock_bytes) : 0;
-    options.build_options = flavour.options;
-    options.max_bytes = max_bytes;
-    options.scatter.page_bytes = type->page_bytes;
-    return options;
+    const std::uint64_t bytes = superblock_bytes != 0 ? superblock(superblock_bytes) : 0;
+    return {.kind = type->kind,
+            .debug = debug,
+            .superblock = {bytes},
+            .scatter = {.region_bytes = bytes, .page_bytes = type->page_bytes},
+            .build_options = flavour.options,
+            .max_bytes = max_bytes};
 }
 
 kma::Heap Subject::heap(std::uint64_t payload, std::uint64_t superblock_bytes, std::uint64_t max_bytes) const
@@ -135,37 +134,13 @@ kma::Heap Subject::heap(std::uint64_t payload, std::uint64_t superblock_bytes, s
 
 kma::Program Subject::program(const std::string &file, const std::string &more_options) const
 {
-    kma::ProgramOptions build;
-    build.options = flavour.options + " " + more_options;
-    build.heap = type->kind;
-    build.debug = debug;
-    return test::program(file, build);
+    return test::program(file, {.options = flavour.options + " " + more_options, .heap = type->kind, .debug = debug});
 }
 
 bool thorough()
 {
     return test::scaled(100) >= 200;
 }
-
-namespace {
-
-// The flavours that a kind is tested in; those that differ in the width of atomics only come first.
-struct OwnFlavours {
-    test::Flavours all;
-    std::size_t widths;
-};
-
-OwnFlavours flavours_of(const HeapType &type)
-{
-    OwnFlavours own{test::heap_flavours(), test::widths().size()};
-    if (type.has_widths)
-        return own;
-    own.all.erase(own.all.begin() + 1, own.all.begin() + static_cast<std::ptrdiff_t>(own.widths));
-    own.widths = 1;
-    return own;
-}
-
-} // namespace
 
 std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs)
 {
@@ -181,7 +156,12 @@ std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs
         all.push_back(subject);
     };
     for (const HeapType &type : heap_types()) {
-        const auto [flavours, widths] = flavours_of(type);
+        test::Flavours flavours = test::heap_flavours(); // those that differ in the width of atomics only come first
+        std::size_t widths = test::widths().size();
+        if (!type.has_widths) {
+            flavours.erase(flavours.begin() + 1, flavours.begin() + static_cast<std::ptrdiff_t>(widths));
+            widths = 1;
+        }
         if (breadth == Breadth::guards) {
             const std::size_t last = (thorough() ? flavours.size() : widths) - 1;
             for (std::size_t i = 0; i <= last; i++)

@@ -57,7 +57,7 @@ struct HeapType {
 /// All of them.
 const std::vector<HeapType> &heap_types();
 
-/// Kinds with other options than users get who ask for nothing, which change how memory is split: for core_subjects().
+/// Kinds with options that are not the default and change how memory is split: for core_subjects().
 const std::vector<HeapType> &other_types();
 
 /// What each is exempt from and why, as lines for people.
@@ -70,7 +70,7 @@ struct Subject {
     int debug;
 
     bool can(Ability ability) const;
-    /// Whether this is what users get who ask for nothing.
+    /// Whether this is the default: no debug level, no build options.
     bool is_first() const { return debug == 0 && flavour.name == test::heap_flavours()[0].name; }
     std::string name() const;
 
@@ -108,8 +108,9 @@ enum class Breadth { fast, widths, all, guards };
 /// Whether this run takes its time (KMA_TEST_SCALE of 2 or more): then all combinations, not a choice of them.
 bool thorough();
 
-/// The subjects that can do all that a test `needs`. All are noted (participation.hpp), those that cannot with the table's
-/// reason. Fails the test if none can, although the table has a kind that should (bump alone is exempt from a lot).
+/// The subjects that can do all that a test `needs`. All are noted (participation.hpp), those that cannot with the
+/// table's reason. Fails the test if none can, although the table has a kind that should (bump alone is exempt from a
+/// lot).
 std::vector<Subject> subjects(Breadth breadth, const std::vector<Ability> &needs = {});
 
 /// The same, and other_types() in the flavour that users get: for cases of how memory is split and goes from size to

@@ -108,23 +108,6 @@ private:
     std::vector<cl_uint> empty_, asked_; // slots; those asked for may have got NULL
 };
 
-// What an empty heap has. Where its superblocks lie is its own affair, so it is asked for blocks of a superblock each.
-Room find_room(const Subject &subject, kma::Heap &heap, std::uint64_t superblock_bytes)
-{
-    const kma::HeapStats stats = heap.stats();
-    Room room{stats.bytes - stats.capacity, stats.capacity, superblock_bytes, {}};
-    Blocks whole(subject, heap, slots_beyond(heap_bytes / superblock_bytes));
-    const std::uint64_t bytes = subject.largest(superblock_bytes);
-    CHECK(whole.fill(bytes, 1) == stats.capacity / subject.block_bytes(bytes));
-    for (const cl_uint ref : whole.refs())
-        if (ref != 0)
-            room.superblocks.push_back(ref * kma::ref_unit - guard_front(subject.debug));
-    std::ranges::sort(room.superblocks);
-    heap.reset();
-    heap.clear_errors();
-    return room;
-}
-
 // What is wrong with the results, first deviation only; empty if nothing is. `known`: of how many requests the model
 // knew whether they fit.
 std::string compare(const Script &script, const std::vector<cl_uint> &results, Model &model, std::size_t &known)
@@ -145,10 +128,9 @@ std::string compare(const Script &script, const std::vector<cl_uint> &results, M
         if (fits == (ref != 0 ? Verdict::no : Verdict::yes))
             return where + (ref == 0 ? "NULL, but a block fits" : "a block, but there is no room for one");
         known += fits != Verdict::maybe ? 1 : 0;
-        if (ref == 0)
-            model.refuse();
-        else if (const auto fault = model.take(ref, script.sizes[i]))
-            return where + *fault;
+        if (ref != 0)
+            if (const auto fault = model.take(ref, script.sizes[i]))
+                return where + *fault;
     }
     return {};
 }
@@ -158,9 +140,10 @@ void check_scripts(const Subject &subject, std::uint64_t superblock_bytes)
     std::size_t refused = 0, served = 0;
     for (std::uint32_t seed = 1; seed <= scaled(8); seed++) {
         INFO(subject.name() << ", superblocks of " << superblock_bytes << ", seed " << seed);
-        kma::Heap heap = subject.heap(heap_bytes, superblock_bytes);
-        const std::unique_ptr<Model> model =
-            subject.type->model(find_room(subject, heap, superblock_bytes), subject.debug);
+        const kma::Heap heap = subject.heap(heap_bytes, superblock_bytes);
+        const Room room{blocks_range(heap).begin * std::uint64_t{kma::ref_unit}, heap.stats().capacity,
+                        superblock_bytes};
+        const std::unique_ptr<Model> model = subject.type->model(room, subject.debug);
         const Script script =
             Writer(seed, superblock_bytes, subject.largest(superblock_bytes)).write(scaled(5000, 600));
         const auto operations = static_cast<cl_uint>(script.slots.size());

@@ -13,7 +13,7 @@ int main(int argc, char **argv)
     for (const std::string &remark : conformance::remarks())
         std::printf("%s\n", remark.c_str());
     std::printf("work-groups of");
-    for (const std::size_t size : test::groups_launched())
+    for (const std::size_t size : test::groups_launched)
         std::printf(" %zu", size);
     std::printf(" work-items\n");
     const kma::CodePath path = test::path();

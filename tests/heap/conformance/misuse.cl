@@ -123,21 +123,22 @@ static inline global void *wrong_pointer(global kma_heap *heap, global uchar *fo
 }
 
 // Each round of a work-item takes or gives back one of its blocks, as in churn.cl, and then frees `each` times what is
-// no block. results[me]: blocks freed, bad frees, and bytes that were not as painted.
+// no block. Bad frees count as refused.
 kernel void free_at_random(global kma_heap *heap, global uchar *foreign, ulong begin, ulong end, global kma_ref *refs,
-                           global ulong *sizes, uint per_item, uint rounds, uint each, uint seed, global uint4 *results)
+                           global ulong *sizes, uint per_item, uint rounds, uint each, uint seed,
+                           global counts *results)
 {
     const uint me = (uint)get_global_id(0);
-    uint4 count = (uint4)(0u);
+    counts count = {0, 0, 0, 0};
     for (uint round = 0; round < rounds; round++) {
         uint random = kma_mix32(kma_mix32(me + seed) + round);
         const uint slot = me * per_item + random % per_item;
         global uchar *block = (global uchar *)kma_deref(heap, refs[slot]);
         if (block) {
-            count.z += count_wrong(block, sizes[slot], slot);
+            count.wrong += count_wrong(block, sizes[slot], slot);
             kma_free(heap, block);
             refs[slot] = KMA_NULL;
-            count.x++;
+            count.freed++;
         } else {
             sizes[slot] = 1 + (random >> 8) % (random % 8 != 0 ? 100 : 1000);
             block = (global uchar *)kma_malloc(heap, sizes[slot]);
@@ -150,7 +151,7 @@ kernel void free_at_random(global kma_heap *heap, global uchar *foreign, ulong b
             const uint other = me * per_item + (random >> 16) % per_item;
             kma_free(heap, wrong_pointer(heap, foreign, begin, end, (global uchar *)kma_deref(heap, refs[other]),
                                          sizes[other], random));
-            count.y++;
+            count.refused++;
         }
     }
     results[me] = count;

@@ -14,7 +14,10 @@ using kma::ErrorCode;
 namespace {
 
 // The calls and bases of misuse.cl.
-enum class MisuseCall : cl_ulong { malloc, calloc, aligned_alloc, realloc_sized, free, realloc, usable_size, ref_of, deref, free_deref };
+// clang-format off
+enum class MisuseCall : cl_ulong
+{ malloc, calloc, aligned_alloc, realloc_sized, free, realloc, usable_size, ref_of, deref, free_deref };
+// clang-format on
 enum class Base : cl_ulong { nothing, heap, other_heap, foreign_buffer, private_variable, local_variable };
 
 // A pointer that is no living block's start.
@@ -40,11 +43,6 @@ struct Misuse {
 
 constexpr cl_ulong unit = kma::ref_unit;
 constexpr cl_ulong top = ~cl_ulong{0};
-
-constexpr cl_ulong down(cl_ulong bytes) // as an offset
-{
-    return 0 - bytes;
-}
 
 // Of `blocks` in `heap`, one of which was freed, when a heap of the same size has a block too.
 std::vector<WrongPointer> wrong_pointers(const kma::Heap &heap, const Blocks &blocks, cl_uint freed_ref,
@@ -75,15 +73,15 @@ std::vector<WrongPointer> wrong_pointers(const kma::Heap &heap, const Blocks &bl
         {"the heap's head", Base::heap, unit},
         {"the middle of the metadata", Base::heap, range.begin / 2 * unit},
         {"the last unit of the metadata", Base::heap, (range.begin - cl_ulong{1}) * unit},
-        {"what is below the heap", Base::heap, down(64)},
-        {"what is far below the heap", Base::heap, down(cl_ulong{1} << 40)},
+        {"what is below the heap", Base::heap, top - 63},
+        {"what is far below the heap", Base::heap, top - (cl_ulong{1} << 40) + 1},
         {"another heap's block", Base::other_heap, others_ref * unit},
         {"another buffer", Base::foreign_buffer, 0},
         {"a private variable", Base::private_variable, 0},
         {"a local variable", Base::local_variable, 0},
         {"the address 16", Base::nothing, unit},
         {"the largest address", Base::nothing, top},
-        {"the last unit of all addresses", Base::nothing, down(unit)},
+        {"the last unit of all addresses", Base::nothing, top - unit + 1},
     };
 }
 
@@ -137,10 +135,12 @@ std::vector<Misuse> number_misuses(const Subject &subject, const WrongPointer &l
     for (const auto &[count, size] : products)
         all.push_back({"calloc of " + std::to_string(count) + " times " + std::to_string(size), MisuseCall::calloc,
                        null, count, size, too_large, top});
-    for (const cl_ulong align : {cl_ulong{0}, cl_ulong{3}, cl_ulong{17}, cl_ulong{24}, subject.type->largest_alignment + 1,
-                                 subject.type->largest_alignment * 2, cl_ulong{1} << 63, top}) {
+    for (const cl_ulong align :
+         {cl_ulong{0}, cl_ulong{3}, cl_ulong{17}, cl_ulong{24}, subject.type->largest_alignment + 1,
+          subject.type->largest_alignment * 2, cl_ulong{1} << 63, top}) {
         const std::string of = " to " + std::to_string(align);
-        all.push_back({"aligned_alloc" + of, MisuseCall::aligned_alloc, null, align, 32, ErrorCode::bad_alignment, align});
+        all.push_back(
+            {"aligned_alloc" + of, MisuseCall::aligned_alloc, null, align, 32, ErrorCode::bad_alignment, align});
         all.push_back({"aligned_alloc of 0 bytes" + of, MisuseCall::aligned_alloc, null, align, 0, {}, 0});
     }
     for (const MisuseCall call : {MisuseCall::malloc, MisuseCall::calloc, MisuseCall::realloc_sized, MisuseCall::free})
@@ -179,12 +179,6 @@ std::vector<Misuse> all_calls(const Subject &subject, const WrongPointer &living
 
 constexpr std::uint64_t payload = 8 * small_superblock;
 constexpr std::size_t at_once = 8; // calls in one launch: the log keeps so many records of each code
-
-// Which work-item makes the call; misuse.cl has it so.
-constexpr cl_ulong culprit(std::size_t call)
-{
-    return 8 * call + 5;
-}
 
 // The calls in parts of at_once.
 template <class Action> void for_parts(const std::vector<Misuse> &misuses, Action action)
@@ -271,7 +265,8 @@ void check_text(const kma::Heap &heap, const std::vector<kma::ErrorRecord> &reco
         lines.insert("  " + what.substr(0, what.find(':')) + ": work-item " + std::to_string(record.work_item) +
                      (record.ref != 0 ? ", ref " + std::to_string(record.ref) : "") +
                      (record.size != 0 ? ", size " + std::to_string(record.size) : "") + "\n");
-        lines.insert(std::to_string(std::ranges::count(records, record.code, &kma::ErrorRecord::code)) + " x " + what + "\n");
+        lines.insert(std::to_string(std::ranges::count(records, record.code, &kma::ErrorRecord::code)) + " x " + what +
+                     "\n");
         lines.insert(std::to_string(heap.stats().used) + " of " + std::to_string(heap.stats().capacity) +
                      " bytes are handed out; the first of each kind:\n");
     }
@@ -287,7 +282,8 @@ void check_records(std::span<const Misuse> misuses, const kma::Heap &heap)
     std::size_t expected = 0;
     for (std::size_t i = 0; i < misuses.size(); i++) {
         const Misuse &misuse = misuses[i];
-        const auto record = std::ranges::find(records, culprit(i), &kma::ErrorRecord::work_item);
+        const std::uint64_t culprit = 8 * i + 5; // in misuse.cl
+        const auto record = std::ranges::find(records, culprit, &kma::ErrorRecord::work_item);
         INFO(misuse.what << " with " << misuse.pointer.what);
         if (!misuse.code) {
             CHECK(record == records.end());
@@ -380,14 +376,13 @@ TEST_CASE("with KMA_DEBUG a heap that is none gives NULL, and nothing is written
         if (subject.debug == 0)
             continue; // a broken contract there; see docs/device-api.md
         const Scene scene(subject);
-        std::vector<cl_uint> whole(scene.heap.stats().bytes / 4);
+        std::vector<cl_uint> whole(scene.heap.stats().bytes / 4), random(whole.size());
         device().queue().enqueueReadBuffer(scene.heap.buffer(), CL_TRUE, 0, whole.size() * 4, whole.data());
         const auto with = [&](std::size_t word, cl_uint value) {
             std::vector<cl_uint> changed = whole;
             changed[word] = value;
             return changed;
         };
-        std::vector<cl_uint> random(whole.size());
         for (std::size_t i = 0; i < random.size(); i++)
             random[i] = mix32(static_cast<std::uint32_t>(i) + 1);
         const std::pair<std::string, std::vector<cl_uint>> buffers[] = {

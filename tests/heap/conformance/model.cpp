@@ -85,7 +85,8 @@ std::uint64_t page_bytes_of(std::uint64_t asked, int debug, std::uint64_t page_b
 PageModel::PageModel(const Room &room, int debug, std::uint64_t page_bytes)
     : room_(room), debug_(debug), is_superblock_(page_bytes == 0),
       page_bytes_(page_bytes != 0 ? page_bytes : room.superblock_bytes),
-      region_pages_(std::max(room.superblock_bytes / page_bytes_, std::uint64_t{1})), pages_(room.capacity / page_bytes_)
+      region_pages_(std::max(room.superblock_bytes / page_bytes_, std::uint64_t{1})),
+      pages_(room.capacity / page_bytes_)
 {
 }
 
@@ -126,9 +127,8 @@ std::optional<std::string> PageModel::take(kma::Ref ref, std::uint64_t bytes)
 {
     const std::uint64_t offset = ref * kma::ref_unit - guard_front(debug_), size = size_of(bytes);
     const std::string block = "a block of " + std::to_string(size) + " at " + std::to_string(offset);
-    const std::uint64_t begin = room_.superblocks.front();
-    const std::uint64_t number = (offset - begin) / page_bytes_, within = (offset - begin) % page_bytes_;
-    if (offset < begin || number >= pages_.size())
+    const std::uint64_t number = (offset - room_.begin) / page_bytes_, within = (offset - room_.begin) % page_bytes_;
+    if (offset < room_.begin || number >= pages_.size())
         return block + " in no page";
     Page &page = pages_[number];
     if (page.in_run)
@@ -157,7 +157,7 @@ std::optional<std::string> PageModel::take(kma::Ref ref, std::uint64_t bytes)
 
 void PageModel::give(kma::Ref ref)
 {
-    const std::uint64_t at = ref * kma::ref_unit - guard_front(debug_) - room_.superblocks.front();
+    const std::uint64_t at = ref * kma::ref_unit - guard_front(debug_) - room_.begin;
     Page &page = pages_[at / page_bytes_];
     page.blocks.erase(at % page_bytes_);
     for (std::uint64_t i = 1; i < page.chunk / page_bytes_; i++)

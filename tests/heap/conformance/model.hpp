@@ -12,16 +12,14 @@
 
 namespace conformance {
 
-/// The room of an empty heap, as the test found it.
+/// The room of an empty heap.
 struct Room {
     std::uint64_t begin;            ///< offset of the first byte that a block may have
     std::uint64_t capacity;         ///< bytes for blocks
-    std::uint64_t superblock_bytes; ///< 0 where there are none
-    /// Offsets of the superblocks, for heaps that have them; see lone_caller_test.cpp for how they are found.
-    std::vector<std::uint64_t> superblocks;
+    std::uint64_t superblock_bytes; ///< of those that there are
 };
 
-/// What a model says of a number: in heaps whose blocks lie by rule both are the same.
+/// What a model says of a number: both are the same in heaps that place blocks by rule.
 struct Range {
     std::uint64_t least, most;
 };
@@ -41,8 +39,8 @@ enum class Verdict { no, maybe, yes };
 std::uint64_t guarded(std::uint64_t bytes, int debug);
 std::uint64_t guard_front(int debug);
 
-/// What a request takes of a superblock: 16, 32, 48, 64, then four sizes for each power of two. Of pages: the same up to
-/// an eighth; then a seventh, a sixth … of a page; then whole pages.
+/// What a request takes of a superblock: 16, 32, 48, 64, then four sizes for each power of two. Of pages: the same up
+/// to an eighth; then a seventh, a sixth … of a page; then whole pages.
 std::uint64_t superblock_bytes_of(std::uint64_t bytes, int debug);
 std::uint64_t page_bytes_of(std::uint64_t bytes, int debug, std::uint64_t page_bytes);
 constexpr std::uint64_t usual_page = 4096;
@@ -56,8 +54,6 @@ public:
     /// The heap handed out `ref`. Returns what is wrong with that, or nothing.
     virtual std::optional<std::string> take(kma::Ref ref, std::uint64_t bytes) = 0;
     virtual void give(kma::Ref ref) = 0;
-    /// The heap gave NULL, having looked everywhere.
-    virtual void refuse() {}
     /// How many blocks for `bytes` the empty heap has.
     virtual Range count_when_full(std::uint64_t bytes) const = 0;
     /// How far from a living block, on either side, memory may be kept for others of its size.
@@ -85,8 +81,8 @@ private:
     std::uint64_t used_ = 0;
 };
 
-/// Pages of one size, each free, split into chunks of one size, or part of a run of pages within a region. Superblocks are
-/// pages without runs, whose blocks serve smaller requests only if nothing else does.
+/// Pages of one size, each free, split into chunks of one size, or part of a run of pages within a region. Superblocks
+/// are pages without runs; their blocks serve smaller requests only if nothing else does.
 class PageModel : public Model {
 public:
     /// page_bytes 0: of a superblock heap. A region is a page at least.

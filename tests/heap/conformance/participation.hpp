@@ -1,5 +1,5 @@
-// What the tests tell beside pass and fail, for reports: which kinds took part in which test, which were exempt and why,
-// and remarks.
+// What the tests tell beside pass and fail, for reports: which kinds took part in which test, which were exempt and
+// why, and remarks.
 #pragma once
 
 #include <sstream>
@@ -18,22 +18,34 @@ struct Participation {
 };
 
 /// In the order in which the tests asked, each combination of test, kind and debug once.
-const std::vector<Participation> &participations();
+inline std::vector<Participation> &participations()
+{
+    static std::vector<Participation> noted;
+    return noted;
+}
 
 /// Notes one, unless it is there.
-void note(Participation one);
+inline void note(const Participation &one)
+{
+    for (const Participation &other : participations())
+        if (other.test == one.test && other.kind == one.kind && other.debug == one.debug)
+            return;
+    participations().push_back(one);
+}
 
 /// Sentences with figures, such as times, in the order of the tests.
-const std::vector<std::string> &remarks();
-
-void remark_text(std::string text);
+inline std::vector<std::string> &remarks()
+{
+    static std::vector<std::string> told;
+    return told;
+}
 
 /// The parts one after the other, as a stream writes them.
 template <class... Parts> void remark(const Parts &...parts)
 {
     std::ostringstream text;
     (text << ... << parts);
-    remark_text(text.str());
+    remarks().push_back(text.str());
 }
 
 } // namespace conformance

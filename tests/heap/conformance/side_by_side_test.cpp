@@ -16,12 +16,10 @@ void check_pair(const Subject &first, const Subject &second, std::size_t group, 
                       << (second_is_full ? ", the second full" : ""));
     const std::size_t count = group * scaled(16, 2);
     const cl_uint rounds = 10;
-    std::vector<cl_ulong> sizes;
-    for (std::uint32_t i = 0; i < count; i++)
-        sizes.push_back(1 + mix32(i) % 300);
     std::vector<cl_ulong> all_rounds; // a heap that does not reuse needs room for all of them
-    for (cl_uint i = 0; i < rounds; i++)
-        all_rounds.insert(all_rounds.end(), sizes.begin(), sizes.end());
+    for (std::uint32_t i = 0; i < count * rounds; i++)
+        all_rounds.push_back(1 + mix32(i % count) % 300);
+    const std::vector<cl_ulong> sizes(all_rounds.begin(), all_rounds.begin() + static_cast<std::ptrdiff_t>(count));
     kma::Heap heaps[2] = {first.heap(ample_room(first, all_rounds, 4096)),
                           second.heap(second_is_full ? 4096 : ample_room(second, all_rounds, 4096))};
     if (second_is_full) {

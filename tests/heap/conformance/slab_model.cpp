@@ -40,14 +40,15 @@ std::vector<SlabModel::Slab> SlabModel::forms(std::uint64_t units) const
 
 // ------ how many ---------------------------------------------------------------------------------
 
-// Each lane for itself: slabs of the first form while a frame has room for one, then of the others. At the brink a lane may
-// find that others are about to bring what it needs, and take a worse one.
-// Warps take slabs that lie as close as units allow, and stray lanes what is left: so there may be more or fewer.
+// Each lane for itself: slabs of the first form while a frame has room for one, then of the others. At the brink a lane
+// may find that others are about to bring what it needs, and take a worse one. Warps take slabs that lie as close as
+// units allow, and stray lanes what is left: so there may be more or fewer.
 Range SlabModel::count_when_full(std::uint64_t bytes) const
 {
     const std::uint64_t units = class_of(units_of(bytes, debug_));
     if (units > frame_units) {
-        const std::uint64_t whole = frames_of(lines_of(units)), in_groups = frames_ / group_frames * (group_frames / whole);
+        const std::uint64_t whole = frames_of(lines_of(units)),
+                            in_groups = frames_ / group_frames * (group_frames / whole);
         return {whole > group_frames ? frames_ / whole : in_groups + frames_ % group_frames / whole, frames_ / whole};
     }
     std::uint64_t in_frame = 0, lines = frame_lines;
@@ -56,7 +57,10 @@ Range SlabModel::count_when_full(std::uint64_t bytes) const
         lines %= form.lines;
     }
     const std::uint64_t count = frames_ * in_frame;
-    return {count - count / (lanes_ > 1 ? 4 : debug_ >= 2 ? 8 : 16), std::max(count, lanes_ <= 1 ? 0 : frames_ * frame_units / units)};
+    return {count - count / (lanes_ > 1    ? 4
+                             : debug_ >= 2 ? 8
+                                           : 16),
+            std::max(count, lanes_ <= 1 ? 0 : frames_ * frame_units / units)};
 }
 
 // A slab's other slots, or the lines of a frame beside it.
@@ -70,9 +74,8 @@ std::uint64_t SlabModel::beside(std::uint64_t bytes) const
 
 bool SlabModel::has_slot(std::uint64_t least, std::uint64_t most) const
 {
-    return std::ranges::any_of(slabs_, [&](const Slab &slab) {
-        return slab.units >= least && slab.units <= most && slab.has_room();
-    });
+    return std::ranges::any_of(
+        slabs_, [&](const Slab &slab) { return slab.units >= least && slab.units <= most && slab.has_room(); });
 }
 
 // So many lines side by side in one frame; above a frame, whole frames, up to a group in one group.
@@ -135,8 +138,8 @@ std::optional<std::string> SlabModel::take_slot(Slab &slab, std::uint64_t offset
     return {};
 }
 
-// Of a new slab: of the first form that there are lines for. (A page that had no block when it was new to this model may have
-// been one before: then any slot of it may come first.)
+// Of a new slab: of the first form that there are lines for. (A page that had no block when it was new to this model
+// may have been one before: then any slot of it may come first.)
 std::optional<std::string> SlabModel::take_new(std::uint64_t offset, std::uint64_t units, const std::string &block)
 {
     if (has_slot(units, units))
@@ -197,7 +200,7 @@ Verdict SlabModel::fits_guarded(std::uint64_t units) const
 {
     const std::uint64_t whole = (class_of(units) + frame_units - 1) / frame_units;
     const std::uint64_t need = (whole > 1 && whole <= group_frames ? 2 * whole : whole) * frame_units; // in one group
-    std::uint64_t behind = 0, widest = 0; // units
+    std::uint64_t behind = 0, widest = 0;                                                              // units
     bool is_sure = false;
     const auto look = [&](std::uint64_t offset, bool is_end) {
         const std::uint64_t margin = (behind != 0 ? frame_units : 0) + (is_end ? 0 : frame_units);

@@ -51,7 +51,8 @@ private:
     bool has_slot(std::uint64_t least, std::uint64_t most) const;
     bool has_lines(std::uint64_t count) const;
     bool are_free(std::uint64_t first, std::uint64_t count) const;
-    std::optional<std::string> take_slot(Slab &slab, std::uint64_t offset, std::uint64_t units, const std::string &block);
+    std::optional<std::string> take_slot(Slab &slab, std::uint64_t offset, std::uint64_t units,
+                                         const std::string &block);
     std::optional<std::string> take_new(std::uint64_t offset, std::uint64_t units, const std::string &block);
     std::optional<std::string> take_guarded(std::uint64_t offset, std::uint64_t units, const std::string &block);
     Verdict fits_guarded(std::uint64_t units) const;

@@ -37,8 +37,7 @@ public:
           heap_(subject.heap(std::max(options.bytes_per_slot * in_hand_, std::uint64_t{1} << 20),
                              options.superblock_bytes)),
           program_(subject.program("soak.cl")), slots_(empty_slots(in_hand_ + boxes_, options.seed)),
-          held_(numbers(0, in_hand_)), mail_(numbers(in_hand_, boxes_)), results_(options.work_items, Counts{}),
-          drained_(slots_.size(), Counts{})
+          held_(numbers(0, in_hand_)), mail_(numbers(in_hand_, boxes_)), results_(options.work_items, Counts{})
     {
     }
 
@@ -83,9 +82,8 @@ private:
     void drain()
     {
         const std::size_t work_items = (slots_.size() + 63) / 64 * 64;
-        if (drained_.size() != work_items)
-            drained_ = Array<Counts>(work_items, Counts{});
-        launch("soak_drain", {work_items, 64}, drained_, heap_, slots_, static_cast<cl_uint>(slots_.size()), drained_);
+        const Array<Counts> drained(work_items, Counts{});
+        launch("soak_drain", {work_items, 64}, drained, heap_, slots_, static_cast<cl_uint>(slots_.size()), drained);
     }
 
     void look_at_rest()
@@ -119,7 +117,6 @@ private:
     Array<cl_uint> held_;
     Array<cl_uint> mail_;
     Array<Counts> results_;
-    Array<Counts> drained_;
     std::uint64_t served_ = 0;
     SoakResult result_;
 };

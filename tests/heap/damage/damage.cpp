@@ -40,6 +40,11 @@ void require(bool kept, const std::string &promise)
         throw std::logic_error(promise);
 }
 
+void require_none(const std::vector<std::string> &findings, const std::string &promise)
+{
+    require(findings.empty(), promise + (findings.empty() ? "" : "; but: " + findings.front()));
+}
+
 // Whether the action threw kma::Error, which it may. (No other exception: that ends the program.)
 template <class Action> bool refuses(Action action)
 {
@@ -53,12 +58,8 @@ template <class Action> bool refuses(Action action)
 
 kma::HeapOptions options_of(kma::HeapKind kind, int debug, bool atomic64)
 {
-    kma::HeapOptions options;
-    options.kind = kind;
-    options.debug = debug;
-    options.superblock.bytes = 4096;
-    options.build_options = atomic64 ? "" : "-DKMA_HAS_ATOMIC64=0";
-    return options;
+    const char *const width = atomic64 ? "" : "-DKMA_HAS_ATOMIC64=0";
+    return {.kind = kind, .debug = debug, .superblock = {4096}, .build_options = width};
 }
 
 // Kernels of native_kernels.cpp on a heap, by one work-item.
@@ -136,7 +137,7 @@ Patient::Patient(kma::HeapKind kind, int debug, bool atomic64)
     first_ = *std::find_if(refs.rbegin(), refs.rend(), [](kma::Ref ref) { return ref != 0; });
     image_ = read();
     metadata_words_ = heap_words() - static_cast<std::uint32_t>(heap_.stats().capacity / 4);
-    require(heap_.check().empty(), "a heap that nobody damaged is sound");
+    require_none(heap_.check(), "a heap that nobody damaged is sound");
 
     const auto path = std::filesystem::temp_directory_path() / kma::say("kma_damage_", std::size_t(this), ".kma");
     heap_.save(path);
@@ -154,16 +155,11 @@ std::vector<std::byte> Patient::read() const
     return bytes;
 }
 
-void Patient::write(const std::vector<std::byte> &bytes) const
-{
-    device().queue().enqueueWriteBuffer(heap_.buffer(), CL_TRUE, 0, bytes.size(), bytes.data());
-}
-
 void Patient::damage_heap(std::span<const Patch> patches)
 {
     std::vector<std::byte> damaged = image_;
     apply(patches, damaged);
-    write(damaged);
+    device().queue().enqueueWriteBuffer(heap_.buffer(), CL_TRUE, 0, damaged.size(), damaged.data());
     const bool sound = heap_.check().empty();
     found += sound ? 0 : 1;
     ask_all(sound);
@@ -175,8 +171,7 @@ void Patient::damage_heap(std::span<const Patch> patches)
         return;
     heap_.reset();
     heap_.clear_errors();
-    const std::vector<std::string> left = heap_.check();
-    require(left.empty(), "a reset mends what is not constant; there is still: " + (left.empty() ? "" : left.front()));
+    require_none(heap_.check(), "a reset mends what is not constant");
 }
 
 // Everything but check(): `sound` is what that says.
@@ -209,9 +204,7 @@ void Patient::use()
 {
     const Kernels kernels(heap_, kernels_);
     kernels.free(kernels.allocate({60, 120, 300, 16, 60, 4096, 24, 120, 9000}));
-    const std::vector<std::string> wrong = heap_.check();
-    require(wrong.empty(),
-            "a heap that check() finds sound is so after use; but then: " + (wrong.empty() ? "" : wrong.front()));
+    require_none(heap_.check(), "a heap that check() finds sound is so after use");
 }
 
 // What was loaded must serve as well, whatever has become of its blocks.
@@ -262,11 +255,9 @@ void Patient::damage_file(std::span<const Patch> patches, std::int64_t cut)
         const auto loaded = kma::load_heap(device(), in, damaged.size(), "the file", kma::Storage::buffer,
                                            heap_.options().build_options);
         loaded->check(); // written-over guards stay in a file, to be looked at
-        require(loaded->check_books().empty(), "a heap that was loaded is sound");
+        require_none(loaded->check_books(), "a heap that was loaded is sound");
         use(*loaded);
-        const std::vector<std::string> wrong = loaded->check_books();
-        require(wrong.empty(),
-                "a heap that was loaded is sound after use; but then: " + (wrong.empty() ? "" : wrong.front()));
+        require_none(loaded->check_books(), "a heap that was loaded is sound after use");
     });
     found += refused ? 1 : 0;
     require(refused || cut == 0, "a file of another length is refused");

@@ -22,18 +22,15 @@ struct Patch {
     bool sets;           ///< the word becomes `value`; else the bits of `value` are turned round
 };
 
-/// A lively heap: superblocks or pages in every state, or a bump heap half full; some errors in its log; and a list
-/// through its blocks that begins at `first`. Ready to be damaged again and again.
+/// A lively heap with superblocks or pages in every state, errors in its log, and a list through its blocks.
 class Patient {
 public:
     Patient(kma::HeapKind kind, int debug, bool atomic64);
 
     /// Puts the heap back as it was, damages it, and asks it all that it can be asked. Throws std::logic_error with
-    /// what was promised and not kept; anything else that ends the program is a defect as well.
+    /// what was promised and not kept.
     void damage_heap(std::span<const Patch> patches);
-
-    /// The same with its file, which is then loaded, and the heap used. It is `cut` bytes shorter, or longer if that is
-    /// negative.
+    /// The same with its file, `cut` bytes shorter (negative: longer), which is then loaded, and the heap used.
     void damage_file(std::span<const Patch> patches, std::int64_t cut);
 
     /// Words in front of the blocks, where damage matters; and of the whole heap, and of the file.
@@ -44,9 +41,7 @@ public:
     /// Of the file, the word of a place of the quarantine; 0 if the heap has none. (Its first range has all of it.)
     std::uint32_t quarantine_word(std::uint32_t place) const;
 
-    /// A block that lives.
-    kma::Ref living() const { return living_.back(); }
-
+    kma::Ref living() const { return living_.back(); } ///< a block
     const std::string &name() const { return name_; }
     kma::HeapKind kind() const { return heap_.options().kind; }
 
@@ -55,7 +50,6 @@ public:
 
 private:
     std::vector<std::byte> read() const;
-    void write(const std::vector<std::byte> &bytes) const;
     void ask_all(bool sound);
     void use();
     void use(const kma::HeapDriver &heap) const;

@@ -10,6 +10,7 @@
 
 #include "damage.hpp"
 #include "heap/common/layout.hpp"
+#include "support/say.hpp"
 
 namespace {
 
@@ -47,16 +48,11 @@ std::uint32_t below(Random &random, std::uint64_t limit)
 Patch random_patch(Random &random, std::uint32_t words)
 {
     const std::uint32_t word = below(random, words);
-    switch (below(random, 4)) {
-    case 0:
-        return {word, 1u << below(random, 32), false};
-    case 1:
-        return {word, 1u << below(random, 32) | 1u << below(random, 32), false};
-    case 2:
-        return {word, static_cast<std::uint32_t>(random()), true};
-    default:
-        return {word, below(random, 2) ? below(random, 64) : 0u - below(random, 64), true};
-    }
+    const std::uint32_t way = below(random, 4), bit = 1u << below(random, 32);
+    if (way < 2)
+        return {word, way == 0 ? bit : bit | 1u << below(random, 32), false};
+    const std::uint32_t near = below(random, 64);
+    return {word, way == 2 ? static_cast<std::uint32_t>(random()) : below(random, 2) ? near : 0u - near, true};
 }
 
 // A single bit in half of the rounds, else up to 16 patches; mostly in the first `likely` words.
@@ -68,12 +64,6 @@ std::vector<Patch> random_patches(Random &random, std::uint32_t likely, std::uin
     for (Patch &patch : patches)
         patch = random_patch(random, below(random, 8) ? likely : words);
     return patches;
-}
-
-void print(const std::vector<Patch> &patches)
-{
-    for (const Patch &patch : patches)
-        std::printf("    {%u, 0x%x, %s},\n", patch.word, patch.value, patch.sets ? "true" : "false");
 }
 
 // The action under way, which is printed if a promise is broken, or a sanitizer ends the program.
@@ -124,10 +114,9 @@ bool damage_one(Patient &patient, std::uint64_t rounds, std::uint64_t seed)
         const std::int64_t cut = below(random, 8) ? 0 : std::int64_t{below(random, 1 << 18)} - (1 << 10);
         all_kept = keeps(patient, patches, [&] { patient.damage_file(patches, cut); });
     }
-    std::printf("%s: %llu times damaged, %llu words in all, %llu found; of %llu files %llu refused\n",
-                patient.name().c_str(), static_cast<unsigned long long>(rounds), static_cast<unsigned long long>(words),
-                static_cast<unsigned long long>(found), static_cast<unsigned long long>(rounds / files_in),
-                static_cast<unsigned long long>(patient.found - found));
+    std::puts(kma::say(patient.name(), ": ", rounds, " times damaged, ", words, " words in all, ", found, " found; of ",
+                       rounds / files_in, " files ", patient.found - found, " refused")
+                  .c_str());
     // Most bits of the metadata matter, and nearly all of a file.
     if (all_kept && (found < rounds / 4 || patient.found - found < rounds / files_in / 4)) {
         std::puts("  too little was found: the damage does not get where it should");

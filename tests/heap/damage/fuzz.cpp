@@ -1,5 +1,5 @@
-// libFuzzer: the input damages a heap, or with KMA_FUZZ_FILE its file. Its first byte says whose, of a file the next four
-// how much shorter it is; the rest are patches of nine bytes. Bytes that are missing are 0.
+// libFuzzer: the input damages a heap, or with KMA_FUZZ_FILE its file. Its first byte is the heap's number, of a file
+// the next four say how much shorter it is; the rest are patches of nine bytes. Bytes that are missing are 0.
 #include "damage.hpp"
 
 namespace {

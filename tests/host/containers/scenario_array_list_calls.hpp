@@ -1,6 +1,6 @@
-// Every function of an array list by a lone caller, at its edges, over a heap that counts (counted_heap.hpp): numbers and
-// places against plain computation, memory that ends at each call of malloc, another caller in the middle of a call, a
-// full list; and groups of up to 64 work-items, which a lone caller plays (shim/lockstep.hpp). Threads only.
+// Every function of an array list by a lone caller, at its edges, over a heap that counts (counted_heap.hpp): numbers
+// and places against plain computation, memory that ends at each call of malloc, another caller in the middle of a
+// call, a full list; and groups of up to 64 work-items, which a lone caller plays (shim/lockstep.hpp). Threads only.
 //
 // Checked: each result, that the list has the blocks that it should, and that all of them are given back.
 #pragma once
@@ -362,7 +362,8 @@ private:
 
     // ------ lanes and groups -----------------------------------------------------------------------------------------
 
-    // Lanes that come together, of one list or of two; together they may want too much, or more than there is memory for.
+    // Lanes that come together, of one list or of two; together they may want too much, or more than there is memory
+    // for.
     static void check_lanes()
     {
         for (const uint lanes : {1u, 2u, 5u, 32u, 64u})

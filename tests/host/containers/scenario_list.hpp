@@ -1,7 +1,7 @@
 // A list over a bump heap: threads push nodes, and go along the list; one takes all nodes, or some, meanwhile.
 //
-// Checked: a node that is reached is ordered after its writing, and a thread's nodes are met newest first; each node is taken once, or
-// in the list at the end. Where nobody goes along the list, nodes that were taken are pushed again at once.
+// Checked: a node that is reached is ordered after its writing, and a thread's nodes are met newest first; each node is
+// taken once, or in the list at the end. Where nobody goes along the list, taken nodes are pushed again at once.
 #pragma once
 
 #define KMA_HEAP bump
@@ -46,7 +46,7 @@ public:
         }
         if (me != 1 || shim::chosen.bound != 0)
             return;
-        if (way_ == takes_all) // a second one who does
+        if (way_ == takes_all) // a second thread that does
             take_all();
         else if (way_ == pushes_again)
             push_again(me);
@@ -66,7 +66,7 @@ public:
 private:
     enum : uint { only_pushes, takes_all, takes_all_and_looks, pushes_again, removes, removes_and_looks, ways };
     static constexpr uint max_rounds = 8;
-    static constexpr uint most = (max_rounds + 1) * (max_rounds * threads + 1); // pushes of a thread, those of what it took included
+    static constexpr uint most = (max_rounds + 1) * (max_rounds * threads + 1); // pushes of a thread, repeated ones too
 
     static uint rounds() { return shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 2 : max_rounds; }
     bool goes_along() const { return way_ == only_pushes || way_ == takes_all_and_looks || way_ == removes_and_looks; }
@@ -116,7 +116,7 @@ private:
         }
     }
 
-    // Nobody goes along the list: so what was taken is the taker's at once, and may come back under the eyes of who is about to push.
+    // Nobody goes along the list: what was taken is the taker's at once, and may come back while another thread pushes.
     void push_again(uint me)
     {
         kma_list_node *next = nullptr;

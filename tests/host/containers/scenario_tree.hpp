@@ -1,9 +1,9 @@
 // The graph sample's nodes and links in a search tree and lists over a bump heap: all threads insert the same few keys,
 // push links between them, and walk through the tree meanwhile.
 //
-// Checked: a node or link that is reached is ordered after its writing; a walk meets all nodes that were there before, in
-// order; at the end every key is in the tree once, in order, and every link is in its source's list, once; and all nodes
-// can be taken out.
+// Checked: a node or link that is reached is ordered after its writing; a walk meets all nodes that were there before,
+// in order; at the end every key is in the tree once, in order, and every link is in its source's list, once; and all
+// nodes can be taken out.
 #pragma once
 
 #define KMA_HEAP bump
@@ -71,8 +71,8 @@ private:
     static constexpr uint max_rounds = 8;
 
     static uint rounds() { return shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 2 : max_rounds; }
-    // A quarter of the rounds, by chance, so that lanes diverge. In a search none, but with two context switches or more
-    // all schedules of three threads would be too many.
+    // A quarter of the rounds, by chance, so that lanes diverge. In a search none, but with two context switches or
+    // more all schedules of three threads would be too many.
     bool sits_out(uint me, uint round) const
     {
         if (shim::chosen.bound > 1)

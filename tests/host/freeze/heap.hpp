@@ -10,7 +10,6 @@ namespace freeze {
 template <class Kind, uint threads> class heap_subject : public subject {
 public:
     static constexpr const char *structure = Kind::name;
-    static constexpr bool has_lanes = true;
     static constexpr const char *operations[] = {"malloc small", "malloc large", "free oldest",
                                                  "free newest",  "realloc",      "aligned_alloc"};
     static constexpr const char *states[] = {

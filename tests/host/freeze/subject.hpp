@@ -2,7 +2,6 @@
 //
 // A subject also has, besides what is declared here,
 //   structure, operations, states   its name, and those of the operations and states
-//   has_lanes                       whether lanes of a group meet in it; if not, it is tried at width 1 only
 //   applies(operation, state)       whether the two go together
 #pragma once
 

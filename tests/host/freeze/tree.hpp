@@ -1,4 +1,5 @@
-// The graph sample's tree: a thread that stops while it inserts or links costs what it was about to insert, and its group.
+// The graph sample's tree: a thread that stops while it inserts or links costs what it was about to insert, and its
+// group.
 #pragma once
 
 #include "freeze/subject.hpp"
@@ -14,7 +15,6 @@ namespace freeze {
 template <uint threads> class tree_subject : public subject {
 public:
     static constexpr const char *structure = "tree";
-    static constexpr bool has_lanes = true;
     static constexpr const char *operations[] = {"insert", "insert lost", "get", "link"};
     static constexpr const char *states[] = {"empty", "1 node", "all nodes but one"};
     static constexpr bool applies(uint operation, uint state) { return operation != link || state != 0; }
@@ -30,8 +30,8 @@ public:
             insert(key);
     }
 
-    // Of threads that insert the same key, one finds another's node there in the end: as "insert lost", with a key that is
-    // in the tree already.
+    // Of threads that insert the same key, one finds another's node there in the end: as "insert lost", with a key that
+    // is in the tree already.
     void operate(uint) override
     {
         if (operation_ == get) {

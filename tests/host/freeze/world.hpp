@@ -1,5 +1,5 @@
-// The object store: a thread that is stopped costs the objects that it has or asks for, with the blocks they are in, and
-// one block that it has in hand: one that it begins or ends, or whose hint it has taken out and not looked at yet.
+// The object store: a thread that is stopped costs the objects that it has or asks for, with the blocks they are in,
+// and one block that it has in hand: one that it begins or ends, or whose hint it has taken out and not looked at yet.
 #pragma once
 
 #include "freeze/subject.hpp"
@@ -10,14 +10,13 @@ namespace freeze {
 template <uint threads> class world_subject : public subject {
 public:
     static constexpr const char *structure = "object store";
-    static constexpr bool has_lanes = true;
     static constexpr const char *operations[] = {"new", "delete", "delete last", "new of another"};
     static constexpr const char *states[] = {"blocks with room", "wrong hints", "full blocks", "full blocks, wrong hints"};
     static constexpr bool applies(uint operation, uint state) { return operation != end || state < 2; }
     using subject::subject;
 
-    // A thread that deletes has an object, alone in a block or beside others, which are the heir's. Of the class there is
-    // also a block with room, or a full one.
+    // A thread that deletes has an object, alone in a block or beside others, which are the heir's. Of the class there
+    // is also a block with room, or a full one.
     void prepare(crowd operators, uint, uint heir) override
     {
         static constexpr uint slots[tiny::classes] = {1, 2, 3};

@@ -2,9 +2,9 @@
 // that any kind of heap must pass.
 //
 // A heap consists of parts: units, superblocks, pages or frames. KIND_calls in KIND/calls.hpp has `kind`; `number`;
-// `part_units`; `most_parts` of one block; bytes_of, init, grow and usable_size; has(heap, parts), whether the plan says
-// so, with space for eight; check(heap), of the metadata beside the blocks taken; and, if the kind has them, init_empty
-// and has_room(heap, units), whether there must be a block.
+// `part_units`; `most_parts` of one block; bytes_of, init, grow and usable_size; has(heap, parts), whether the plan
+// says so, with space for eight; check(heap), of the metadata beside the blocks taken; and, if the kind has them,
+// init_empty and has_room(heap, units), whether there must be a block.
 #pragma once
 
 #include <functional>
@@ -224,8 +224,8 @@ template <class Kind, class Heap> void check_kept_alignment(Heap *heap, log_of<H
     log.works(true);
 }
 
-// Frees and reallocs of what is no block. `insides`: pointers into blocks; where a slab was before, a free counts as its
-// block's second one.
+// Frees and reallocs of what is no block. `insides`: pointers into blocks; where a slab was before, a free counts as
+// its block's second one.
 template <class Calls, class Heap>
 void check_foreign(Heap *heap, std::initializer_list<uchar *> insides, log_of<Heap> &log)
 {

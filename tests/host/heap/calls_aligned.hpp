@@ -1,5 +1,5 @@
-// Aligned requests of a lone caller in small superblock and scatter heaps, at random, against a look at all memory: NULL only
-// if no block that is large enough begins at a multiple of the alignment, be its size one or not.
+// Aligned requests of a lone caller in small superblock and scatter heaps, at random, against a look at all memory:
+// NULL only if no block that is large enough begins at a multiple of the alignment, be its size one or not.
 #pragma once
 
 #include "heap/scatter/calls.hpp"

@@ -35,8 +35,9 @@ inline void check_sizes()
         }
         for (uint c = 0; c < kma_scatter_classes(shift); c++) {
             const kma_scatter_size size = kma_scatter_size_of(c, shift);
-            shim::check(size.spots == (1u << shift) / size.units || kma_scatter_class_of(size.units, shift) != c, "blocks in a page");
-            for (const auto &[divisor, by] : {std::pair(size.units, size.by_units), std::pair(size.spots, size.by_spots)})
+            shim::check(size.spots == (1u << shift) / size.units || kma_scatter_class_of(size.units, shift) != c, "blocks");
+            const std::pair<uint, uint> divisors[] = {{size.units, size.by_units}, {size.spots, size.by_spots}};
+            for (const auto &[divisor, by] : divisors)
                 for (ulong number = 0; number <= 0xffffffff; number = number * 3 / 2 + 1)
                     for (uint a = static_cast<uint>(number) - 1; a != static_cast<uint>(number) + 2; a++) {
                         const kma_scatter_quotient q = kma_scatter_divide(a, divisor, by);
@@ -55,17 +56,25 @@ struct section {
     ulong unit, bytes;
 };
 
-// The plan has as many parts as fit into `bytes`, or as there may be, and each section lies behind the one before.
-template <class End>
-void check_plan(ulong bytes, ulong parts, ulong most, const End &end_of, std::initializer_list<section> sections)
+// The plan has as many parts as fit into `bytes`, or as there may be, and each section lies behind the one before, the
+// parts behind the last. `end_of(n)`: the units of a heap with n parts; `within(n)`: the parts of one of n bytes.
+template <class End, class Within>
+void check_plan(ulong bytes, ulong parts, ulong most, uint begin, uint part_units, const End &end_of, const Within &within,
+                std::initializer_list<section> sections)
 {
-    const ulong units = std::min(bytes / KMA_UNIT, ulong{0xffffffff});
+    const ulong units = std::min(bytes / KMA_UNIT, ulong{0xffffffff}), first = ulong{begin} * KMA_UNIT;
     shim::check(parts == 0 || (end_of(parts) <= units && parts <= most), "a plan with too many parts");
     shim::check(parts == most || end_of(parts + 1) > units, "a plan with too few parts");
+    shim::check(parts == 0 || end_of(parts) == begin + parts * part_units, "parts do not begin where they should");
     ulong behind = 0;
     for (const section &each : sections) {
         shim::check(parts == 0 || each.unit >= behind, "sections of a plan overlap");
         behind = each.unit + kma_whole_units(each.bytes);
+    }
+    shim::check(parts == 0 || begin >= behind, "parts overlap metadata");
+    for (const ulong fewer : {bytes / 2, first / 2, ~ulong{0}}) {
+        const ulong fit = fewer < first ? 0 : (fewer - first) / KMA_UNIT / part_units;
+        shim::check(within(fewer) == std::min(fit, parts), "parts of a heap of another size");
     }
 }
 
@@ -79,11 +88,13 @@ inline void check_superblock_plan(ulong bytes, uint shift, bool atomic64)
     };
     const kma_superblock_plan plan = kma_superblock_plan_for(bytes, shift, 0, atomic64);
     const ulong n = plan.superblocks;
-    check_plan(bytes, n, most, end_of,
+    check_plan(bytes, n, most, plan.begin, 1u << shift, end_of,
+               [&](ulong fewer) { return kma_superblock_plan_within(plan, fewer).superblocks; },
                {{0, sizeof(kma_superblock)}, {plan.states, n * sizeof(kma_superblock_state)},
                 {plan.sets, 4ul * plan.size_classes * plan.set_words},
                 {plan.queue, KMA_SUPERBLOCK_QUEUE_BYTES + (n + 1) * KMA_SUPERBLOCK_NODE_BYTES},
-                {plan.bitmaps, 4 * n * plan.bitmap_words}, {plan.begin, 0}});
+                {plan.bitmaps, 4 * n * plan.bitmap_words}});
+    shim::check(kma_superblock_plan_growing(bytes, bytes / 2, shift, 0, atomic64).room == n, "a heap that does not grow");
 }
 
 inline void check_scatter_plan(ulong bytes, uint shift, uint super_shift)
@@ -94,20 +105,15 @@ inline void check_scatter_plan(ulong bytes, uint shift, uint super_shift)
         return end;
     };
     const kma_scatter_plan plan = kma_scatter_plan_for(bytes, shift, super_shift, 0);
-    check_plan(bytes, plan.pages, 1u << 24, end_of,
-               {{0, sizeof(kma_scatter)}, {plan.cursors, 4ul * plan.places * KMA_SCATTER_SIZES}, {plan.full, 4ul * plan.supers},
-                {plan.table, 4ul * plan.pages}, {plan.trees, 4ul * plan.tree_words * (kma_scatter_classes(shift) + 1)},
-                {plan.bitmaps, 4 * (ulong{plan.pages} << shift) / 32}, {plan.begin, 0}});
-    shim::check(plan.pages == 0 || plan.begin + (ulong{plan.pages} << shift) == plan.limit, "a plan's pages and its limit");
+    check_plan(bytes, plan.pages, 1u << 24, plan.begin, 1u << shift, end_of,
+               [&](ulong fewer) { return kma_scatter_plan_within(plan, fewer).pages; },
+               {{0, sizeof(kma_scatter)}, {plan.cursors, 4ul * plan.places * KMA_SCATTER_SIZES},
+                {plan.full, 4ul * plan.supers}, {plan.table, 4ul * plan.pages},
+                {plan.trees, 4ul * plan.tree_words * (kma_scatter_classes(shift) + 1)},
+                {plan.bitmaps, 4 * (ulong{plan.pages} << shift) / 32}});
     shim::check(plan.begin % (KMA_SCATTER_ALIGN / KMA_UNIT) == 0, "pages are not aligned");
     shim::check(plan.supers == (ulong{plan.pages} + (1u << super_shift) - 1) >> super_shift, "regions");
-    const uint shards = std::clamp(std::bit_floor(plan.pages / 256), 1u, KMA_SCATTER_PLACES);
-    shim::check(plan.places == shards, "shards");
-    const ulong begin = ulong{plan.begin} * KMA_UNIT, page = ulong{KMA_UNIT} << shift;
-    for (const ulong fewer : {bytes / 2, begin / 2, ~ulong{0}}) {
-        const uint fit = fewer < begin ? 0 : static_cast<uint>(std::min<ulong>((fewer - begin) / page, plan.room));
-        shim::check(kma_scatter_plan_within(plan, fewer).pages == fit, "pages of a smaller heap");
-    }
+    shim::check(plan.places == std::clamp(std::bit_floor(plan.pages / 256), 1u, KMA_SCATTER_PLACES), "shards");
 }
 
 inline void check_slab_plan(ulong bytes, uint cursors, uint debug)
@@ -119,51 +125,24 @@ inline void check_slab_plan(ulong bytes, uint cursors, uint debug)
     };
     const kma_slab_plan plan = kma_slab_plan_growing(bytes, bytes, cursors, debug);
     const ulong trees = 4ul * plan.tree_words * KMA_SLAB_TREES, guard = debug >= 2 ? plan.guard : plan.words;
-    check_plan(bytes, plan.frames, ~0u, end_of,
-               {{0, sizeof(kma_slab)}, {plan.current, 4ul * plan.shards * KMA_SLAB_PAGE_CLASSES}, {plan.used, 4ul * plan.frames},
-                {plan.trees, trees}, {guard, 0}, {plan.words, 4ul * plan.frames * 32}, {plan.begin, 0}});
+    check_plan(bytes, plan.frames, ~0u, plan.begin, KMA_SLAB_FRAME_UNITS, end_of,
+               [&](ulong fewer) { return kma_slab_plan_within(plan, fewer).frames; },
+               {{0, sizeof(kma_slab)}, {plan.current, 4ul * plan.shards * KMA_SLAB_PAGE_CLASSES},
+                {plan.used, 4ul * plan.frames}, {plan.trees, trees}, {guard, 0}, {plan.words, 4ul * plan.frames * 32}});
     if (plan.frames == 0)
         return;
-    shim::check(plan.begin % 256 == 0 && plan.limit == plan.begin + plan.frames * ulong{512}, "frames");
-    shim::check(debug >= 2 ? plan.words > plan.guard : plan.guard == 0, "the guard");
-    shim::check(plan.shards == std::min(plan.room, 2u) && plan.cursors == std::min(plan.room, cursors), "shards and cursors");
+    shim::check(plan.begin % 256 == 0 && (debug >= 2 ? plan.words > plan.guard : plan.guard == 0), "frames, and the guard");
+    shim::check(plan.shards == std::min(plan.room, 2u) && plan.cursors == std::min(plan.room, cursors), "shards, cursors");
     kma_slab heap{};
     heap.plan = plan;
     for (uint band = 0; band < 2; band++)
         for (uint cursor = 0; cursor < plan.cursors && plan.rounds[band] != 0; cursor++) {
             const uint lines = 1u << (band == 0 ? KMA_SLAB_FEW_SHIFT : KMA_SLAB_MANY_SHIFT);
             const auto share = [&](uint round) { return kma_slab_share(&heap, band, cursor, round); };
+            const uint last = share(plan.rounds[band] - 1);
             shim::check(share(plan.rounds[band]) == share(0), "shares do not come round");
-            shim::check(share(plan.rounds[band] - 1) % lines == 0 && share(plan.rounds[band] - 1) + lines <= plan.frames * 32,
-                        "a share beyond the heap");
+            shim::check(last % lines == 0 && last + lines <= plan.frames * 32, "a share beyond the heap");
         }
-}
-
-// Whatever the size at first, everything lies where it will lie at the largest.
-inline void check_growing_plans()
-{
-    for (const uint most : {1u, 3u, 40u}) {
-        const ulong wide = superblock_calls<3>::bytes_of(most) + 40, frames = slab_calls::bytes_of(most) + 40;
-        const kma_superblock_plan last = kma_superblock_plan_for(wide, 3, 0, true);
-        for (ulong bytes = 0; bytes <= wide; bytes += 40) {
-            kma_superblock_plan plan = kma_superblock_plan_growing(bytes, wide, 3, 0, true);
-            const ulong begin = ulong{plan.begin} * KMA_UNIT, fit = bytes < begin ? 0 : (bytes - begin) / (KMA_UNIT << 3);
-            shim::check(plan.superblocks == fit && plan.limit == plan.begin + (plan.superblocks << 3), "a heap that grows");
-            plan.superblocks = last.superblocks;
-            plan.limit = last.limit;
-            shim::check(std::memcmp(&plan, &last, sizeof(plan)) == 0, "the plan of a heap that grows");
-        }
-        shim::check(kma_superblock_plan_growing(wide, 0, 3, 0, true).room == most, "the plan of a heap that does not grow");
-        shim::check(kma_superblock_plan_within(last, wide * 2).superblocks == most, "superblocks without metadata");
-        const kma_slab_plan full = kma_slab_plan_growing(frames, frames, 2, 0);
-        for (ulong bytes = 0; bytes <= frames; bytes += 1000) {
-            const kma_slab_plan plan = kma_slab_plan_growing(bytes, frames, 2, 0);
-            const ulong begin = ulong{full.begin} * KMA_UNIT, fit = bytes < begin ? 0 : (bytes - begin) / 8192;
-            shim::check(plan.frames == fit && plan.room == most && plan.begin == full.begin && plan.words == full.words &&
-                            plan.trees == full.trees && plan.used == full.used && plan.tree_words == full.tree_words,
-                        "the plan of a heap that grows");
-        }
-    }
 }
 
 inline void check_plans()
@@ -180,7 +159,6 @@ inline void check_plans()
         for (const uint debug : {0u, 2u})
             for (ulong bytes = 0; bytes < ulong{1} << 40; bytes = bytes * 3 / 2 + 3000)
                 check_slab_plan(bytes, cursors, debug);
-    check_growing_plans();
 }
 
 } // namespace calls

@@ -1,5 +1,5 @@
-// A heap that knows what it was asked for, can be out of memory at a chosen call, and in a call can let another caller go
-// first: what containers take of a heap, and give back, by KMA_HEAP counted. For a lone caller.
+// A heap that knows what it was asked for, can be out of memory at a chosen call, and in a call can let another caller
+// go first: what containers take of a heap, and give back, by KMA_HEAP counted. For a lone caller.
 #pragma once
 
 #include <functional>

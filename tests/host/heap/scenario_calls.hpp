@@ -1,5 +1,5 @@
-// Every function of the heaps by a lone caller, at its edges: sizes and alignments of all kinds, wrong pointers, damaged
-// metadata, initialisation by several work-items of memory that is full of something else. Threads only.
+// Every function of the heaps by a lone caller, at its edges: sizes and alignments of all kinds, wrong pointers,
+// damaged metadata, initialisation by several work-items of memory that is full of something else. Threads only.
 //
 // Checked: each result, and that the error log has exactly what happened.
 #pragma once

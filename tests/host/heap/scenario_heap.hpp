@@ -99,7 +99,7 @@ private:
             shim::check(scarce_, "NULL, though there always was room");
     }
 
-    // One of sixteen things to do. Whoever has nothing to do it with sits out, so that lanes diverge.
+    // One of sixteen things to do. A thread that has nothing to do it with sits out, so that lanes diverge.
     void step(uint me, worker &mine, uint choice)
     {
         const uint units = shape_.kinds[(choice >> 8) % shape_.kind_count];
@@ -152,7 +152,7 @@ private:
             shim::check(scarce_, "a block cannot grow, though there always was room");
     }
 
-    // Release and acquire: the block is the other's, with all that was done to it. Whoever gets it frees it, perhaps.
+    // Release and acquire: the block is the other's, with all that was done to it. Its next owner may free it.
     void hand_on(worker &mine, uint which)
     {
         kma_atomic_u32 &box = mail_[which % std::size(mail_)];

@@ -2,9 +2,9 @@
 // heaps of 1 to 64 MiB that are nearly free but have a living block of 128 bytes in each page or superblock. With a
 // device's numbers; threads only.
 //
-// Checked: each such malloc gets NULL within a few hundred operations, and takes at most twice as many on the largest heap
-// as on the smallest, and some, for more levels of trees and more sizes; and requests that are smaller than the living
-// blocks get memory.
+// Checked: each such malloc gets NULL within a few hundred operations, and takes at most twice as many on the largest
+// heap as on the smallest, and some, for more levels of trees and more sizes; and requests that are smaller than the
+// living blocks get memory.
 #pragma once
 
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 // The quarantine of freed blocks: threads put in what they own, own what leaves it for that, and now and then take out
 // all that is in, as a malloc does that found no memory.
 //
-// Checked: an item has one owner at a time, and its payload (a plain field: the poison of a freed block) is as the one
-// who put it in left it; at rest each item is in the quarantine or somebody's own, once.
+// Checked: an item has one owner at a time, and its payload (a plain field: the poison of a freed block) is as its last
+// owner left it; at rest each item is in the quarantine or a thread's own, once.
 #pragma once
 
 #define KMA_QUARANTINE 3u

@@ -301,8 +301,7 @@ private:
         return std::min({place & (0u - place), std::bit_floor(old.units), Kind::most_align / KMA_UNIT});
     }
 
-    // Plain fields: whoever wrote here before must have been ordered before this. What the block was before may have
-    // been anybody's; what stands here while it is mine is mine.
+    // Plain fields: each owner before must have been ordered before this.
     void own(const block &mine)
     {
         for (uint unit = mine.first; unit < mine.first + mine.units; unit++)

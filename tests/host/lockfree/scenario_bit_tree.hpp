@@ -4,8 +4,8 @@
 // Few items are about in words of two bits, so that words become empty and other than empty all the time, on three or
 // four levels. Checked: an item has one owner at a time, and its payload is ordered between owners; at rest the items
 // are those that nobody holds, each word that is not empty is told of by the word above, and a lone caller finds what
-// is in. Then, alone: what each function returns, that an empty set is known by its root, and that what one hides who
-// was stopped for ever in kma_bit_tree_lower comes back with others.
+// is in. Then, alone: what each function returns, that an empty set is known by its root, and that what a thread
+// hides that was stopped for ever in kma_bit_tree_lower comes back with others.
 #pragma once
 
 #ifndef KMA_BIT_TREE_SHIFT
@@ -37,8 +37,7 @@ public:
         shim::plan_nap(threads);
     }
 
-    // Thread n begins with item n, unless one before it has it. Who has one puts it in first, and looks for another
-    // then.
+    // Thread n begins with item n, unless one before it has it, and puts it in first.
     void thread(uint me)
     {
         const uint rounds = shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 3 : 40;
@@ -166,8 +165,7 @@ private:
                     "a lone caller finds what is not in");
     }
 
-    // Of an empty tree in which bits above an empty word are left: who meets them takes them away, and finds what is
-    // in.
+    // Of an empty tree in which bits above an empty word are left: a search takes them away, and finds what is in.
     void check_stale()
     {
         for (uint level = 0; level < kma_bit_tree_top(items_); level++)
@@ -189,9 +187,8 @@ private:
                 }
     }
 
-    // All items are in, and a bit of level 2 or 3 is gone, as whoever is stopped before the second look leaves it. Who
-    // puts in an item below it, and looks at that level, brings it back. (In words of two bits nobody looks at level
-    // 1.)
+    // All items are in, and a bit of level 2 or 3 is gone, as a thread that is stopped before the second look leaves it. A
+    // put of an item below it brings it back. (In words of two bits nobody looks at level 1.)
     void check_mended()
     {
         for (uint item = 0; item < items_; item++)

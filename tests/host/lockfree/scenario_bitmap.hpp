@@ -1,8 +1,8 @@
 // The set of small integers: threads take any or a certain one, stamp it, and put it in again.
 //
 // Checked: an item has one owner at a time, and its payload is ordered between owners; a set that surely holds
-// something is not found empty by a thread that can know it; who failed to take an item is known to the one who puts it
-// in later; at rest the bits are the items that nobody holds, and the count counts them.
+// something is not found empty by a thread that can know it; the thread that puts an item in sees each thread that
+// failed to take it before; at rest the bits are the items that nobody holds, and the count counts them.
 #pragma once
 
 #include "kma/lockfree/bitmap.cl"
@@ -26,7 +26,7 @@ public:
     }
 
     // Either all take whatever there is; or only thread 0 does, and the others not the last item: then it is always in
-    // when thread 0 looks, and he knows that.
+    // when thread 0 looks, which knows that.
     void thread(uint me)
     {
         const uint rounds = shim::chosen.rounds ? shim::chosen.rounds : shim::is_model_checker ? 3 : 40;
@@ -46,7 +46,7 @@ public:
     void after()
     {
         shim::check(crowd_ || handshake_taken_ || handshake_seen_,
-                    "one who put in does not know who failed to take before");
+                    "a thread that puts in does not see an earlier failure to take");
         uint left = items + (crowd_ || handshake_taken_ ? 0 : 1);
         shim::check(kma_load_u32(&set_->count, KMA_RELAXED) == left, "the count is wrong");
         bool seen[most] = {};
@@ -92,8 +92,8 @@ private:
         kma_bitmap_put(set_, bits(), number(item));
     }
 
-    // What superblock/credit.cl lives on. Thread 1 leaves a note and then tries to take an item; thread 0, who holds
-    // it, puts it in and then looks for the note. Thread 1 gets it, or thread 0 sees the note.
+    // What superblock/credit.cl needs. Thread 1 leaves a note and then tries to take an item; thread 0, which holds it,
+    // puts it in and then looks for the note. Thread 1 gets it, or thread 0 sees the note.
     void handshake(uint me)
     {
         if (crowd_)

@@ -1,5 +1,5 @@
-// How often one looks for what another brings (kma/lockfree/turn.cl): a scenario chooses it anew for each execution. And what happens
-// between two looks of a lone caller.
+// How often a thread looks for what another brings (kma/lockfree/turn.cl): a scenario chooses it anew for each
+// execution. And what happens between two looks of a lone caller.
 #pragma once
 
 #include <functional>

@@ -19,7 +19,7 @@ import zlib
 
 HERE = pathlib.Path(__file__).parent
 LEVELS = 3  # of thoroughness, as each finder's numbers of iterations
-EXCUSED_PART = 25  # of these schedules, so small a part tries those in equivalent.toml: it only has to notice excuses that are wrong
+EXCUSED_PART = 25  # of these schedules, so small a part tries those in equivalent.toml: enough to notice wrong excuses
 
 
 class Finder:
@@ -35,7 +35,7 @@ class Finder:
         return subprocess.run([*self.command, *options], capture_output=True, text=True, timeout=timeout)
 
     def reaches(self, mutant):
-        """Whether it comes to the mutant. The first question runs it without any mutant awake: then it must find nothing."""
+        """Whether it comes to the mutant. The first question runs it with no mutant awake: then it must find nothing."""
         with self.exploring:
             if self.reached is None:
                 self.reached = self.explore()
@@ -47,7 +47,7 @@ class Finder:
             raise SystemExit(f"{self.name} finds a defect though no mutant is awake:\n{done.stdout}{done.stderr}")
         its_stamp, numbers = re.search("mutants (.*) reached:(.*)", done.stdout).groups()
         if its_stamp != self.stamp:
-            raise SystemExit(f"{self.name} was built for another list of mutants: build the target of {self.command[0]}")
+            raise SystemExit(f"{self.name} was built for another list of mutants: build {self.command[0]}")
         return {int(number) for number in numbers.split()}
 
     def finds(self, mutant, iterations):
@@ -100,13 +100,6 @@ class Search:
         return None
 
 
-def in_parallel(jobs, function, items):
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        futures = [pool.submit(function, item) for item in items]
-        for future in concurrent.futures.as_completed(futures):
-            yield future.result()
-
-
 def judge(mutants, equivalent, names):
     """Prints what is wrong with `mutants`, or with the excuses for any of `names`; returns how much that is."""
     problems = 0
@@ -128,17 +121,12 @@ def judge(mutants, equivalent, names):
 
 def read_equivalent():
     entries = tomllib.loads((HERE / "equivalent.toml").read_text())
-    names = {}
-    for kind in ("equivalent", "undetectable"):
-        for entry in entries.get(kind, []):
-            for name in entry["mutants"]:
-                names[name] = (kind, entry["why"])
-    return names
+    return {name: (kind, entry["why"]) for kind in entries for entry in entries[kind] for name in entry["mutants"]}
 
 
 def changed_files(source):
-    """The device files of git's checkout `source` that differ from the branch they are to go into: origin's main one, else
-    the tenth commit before this one. None where git cannot tell: no checkout, or one without history."""
+    """The device files of git's checkout `source` that differ from origin's main branch, else from the tenth commit before
+    this one. None where git cannot tell: no checkout, or one without history."""
     def git(*arguments):
         try:
             done = subprocess.run(["git", "-C", source, *arguments], capture_output=True, text=True)
@@ -203,24 +191,27 @@ def main():
             return search.find(mutant, options.excused_levels, EXCUSED_PART)
         return search.find(mutant, options.levels)
 
-    for mutant in in_parallel(options.jobs, find, chosen):
-        if mutant["found"]:
-            finder, said, iteration = mutant["found"]
-            print(f"{mutant['seconds']:6.1f} s  {mutant['name']}\n          {finder}, iteration {iteration}: {said}")
-        elif mutant["name"] not in equivalent:
-            print(f"{mutant['seconds']:6.1f} s  {mutant['name']}\n          NOT FOUND")
-        sys.stdout.flush()
-    problems = judge(chosen, equivalent, {mutant["name"] for mutant in mutants})
-    found = sum(1 for mutant in chosen if mutant["found"])
+    found = {}
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(find, mutant) for mutant in chosen]):
+            mutant = done.result()
+            if mutant["found"]:
+                finder, said, iteration = mutant["found"]
+                found[mutant["name"]] = (finder, iteration, said)
+                told = f"{finder}, iteration {iteration}: {said}"
+            elif mutant["name"] not in equivalent:
+                told = "NOT FOUND"
+            else:
+                continue
+            print(f"{mutant['seconds']:6.1f} s  {mutant['name']}\n          {told}", flush=True)
+    names = {mutant["name"] for mutant in mutants}
+    problems = judge(chosen, equivalent, names)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"{found} found, {len(chosen) - found} not, {problems} problems; {time.monotonic() - start:.0f} s, of a "
+    print(f"{len(found)} found, {len(chosen) - len(found)} not, {problems} problems; {time.monotonic() - start:.0f} s, of a "
           f"processor {used.ru_utime + used.ru_stime:.0f} s")
     if options.found:
-        names = {mutant["name"] for mutant in mutants}
-        found = {mutant["name"]: (mutant["found"][0], mutant["found"][2], mutant["found"][1])
-                 for mutant in chosen if mutant["found"]}
-        options.found.write_text(json.dumps({name: row for name, row in {**before, **found}.items() if name in names},
-                                            indent=0, sort_keys=True))
+        rows = {name: row for name, row in {**before, **found}.items() if name in names}
+        options.found.write_text(json.dumps(rows, indent=0, sort_keys=True))
     return 1 if problems else 0
 
 

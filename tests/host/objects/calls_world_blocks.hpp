@@ -1,5 +1,5 @@
-// Single steps of an object store with its blocks, in states that only others' interleaved steps lead to, made by hand: a
-// hint is mended, slots are claimed, a block begins, a late thread ends it, words contradict each other.
+// Single steps of an object store with its blocks, in states that only others' interleaved steps lead to, made by hand:
+// a hint is mended, slots are claimed, a block begins, a late thread ends it, words contradict each other.
 #pragma once
 
 #include "objects/calls_world_kernels.hpp"

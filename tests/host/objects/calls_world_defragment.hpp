@@ -1,5 +1,5 @@
-// Defragmentation of an object store, by any number of work-groups of up to 64 work-items: all that referred to an object
-// does so afterwards, and blocks are as the plan says.
+// Defragmentation of an object store, by any number of work-groups of up to 64 work-items: all that referred to an
+// object does so afterwards, and blocks are as the plan says.
 #pragma once
 
 #include "objects/calls_world_kernels.hpp"

@@ -1,5 +1,5 @@
-// The kernels of an object store, by a lone caller, as any number of work-groups of up to 64 work-items; and what the calls
-// of an object store have in common.
+// The kernels of an object store, by a lone caller, as any number of work-groups of up to 64 work-items; and what the
+// calls of an object store have in common.
 #pragma once
 
 #include <vector>
@@ -90,29 +90,18 @@ struct world_subject {
 // Of memory that is full of something else; not if there is too little.
 inline void check_world_init()
 {
-    for (const uint items : {1u, 3u, 64u})
-        for (const uint blocks : {1u, 8u, 33u}) {
-            world_subject it(blocks);
-            const ulong bytes = it.w->head.bytes;
-            auto *const memory = reinterpret_cast<uchar *>(it.w);
-            std::fill_n(memory, bytes, uchar{0x5a});
-            tiny::launch(items, [&] { kma_world_init_kernel(it.w, bytes - 1, blocks); });
-            shim::check(std::all_of(memory, memory + bytes, [](uchar byte) { return byte == 0x5a; }), "too little memory");
-            tiny::launch(items, [&] { kma_world_init_kernel(it.w, bytes, blocks); });
-            const kma_world &w = *it.w;
-            shim::check(kma_heap_exists(&w.head, KMA_KIND_WORLD) && w.head.bytes == bytes && w.head.max_bytes == bytes, "header");
-            shim::check(w.blocks == blocks && w.classes == tiny::classes && w.block_bytes == KMA_WORLD_BLOCK_BYTES, "numbers");
-            for (uint T = 0; T < tiny::classes; T++) {
-                for (uint hint = 0; hint < KMA_WORLD_HINTS; hint++)
-                    shim::check(kma_load_u32(&kma_world_hints(it.w, T)[hint], KMA_RELAXED) == 0, "a new world has a hint");
-                shim::check(kma_world_listed(it.w, T) == 0, "a new world has a list");
-                it.fill(T);
-                it.check();
-                it.remove_all();
-            }
-            for (uint block = 0; block < blocks; block++)
-                shim::check(kma_world_block_at(it.w, block)->iterated == 0, "a new world has objects");
-        }
+    world_subject it(33);
+    const ulong bytes = it.w->head.bytes;
+    auto *const memory = reinterpret_cast<uchar *>(it.w);
+    std::fill_n(memory, bytes, uchar{0x5a});
+    tiny::launch(3, [&] { kma_world_init_kernel(it.w, bytes - 1, 33); });
+    shim::check(std::all_of(memory, memory + bytes, [](uchar byte) { return byte == 0x5a; }), "too little memory");
+    tiny::launch(3, [&] { kma_world_init_kernel(it.w, bytes, 33); });
+    for (uint T = 0; T < tiny::classes; T++) {
+        it.fill(T);
+        it.check();
+        it.remove_all();
+    }
     for (const uint blocks : {1000u, KMA_WORLD_BLOCKS_MOST}) { // more than there are in any test
         const kma_world_plan plan = kma_world_plan_of(5, 384, blocks);
         const ulong tree = kma_world_up(4ul * kma_bit_tree_words(blocks)), states = KMA_WORLD_BEGIN(5) + 384ul * blocks;
@@ -174,66 +163,6 @@ inline void check_world_lists()
     KMA_WORLD_FOR_EACH(it.w, two, two, self)
         met += self != 0;
     shim::check(met == 3 + 5 && passed == 5, "break or continue in a loop, or one that sees what was created since");
-}
-
-inline void check_world_counts()
-{
-    for (const uint items : {1u, 2u, 64u}) {
-        world_subject it(20);
-        it.create(one, 3);
-        it.create(two, 5);
-        it.create(all, 2);
-        kma_atomic_u32 counts[3 * tiny::classes];
-        for (kma_atomic_u32 &each : counts)
-            kma_store_u32(&each, 100, KMA_RELAXED);
-        tiny::launch(items, [&] { kma_world_count_kernel(it.w, counts); });
-        static constexpr uint right[3 * tiny::classes] = {3, 3, 0, 5, 3, 1, 0, 0, 0, 2, 1, 1};
-        for (uint i = 0; i < 3 * tiny::classes; i++) // objects, blocks, blocks with room
-            shim::check(kma_load_u32(&counts[i], KMA_RELAXED) == 100 + right[i], "a count");
-        kma_world_delete(it.w, two, kma_world_ref(20, 0));
-        it.fails(KMA_ERROR_INVALID_FREE, kma_world_ref(20, 0), 8);
-        tiny::launch(items, [&] { kma_world_clear_errors_kernel(it.w); });
-        it.world.expected[KMA_ERROR_INVALID_FREE] = 0;
-        it.check();
-    }
-}
-
-// A field of three bytes, two for each object, of blocks in another order.
-inline void check_world_columns()
-{
-    for (const uint items : {1u, 3u, 64u}) {
-        world_subject it(6);
-        it.create(three, 8);
-        it.remove(4);
-        it.create(two, 3);
-        constexpr uint begin = 10, bytes = 3, elements = 2, slots = 3;
-        auto *const first = static_cast<uchar *>(kma_world_field(it.w, kma_world_ref(0, 0), 0, 1));
-        for (uint i = 0; i < 6 * KMA_WORLD_BLOCK_BYTES; i++)
-            first[i] = static_cast<uchar>(kma_mix32(i));
-        std::vector<uint2> places;
-        std::vector<uchar> right(elements * bytes, 0xee), column(2 * 3 + 7 * 6 + 6, 0xee);
-        uint row = 1; // the first one is another's
-        for (uint block = 6; block-- != 0;) {
-            if (it.world.type(block) != three + 1)
-                continue;
-            places.push_back({block, row});
-            for (uint slot = 0; slot < slots; slot++) {
-                if (it.which_of(kma_world_ref(block, slot)) == it.living.count)
-                    continue;
-                row++;
-                for (uint byte = 0; byte < elements * bytes; byte++) {
-                    const uint at = begin + (byte / bytes * slots + slot) * bytes + byte % bytes;
-                    right.push_back(*static_cast<uchar *>(kma_world_field(it.w, kma_world_ref(block, 0), at, bytes)));
-                }
-            }
-        }
-        right.resize(column.size(), 0xee);
-        const uint count = static_cast<uint>(places.size());
-        tiny::launch(items, [&] {
-            kma_world_column_kernel(it.w, three, begin, bytes, elements, places.data(), count, column.data());
-        });
-        shim::check(row == 8 && column == right, "a column");
-    }
 }
 
 } // namespace calls

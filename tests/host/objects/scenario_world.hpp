@@ -1,8 +1,8 @@
-// The object store: threads create objects of three classes in a few blocks, stamp them, and delete their own and those that others
-// handed to them; with memory for all, or not. Blocks fill, end and begin for another class meanwhile, under whoever is stopped in the
-// middle of an operation; hints may be wrong from the start.
+// The object store: threads create objects of three classes in a few blocks, stamp them, and delete their own and those
+// that others handed to them; with memory for all, or not. Blocks fill, end and begin for another class meanwhile,
+// while threads are stopped in the middle of an operation; hints may be wrong from the start.
 //
-// Checked: what world_crew.hpp says, and that who gets nothing does so for want of memory.
+// Checked: what world_crew.hpp says, and that a thread gets nothing only for want of memory.
 #pragma once
 
 #include "objects/world_crew.hpp"
@@ -73,8 +73,8 @@ private:
     // What a thread does in a round. Lanes that do the same create and delete together more often.
     uint number(uint me, uint round) const
     {
-        const uint who = is_in_step_ ? me / shim::group_lanes : me;
-        return kma_mix32(variant_ * 64 + who * 4099 + round * 65537 + 1) >> 8;
+        const uint actor = is_in_step_ ? me / shim::group_lanes : me;
+        return kma_mix32(variant_ * 64 + actor * 4099 + round * 65537 + 1) >> 8;
     }
 
     void create(uint me, uint n)
@@ -85,7 +85,7 @@ private:
             hand_on(me);
     }
 
-    // To whoever comes; and takes what is there.
+    // To the next thread that comes; and takes what is there.
     void hand_on(uint me)
     {
         tiny::object mine = crew_.held[me].pop(crew_.held[me].count - 1);

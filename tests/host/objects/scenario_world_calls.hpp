@@ -1,5 +1,5 @@
-// Every function of an object store by a lone caller, at its edges: what it returns, what it leaves, and what the error log
-// says; and lanes that come together, which a lone caller plays (shim/lockstep.hpp). Threads only.
+// Every function of an object store by a lone caller, at its edges: what it returns, what it leaves, and what the error
+// log says; and lanes that come together, which a lone caller plays (shim/lockstep.hpp). Threads only.
 #pragma once
 
 #include "kma/objects/slots.cl"
@@ -19,8 +19,6 @@ public:
         calls::check_world_init();
         calls::check_world_shares();
         calls::check_world_lists();
-        calls::check_world_counts();
-        calls::check_world_columns();
         calls::check_world_defragment();
         calls::check_world_mending();
         calls::check_world_beginnings();
@@ -31,7 +29,6 @@ public:
         check_wrong_hints();
         check_hidden();
         check_full();
-        check_finds();
         check_lanes();
         check_lanes_together();
     }
@@ -123,8 +120,8 @@ private:
         it.check();
     }
 
-    // Bits above level 0 that are gone, as a thread that was stopped in the tree leaves them: a search finds what is there.
-    // A caller that looks at level 0 anyway finds it at once.
+    // Bits above level 0 that are gone, as a thread that was stopped in the tree leaves them: a search finds what is
+    // there. A caller that looks at level 0 anyway finds it at once.
     static void check_hidden()
     {
         for (uint level = 1; level < 3; level++)
@@ -168,23 +165,6 @@ private:
         it.remove(3); // and room is seen at once
         it.create(two, 1);
         it.check();
-    }
-
-    // A block of a tree, wherever one begins to look; and none.
-    static void check_finds()
-    {
-        for (const uint blocks : {1u, 2u, 7u, 8u, 33u}) {
-            subject it(blocks);
-            for (uint block = 0; block <= blocks; block++) {
-                if (block != blocks)
-                    kma_bit_tree_put(it.active(two), blocks, block);
-                for (uint from = 0; from < blocks; from++)
-                    shim::check(kma_world_find(it.w, it.active(two), from) == (block != blocks ? block : KMA_BIT_TREE_NONE),
-                                "a tree's block is not found, or one that is not in a tree");
-                if (block != blocks)
-                    kma_bit_tree_take(it.active(two), blocks, block);
-            }
-        }
     }
 
     // Lanes of several classes, with memory for all or not; then all delete what they have.

@@ -1,30 +1,32 @@
-// One who is late in an object store of one block, or two: he deletes, or looks for room, and is stopped before some atomic operation, for
-// long; others see all that he did, end the block, begin it for another class, fill it, and leave it with a word that he may take for that
-// of an empty one. Then he goes on, and has seen nothing of that. Relacy only.
+// A late thread in an object store of one block, or two: it deletes, or looks for room, and is stopped before some
+// atomic operation, for long. Others see all that it did, end the block, begin it for another class, fill it, and leave
+// it with a word that looks like that of an empty one. Then it goes on, and has seen nothing of that. Relacy only.
 //
-// Each does what a script says: `a` and `b` create objects of two classes, `-` deletes the oldest of one's own, `=` the newest, `!` lets
-// the late one go on. Checked: what world_crew.hpp says.
+// Each thread does what a script says: `a` and `b` create objects of two classes, `-` deletes its oldest, `=` its
+// newest, `!` lets the late one go on. Checked: what world_crew.hpp says.
 #pragma once
 
 #include "objects/world_crew.hpp"
 
 template <uint threads> class scenario {
 public:
-    // In every other execution he is stopped about where it matters most: where he has seen his block empty, and one other does what makes
-    // its word as that again; or where he takes a wrong hint away, and lanes together begin the block for that very class.
+    // In every other execution it is stopped about where it matters most: where it has seen its block empty, and
+    // another thread makes the word look so again; or where it takes a wrong hint away, and lanes begin the block for
+    // that class.
     void before()
     {
         variant_ = shim::random(1u << 20);
         kind_ = kinds(std::max(variant_ % 4, 1u));
         static constexpr uint slots[][tiny::classes] = {{2, 3, 1}, {2, 2, 1}, {1, 2, 3}, {3, 1, 2}};
-        crew_.store.make(kind_ == anything ? 1 + variant_ / 4 % 2 : kind_ == ends ? 1 : 2, slots[variant_ / 8 % (kind_ == anything ? 4 : 2)]);
+        const uint blocks = kind_ == anything ? 1 + variant_ / 4 % 2 : kind_ == ends ? 1 : 2;
+        crew_.store.make(blocks, slots[variant_ / 8 % (kind_ == anything ? 4 : 2)]);
         tiny::looks = kind_ == mends ? 1 : 2; // one wrong hint stays
         for (uint me = 0; me < threads; me++)
             scripts_[me] = script_of(me);
         if (kind_ == mends || variant_ / 256 % 4 == 0)
             crew_.put_wrong_hints(variant_);
         for (uint early = kind_ == mends ? 2 : variant_ / 1024 % 4 == 0; early < 2; early++)
-            crew_.create(late, 0); // which he may delete
+            crew_.create(late, 0); // which it may delete
         const uint near = kind_ == ends ? 11 : 4; // atomic operations before the one that ends a block, or mends a hint
         stop_ = kind_ == anything ? 1 + shim::random(32) : near + shim::random(3);
     }
@@ -34,7 +36,7 @@ public:
         if (me == late) {
             shim::freeze_me_at(stop_);
             act(me);
-            shim::thaw(); // he may not have come so far
+            shim::thaw(); // it may not have come so far
             is_through_ = true;
             return;
         }
@@ -53,7 +55,7 @@ public:
     }
 
 private:
-    // No lane of his group ever comes, so nobody waits for him.
+    // No lane of its group ever comes, so nobody waits for it.
     static constexpr uint late = threads - 1;
     static constexpr uint most_held = 4;
     static constexpr uint most_steps = 12;
@@ -98,7 +100,7 @@ private:
             return me == 0 ? ending[choice] : beside[variant_ / 64 % 4];
         if (kind_ == mends)
             return mending[(variant_ >> (4 + 2 * me)) % 4];
-        const uint who = choice < 2 ? me / shim::group_lanes : me, n = kma_mix32(variant_ * 977 + who);
+        const uint n = kma_mix32(variant_ * 977 + (choice < 2 ? me / shim::group_lanes : me));
         script one = scripts[n % std::size(scripts)];
         for (uint i = 0; n / 8 % 4 == 0 && i < 8; i++)
             one.step[i] = "aabb-==b"[kma_mix32(n + i) % 8];

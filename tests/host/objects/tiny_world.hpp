@@ -1,8 +1,9 @@
-// A world of a few blocks for scenarios: its memory, what must hold of it at rest, and what a lone caller must get then.
+// A world of a few blocks for scenarios: its memory, what must hold of it at rest, and what a lone caller must get
+// then.
 //
-// Classes have few objects in a block, as a scenario chooses: so blocks fill, end and begin for another class all the time. Each slot
-// has a field of 32 bits, the same for all classes, so that whoever takes an object for his own meets whoever had that place before,
-// as an object of whatever class.
+// Classes have few objects in a block, as a scenario chooses: blocks fill, end and begin for another class all the
+// time. Each slot has a field of 32 bits, the same for all classes, so that two owners of a place meet, of whatever
+// class.
 #pragma once
 
 #ifndef KMA_BIT_TREE_SHIFT
@@ -21,7 +22,7 @@ constexpr uint classes = KMA_TINY_CLASSES, most_slots = KMA_TINY_SLOTS;
 inline uint class_slots[classes];
 inline uint looks = 8;
 
-// A class that there is not has slots nowhere.
+// A class that there is not has no slots.
 inline uint slots_of(uint T, shim::location where = shim::location::current())
 {
     shim::check(T < classes, "a block of no class is taken for one of a class", where);
@@ -51,7 +52,7 @@ inline uint slots_of(uint T, shim::location where = shim::location::current())
 
 namespace tiny {
 
-// An object that somebody has. Those of one class are told from those of others by its block alone.
+// An object that a thread has.
 struct object {
     uint self = 0; // 0: none
     uint T = 0;
@@ -77,7 +78,7 @@ template <uint most> struct object_list {
     }
 };
 
-// Calls a kernel as each of `groups` work-groups, the last first, of a lone work-item each or of `lanes` that one thread plays.
+// Calls a kernel as each of `groups` work-groups, the last first, of a lone work-item each or of `lanes` in lockstep.
 template <class Kernel> void launch(uint groups, const Kernel &body, uint lanes = 1)
 {
     const std::size_t me = shim::self().id, before = std::exchange(shim::work_items, groups * lanes);
@@ -107,10 +108,12 @@ public:
         w = shim::objects.construct<kma_world>(memory_.take(plan.end));
         uchar *const base = reinterpret_cast<uchar *>(w);
         construct<kma_world_class>(base + sizeof(kma_world), classes);
-        construct<kma_atomic_u32>(base + sizeof(kma_world) + classes * sizeof(kma_world_class), classes * KMA_WORLD_HINTS);
+        uchar *const hints = base + sizeof(kma_world) + classes * sizeof(kma_world_class);
+        construct<kma_atomic_u32>(hints, classes * KMA_WORLD_HINTS);
         construct<kma_world_block>(base + plan.states, blocks);
         for (uint tree = 0; tree <= classes; tree++)
-            construct<kma_atomic_u32>(base + plan.trees + sizeof(kma_atomic_u32) * plan.tree_words * tree, kma_bit_tree_words(blocks));
+            construct<kma_atomic_u32>(base + plan.trees + sizeof(kma_atomic_u32) * plan.tree_words * tree,
+                                      kma_bit_tree_words(blocks));
         launch(2, [&] { kma_world_init_kernel(w, plan.end, blocks); });
         for (uint block = 0; block < blocks; block++)
             for (uint slot = 0; slot < most_slots; slot++)
@@ -135,13 +138,16 @@ public:
     {
         uint room = 0;
         for (uint block = 0; block < blocks_; block++)
-            room += type(block) == 0 ? slots_of(T) : type(block) == T + 1 ? kma_slots_count(static_cast<kma_slots>(~state(block))) : 0;
+            room += type(block) == 0       ? slots_of(T)
+                    : type(block) == T + 1 ? kma_slots_count(static_cast<kma_slots>(~state(block)))
+                                           : 0;
         return room;
     }
 
-    // What blocks.cl promises at rest, where `living` are all objects that there are; and what it has told of errors. Whoever was
-    // stopped within a tree has left it so that words may not be told of.
-    template <class List> void check_at_rest(const List &living, bool told = true, shim::location where = shim::location::current())
+    // What blocks.cl promises at rest, where `living` are all objects that there are; and what it has told of errors. A
+    // thread that was stopped within a tree has left it so that words may not be told of.
+    template <class List>
+    void check_at_rest(const List &living, bool told = true, shim::location where = shim::location::current())
     {
         for (uint block = 0; block < blocks_; block++)
             check_block(block, living, where);
@@ -152,7 +158,7 @@ public:
                 shim::check(!kma_bit_tree_has(words, block), "a block that there is not", where);
         }
         shim::check(kma_load_u32(&w->searching, KMA_RELAXED) <= expected[KMA_ERROR_OUT_OF_MEMORY],
-                    "somebody counts as looking through all blocks who has found something", where);
+                    "a search that found something counts still", where);
         for (uint code = 0; code < KMA_ERROR_CODES; code++)
             shim::check(kma_load_u32(&w->head.errors.count[code], KMA_RELAXED) == expected[code],
                         "the error log does not count what happened", where);
@@ -164,7 +170,7 @@ public:
         const uint room = this->room(T);
         uint got = 0;
         while (const uint self = kma_world_new(w, T)) {
-            shim::check(kma_world_block_of(self) < blocks_ && kma_world_slot_of(self) < slots_of(T), "an object in no slot", where);
+            shim::check(kma_world_block_of(self) < blocks_ && kma_world_slot_of(self) < slots_of(T), "in no slot", where);
             shim::check(kma_world_type(w, self) == T + 1, "an object of another class", where);
             taken.push({self, T, 0});
             shim::self().operations = 0; // which are limited
@@ -176,7 +182,8 @@ public:
 
     // An enumeration finds what is there, each object once: by numbers and by a walk.
     template <class List>
-    void check_enumeration(const List &living, uint groups, uint lanes = 1, shim::location where = shim::location::current())
+    void check_enumeration(const List &living, uint groups, uint lanes = 1,
+                           shim::location where = shim::location::current())
     {
         turn_ ^= 1;
         for (uint T = 0; T < classes; T++) {
@@ -188,7 +195,7 @@ public:
                 found += is_one_of(living, T, kma_world_listed_object(w, T, slots_of(T), i), where);
             shim::check(found == of_class, "an enumeration misses an object", where);
         }
-        shim::check(kma_load_u32(&w->searching, KMA_RELAXED) == 0, "somebody counts as looking through all blocks", where);
+        shim::check(kma_load_u32(&w->searching, KMA_RELAXED) == 0, "a search counts still", where);
         for (uint first = 0; first < classes; first++)
             for (uint last = first; last < classes; last++) {
                 uint met = 0, of_classes = 0;
@@ -244,8 +251,8 @@ private:
         if (its == 0)
             return;
         shim::check(objects != 0, "a block without an object has a class", where);
-        shim::check(state(block) == (objects | kma_slots_pad(slots_of(its - 1))), "a slot is lost, or an object is", where);
-        shim::check(state(block) == KMA_SLOTS_ALL || is_active(its - 1, block), "a block with room is no hint for its class", where);
+        shim::check(state(block) == (objects | kma_slots_pad(slots_of(its - 1))), "a slot or object is lost", where);
+        shim::check(state(block) == KMA_SLOTS_ALL || is_active(its - 1, block), "a block without a hint", where);
     }
 
     static constexpr size_t most_bytes =

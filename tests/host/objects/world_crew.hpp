@@ -1,8 +1,8 @@
 // Threads that create, stamp and delete objects of a tiny world, and what must hold when all have ended.
 //
-// Checked: an object is its owner's alone, and its field is ordered between owners, of whatever class; its class stays what it is; at
-// rest all that blocks.cl promises, that a lone caller gets all that there is room for, and that all blocks are free once all objects
-// are deleted.
+// Checked: an object is its owner's alone, and its field is ordered between owners, of whatever class; its class stays
+// what it is; at rest all that blocks.cl promises, that a lone caller gets all that there is room for, and that all
+// blocks are free once all objects are deleted.
 #pragma once
 
 #include "objects/tiny_world.hpp"
@@ -49,7 +49,7 @@ template <uint threads, uint most_blocks, uint most_held> struct crew {
         shim::check(kma_world_type(store.w, mine.self) == mine.T + 1, "an object's class is another");
     }
 
-    // Any hint may be of any block, as whoever went on late leaves it.
+    // Any hint may be of any block, as a late thread leaves it.
     void put_wrong_hints(uint number)
     {
         for (uint T = 0; T < classes; T++) {

@@ -75,37 +75,36 @@ inline void linger() {}
 // A random schedule gives all fibers the same pace. In half of the executions of a scenario that asks for it, one of
 // them sleeps for once, before some atomic operation, long enough for the others to do much.
 struct nap_plan {
-    const place *who = nullptr;
+    const place *sleeper = nullptr;
     uint operations = 0; // before it
     uint length = 0;
 };
-inline nap_plan naps[2];
+inline nap_plan nap;
 
-// One that a scenario chooses: number 0, and perhaps 1 behind it.
-inline void plan_nap_of(uint which, uint thread, uint operations, uint length)
+// One that a scenario chooses.
+inline void plan_nap_of(uint thread, uint operations, uint length)
 {
-    naps[1] = {};
-    naps[which] = {&places[thread], operations, length};
+    nap = {&places[thread], operations, length};
 }
 
 inline void plan_nap(uint threads)
 {
-    naps[0] = naps[1] = {};
+    nap = {};
     if (chosen.bound == 0 && random(2) == 0)
-        naps[0] = {&places[random(threads)], random(1u << (3 + random(5))), 1u << (3 + random(6))};
+        nap = {&places[random(threads)], random(1u << (3 + random(5))), 1u << (3 + random(6))};
 }
 
-// What the caller did is before what any other does who calls this later.
+// What the caller did is before what any other thread does that calls this later.
 inline void settle_with_others()
 {
     rl::atomic_thread_fence(rl::mo_seq_cst, RL_INFO);
 }
 
-// A thread that stops for good at some atomic operation, as a work-item may that the device never runs again; the rest
-// is up to the others. Who has seen what they do without it thaws it, so that the execution ends.
+// A thread that stops for good at some atomic operation, as a work-item may that the device never runs again. The
+// thread that has seen what the others do without it thaws it, so that the execution ends.
 struct freeze_plan {
-    const place *who = nullptr;
-    uint operations = 0; // of `who`, until then
+    const place *victim = nullptr;
+    uint operations = 0; // of `victim`, until then
     bool reached = false;
 };
 inline freeze_plan freeze;
@@ -118,10 +117,10 @@ inline void freeze_me_at(uint nth)
 
 inline bool is_frozen()
 {
-    return freeze.who && freeze.reached;
+    return freeze.victim && freeze.reached;
 }
 
-// The caller got so far that it will not stop any more; or another wakes the one who has.
+// The caller got so far that it will not stop any more; or another thread wakes the one that has.
 inline void thaw()
 {
     freeze = {};
@@ -129,11 +128,11 @@ inline void thaw()
 
 inline void maybe_freeze()
 {
-    if (freeze.who != &self() || freeze.operations != self().operations)
+    if (freeze.victim != &self() || freeze.operations != self().operations)
         return;
     settle_with_others();
     freeze.reached = true;
-    while (freeze.who)
+    while (freeze.victim)
         pause();
 }
 
@@ -141,13 +140,11 @@ inline void maybe_nap()
 {
     self().operations++;
     maybe_freeze();
-    for (nap_plan &nap : naps) {
-        if (nap.who != &self() || nap.operations-- != 0)
-            continue;
-        nap.who = nullptr;
-        for (uint left = nap.length; left != 0; left--)
-            rl::ctx().sched();
-    }
+    if (nap.sleeper != &self() || nap.operations-- != 0)
+        return;
+    nap.sleeper = nullptr;
+    for (uint left = nap.length; left != 0; left--)
+        rl::ctx().sched();
 }
 
 #define KMA_SHIM_UNSEEN // for ThreadSanitizer only; see backend_threads.hpp

@@ -51,7 +51,7 @@ inline void pause()
     std::this_thread::yield();
 }
 
-inline bool is_lone = false; // set by scenarios while nobody is there who could overtake
+inline bool is_lone = false; // set by scenarios while no other thread is there
 
 // Mostly nothing; sometimes the other threads run a few operations, rarely many of them.
 inline void linger()
@@ -71,7 +71,7 @@ inline void linger()
 }
 
 inline void plan_nap(uint) {} // threads do that anyway
-inline void plan_nap_of(uint, uint, uint, uint) {}
+inline void plan_nap_of(uint, uint, uint) {}
 
 // What ThreadSanitizer is not to see, since it takes every lock for an order of memory, which lane operations must not
 // be. Without that tool it means nothing.
@@ -123,8 +123,6 @@ public:
     void store(T value, kma_order order, location where)
     {
         check((order & KMA_ACQUIRE) == 0, "a store cannot acquire", where);
-        if (on_store)
-            on_store();
         linger();
         value_.store(value, to_std_store(order));
     }

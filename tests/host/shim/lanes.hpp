@@ -1,11 +1,11 @@
 // What platform/lanes.cl asks of a path: lanes that are threads of their own and meet, or miss each other, by chance.
 //
 // kma_lanes_active gathers: the first lane at a call site opens a gathering, waits a random while, often short, and
-// closes it; who came to the same site meanwhile is in the set. So every set that independent thread scheduling allows
-// can occur. Shuffle and ballot are rendezvous of exactly the lanes of the set, as the .sync instructions are. Under
-// Relacy all state here is plain C++, which orders no memory, as shuffles on a GPU order none, and ThreadSanitizer is
-// not shown it; the meetings of kma_lanes_sync alone order memory, by a word of each set that every lane releases
-// before and acquires after.
+// closes it; the lanes that came to the same site meanwhile are in the set. So every set that independent thread
+// scheduling allows can occur. Shuffle and ballot are rendezvous of exactly the lanes of the set, as the .sync
+// instructions are. Under Relacy all state here is plain C++, which orders no memory, as shuffles on a GPU order none,
+// and ThreadSanitizer is not shown it; the meetings of kma_lanes_sync alone order memory, by a word of each set that
+// every lane releases before and acquires after.
 #pragma once
 
 #include "lockstep.hpp"
@@ -119,7 +119,7 @@ public:
         orders.fetch_add(1, KMA_ACQUIRE, site);
     }
 
-    // The slots that cannot go on while `stopped` does not: it, who waits in a meeting for it, and who for these.
+    // The slots that cannot go on while `stopped` does not: it, those that wait in a meeting for it, and for these.
     uint held_by(uint stopped) const
     {
         uint held = 1u << stopped;
@@ -148,7 +148,7 @@ private:
         values brought{};
     };
 
-    // Relacy's words are made in an execution: here by the first who asks, since few scenarios do.
+    // Relacy's words are made in an execution: here by the first lane that asks, since few scenarios do.
     struct synchronizer {
         word<uint> *made = nullptr;
         word<uint> *ready = nullptr;
@@ -262,9 +262,8 @@ inline ulong kma_lanes_ballot(ulong group, bool mine, shim::location site = shim
 inline void kma_lanes_sync(ulong group, shim::location site = shim::location::current())
 {
     const shim::place me = shim::self();
-    if (me.company) {
+    if (me.company)
         me.company->meet(group, 0, kma_lane_id(), site);
-        shim::lockstep::syncs++;
-    } else if (me.group)
+    else if (me.group)
         me.group->sync(shim::inside(group), me.slot, site);
 }

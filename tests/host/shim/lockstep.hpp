@@ -1,6 +1,6 @@
-// Lanes that a lone caller plays all by himself: each runs to where it meets others, in a context of its own, then the
-// next one does, and when none can go on, those meet who are at the same place. So a group may be as large as on a
-// device, and the same lanes come together each time. Nobody overtakes anybody; threads only.
+// Lanes that a lone caller plays: each runs to where it meets others, in a context of its own, then the next one does,
+// and when none can go on, the lanes at the same place meet. So a group may be as large as on a device, and the same
+// lanes come together each time. Nobody overtakes anybody; threads only.
 #pragma once
 
 #include "types.hpp"
@@ -12,9 +12,6 @@ namespace shim {
 class lockstep {
 public:
     static constexpr uint most = 64;
-    static inline uint operations = 0; // atomic ones of all lanes
-    static inline uint syncs = 0;      // lanes that came through kma_lanes_sync
-    static inline uint longest = 0;    // those of the last run that came one after the other, as lanes that meet wait
 
     // Lanes 0 to `count` - 1 of one group, the first of which is work-item `id`, each call `body` with their number.
     template <class Body> static void run(uint count, std::size_t id, const Body &body)
@@ -58,7 +55,6 @@ private:
         location site;
         ulong set;
         uint value, from;
-        uint steps = 0; // atomic operations, its own and those that it waited for
     };
 
     void play(std::size_t id)
@@ -69,9 +65,6 @@ private:
         now_ = 0;
         begin_turn();
         swapcontext(&caller_, &contexts_[0]);
-        longest = 0;
-        for (uint lane = 0; lane < count_; lane++)
-            longest = std::max(longest, lanes_[lane].steps);
         for (uint lane = 0; lane < count_; lane++)
             check(lanes_[lane].what == waits::for_nothing_more, "the lanes of a set have diverged", lanes_[lane].site);
     }
@@ -102,10 +95,7 @@ private:
     brought wait(const lane_state &for_what)
     {
         const uint me = now_;
-        const uint steps = lanes_[me].steps + self().operations;
         lanes_[me] = for_what;
-        lanes_[me].steps = steps;
-        operations += self().operations;
         now_ = next_lane();
         if (now_ == count_)
             swapcontext(&contexts_[me], &caller_);
@@ -121,7 +111,7 @@ private:
         self().operations = 0; // which are limited
     }
 
-    // Who can go on, once those have met who can; `count_` if nobody can.
+    // The next lane that can go on, once all that can meet have met; `count_` if there is none.
     uint next_lane()
     {
         do
@@ -150,23 +140,18 @@ private:
                 continue;
             any = true;
             ulong ones = 0;
-            uint steps = 0;
-            for (uint lane = 0; lane < count_; lane++)
-                if ((here.set >> lane & 1) != 0)
-                    steps = std::max(steps, lanes_[lane].steps);
             for (uint lane = 0; lane < count_; lane++)
                 if ((here.set >> lane & 1) != 0) {
                     check(lanes_[lane].site == here.site, "the lanes of a set have diverged", here.site);
                     ones |= lanes_[lane].value != 0 ? ulong{1} << lane : 0;
                     results_[lane].value = lanes_[lanes_[lane].from].value;
-                    lanes_[lane].steps = steps;
                 }
             release(here.set, ones);
         }
         return any;
     }
 
-    // Those at the place of the first lane that looks who is there.
+    // Those at the place of the first lane that gathers.
     bool let_gather()
     {
         uint first = 0;

@@ -1,4 +1,4 @@
-// What both back ends and the device files share: OpenCL C's types, memory.cl's orders, and who is calling.
+// What both back ends and the device files share: OpenCL C's types, memory.cl's orders, and the caller's place.
 #pragma once
 
 #include <algorithm>
@@ -62,8 +62,5 @@ struct place {
 };
 
 inline std::size_t work_items = 1;
-
-// Threads only: called before each plain store to a word, if a test set it.
-inline void (*on_store)() = nullptr;
 
 } // namespace shim

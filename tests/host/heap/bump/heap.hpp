@@ -1,4 +1,4 @@
-// The bump heap as a tiny heap: what it served, counted by those who got it, must be what its head has passed.
+// The bump heap as a tiny heap: what it served, counted by the threads that got it, must be what its head has passed.
 #pragma once
 
 #include "heap/tiny_heap.hpp"

@@ -1,4 +1,4 @@
-// The bump heap with one group of lanes and nobody else: whoever gets nothing must not have fitted.
+// The bump heap with one group of lanes and nobody else: a lane that gets nothing must not have fitted.
 //
 // The leader's add crosses the limit, and what is left then is the group's alone; no lane may come away empty while its
 // own request still fits into what the group leaves. At width 1: small requests beside one that is too large to cross.

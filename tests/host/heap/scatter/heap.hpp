@@ -131,21 +131,19 @@ struct scatter_kind {
         }
     }
 
-    // Chunks of pages that are free, or split for this size or a larger one; or runs of free pages.
-    uint capacity(uint units_of_block, const block_list &) const
+    // A page that is free, or split for this size or a larger one and not full; or a run of free pages in a region.
+    bool has_room(uint units_of_block) const
     {
-        if (units_of_block > 1u << shift_)
-            return runs(pages_for(units_of_block));
-        const uint size_class = kma_scatter_class_of(units_of_block, shift_);
-        uint chunks = 0;
-        for (uint page = 0; page < pages_; page++) {
-            const uint word = page_word(page);
-            if (word & KMA_SCATTER_FREE)
-                chunks += kma_scatter_spots(size_class, shift_);
-            else if (kma_scatter_split(word) >= size_class && kma_scatter_split(word) < KMA_SCATTER_CLASSES)
-                chunks += room_in(page);
+        const uint length = pages_for(units_of_block), region = 1u << super_shift();
+        for (uint first = 0, run = 0; first < pages_; first++) {
+            const uint word = page_word(first), split = kma_scatter_split(word);
+            const bool is_free = (word & KMA_SCATTER_FREE) != 0;
+            run = !is_free ? 0 : first % region == 0 ? 1 : run + 1;
+            if (run >= length || (length == 1 && !is_free && split >= kma_scatter_class_of(units_of_block, shift_) &&
+                                  split < KMA_SCATTER_CLASSES && room_in(first) != 0))
+                return true;
         }
-        return chunks;
+        return false;
     }
 
     // A group that stops costs the pages that its lanes have blocks in, as many pages as they ask for, the least being
@@ -250,48 +248,6 @@ private:
         };
         shim::check(is_listed(0) || (word & KMA_SCATTER_FREE) == 0, "a free page is not in the tree of free pages");
         shim::check(!kma_scatter_has_room(word, shift_) || is_listed(kma_scatter_split(word) + 1), "a page with room is in no tree");
-    }
-
-    // So many a lone caller gets: places are drawn as kma_scatter_find_run draws them.
-    uint runs(uint length) const
-    {
-        bool free[most_pages];
-        for (uint page = 0; page < pages_; page++)
-            free[page] = (page_word(page) & KMA_SCATTER_FREE) != 0;
-        uint ticket = kma_load_u32(&heap->next_run, KMA_RELAXED);
-        for (uint count = 0;; count++) {
-            uint found = pages_;
-            for (uint draw = 0; draw < KMA_SCATTER_RUN_DRAWS && found == pages_; draw++, ticket += length) {
-                const uint from = (draw == 0 ? ticket : kma_mix32(ticket)) % pages_;
-                const uint at = from - (from & ((1u << super_shift()) - 1)) % length;
-                found = first_run(free, at, min(at + (draw == 0 ? 1 : KMA_SCATTER_RUN_WINDOW), pages_), length);
-            }
-            if (found == pages_) {
-                const uint from = kma_mix32(ticket) % pages_;
-                const uint at = from - (from & ((1u << super_shift()) - 1)) % length;
-                ticket += length;
-                found = first_run(free, at, pages_, length);
-                if (found == pages_)
-                    found = first_run(free, 0, at, length);
-            }
-            if (found == pages_)
-                return count;
-            for (uint page = found; page < found + length; page++)
-                free[page] = false;
-        }
-    }
-
-    // That begins in front of `end`; pages_ if there is none.
-    uint first_run(const bool *free, uint from, uint end, uint length) const
-    {
-        for (uint first = from; first < end && first + length <= pages_; first++) {
-            bool fits = first >> super_shift() == (first + length - 1) >> super_shift();
-            for (uint page = first; fits && page < first + length; page++)
-                fits = free[page];
-            if (fits)
-                return first;
-        }
-        return pages_;
     }
 
     uint pages_ = 0;

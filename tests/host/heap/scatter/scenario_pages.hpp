@@ -1,10 +1,10 @@
 // The scatter heap where its descendants are known to fail, three threads at a time, in heaps of a few pages:
 //
 //   resets   one empties the only pages there are, another wants them for another size, a third for the old one: no
-//            chunk may be given twice, nor a page keep its size, nor a reservation that came too late stay
-//   frees    two free the same chunk, a third its neighbour in the same word: each is free once, and one is told
-//   runs     three want three pages each of as many super blocks of four, and begin at pages that another needs: who
-//            loses a page gives back what he has and goes on, and all must get theirs
+//            block may be given twice, nor a page keep its size, nor a reservation that came too late stay
+//   frees    two free the same block, a third its neighbour in the same word: each is free once, and one is told
+//   runs     three want three pages each of as many regions of four, and begin at pages that another needs: a thread that
+//            loses a page gives back what it has and goes on, and all must get theirs
 //
 // Checked: as in scenario_heap.hpp.
 #pragma once

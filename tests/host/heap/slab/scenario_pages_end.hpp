@@ -1,5 +1,6 @@
-// The slab heap where memory changes hands, in heaps of one to five frames. All blocks of a page, a slab or a run are the
-// threads', so that their last frees come together, and each thread then asks for what the others' memory must become:
+// The slab heap where memory changes hands, in heaps of one to five frames. All blocks of a page, a slab or a run are
+// the threads', so that their last frees come together, and each thread then asks for what the others' memory must
+// become:
 //
 //   pages   the last blocks of a page, in different line words; others claim slots of its class, or need its frame
 //   spares  pages without blocks that are kept, and end while slots of them are claimed
@@ -43,7 +44,7 @@ public:
         for (uint next = shim::chosen.bound != 0 ? 0 : draw(actors); blocks.count != 0; next++)
             held_[next % actors].push(blocks.pop(blocks.count - 1));
         if (shim::chosen.bound == 0 && draw(2) == 0) // in the midst of its first call
-            shim::plan_nap_of(0, shim::random(actors), shim::random(24), 20 + shim::random(150));
+            shim::plan_nap_of(shim::random(actors), shim::random(24), 20 + shim::random(150));
         else
             shim::plan_nap(threads);
         shim::is_lone = false;

@@ -60,25 +60,17 @@ inline void check_superblock_requests(kma_superblock *heap, log_of<kma_superbloc
     kma_superblock_free(heap, three);
 }
 
-// A lane of another heap than the leader's takes alone.
-inline void check_superblock_alone(kma_superblock *heap, log_of<kma_superblock> &log)
+// At out of memory, after 2^30 draws in vain: they must not go on until the counter leaves its half of the word.
+inline void check_superblock_overdrawn(kma_superblock *heap, log_of<kma_superblock> &log)
 {
-    kma_ref refs[3];
-    for (kma_ref &ref : refs) {
-        ref = kma_superblock_take_alone(heap, kma_class_of(4));
-        log.works(ref >= heap->plan.begin && ref < heap->plan.limit);
-    }
-    log.works(kma_superblock_take_alone(heap, kma_class_of(4)) == KMA_NULL);
+    log.works(take_all<tiny_superblocks>(heap, 4, log) == 3);
 #if KMA_HAS_ATOMIC64
-    // At out of memory, after 2^30 draws in vain: they must not go on until the counter leaves its half of the word.
     const kma_superblock_offer overdrawn = kma_superblock_offer_of(KMA_SUPERBLOCK_NONE, KMA_SUPERBLOCK_OVERDRAWN + 5);
     kma_superblock_offer_store(&heap->classes[0].offer, kma_superblock_offer_pack(heap, overdrawn), KMA_RELAXED);
     log.fails(!kma_superblock_malloc(heap, 16), KMA_ERROR_OUT_OF_MEMORY);
     shim::check(kma_superblock_look(heap, 0).drawn < KMA_SUPERBLOCK_OVERDRAWN, "an overdrawn offer is not set back");
 #endif
-    for (const kma_ref ref : refs)
-        kma_superblock_free(heap, kma_superblock_deref(heap, ref));
-    log.works(true);
+    free_all<tiny_superblocks>(heap);
 }
 
 // Metadata that some kernel wrote over: where to look first, and tickets without blocks.
@@ -94,43 +86,6 @@ inline void check_superblock_damaged(kma_superblock *heap, log_of<kma_superblock
     log.fails(!kma_superblock_malloc(heap, 16), KMA_ERROR_DAMAGED);
 }
 
-// Three superblocks of blocks of eight units, one of which is left in each: the others serve smaller requests, of sizes
-// that do not fit aligned ones those that are, and their own size first.
-inline void check_larger_classes()
-{
-    using wide = superblock_calls<4>;
-    for (const bool on_offer : {false, true}) // all that is free of the last superblock, or none
-        for (const uint units : {1u, 3u, 7u, 8u})
-            for (const uint align : {1u, 2u, 4u}) {
-                kma_superblock *const heap = new_heap<wide>(wide::bytes_of(3));
-                log_of log{heap};
-                for (uint n = 0; n < 6; n++)
-                    log.works(take<wide>(heap, 8, log));
-                if (!on_offer)
-                    take<wide>(heap, 8, log);
-                free_those<wide>(heap, [](uint first) { return first % 16 == 0; });
-                for (const uint larger : {9u, 16u})
-                    log.works(!take<wide>(heap, larger, log));
-                for (uint n = 0; n < 3; n++) {
-                    void *const block = take<wide>(heap, units, log, align);
-                    log.works(block && kma_superblock_usable_size(heap, block) == 8 * KMA_UNIT);
-                    log.works(kma_superblock_realloc(heap, block, 8 * KMA_UNIT) == block);
-                }
-                log.works(!take<wide>(heap, units, log));
-                void *const first = taken[0];
-                free_all<wide>(heap);
-                kma_superblock_free(heap, first);
-                log.fails(true, KMA_ERROR_DOUBLE_FREE);
-                log.works(take_all<wide>(heap, 16, log) == 3);
-            }
-    // Of sizes that are no multiple of the alignment none is taken for one, and the smallest that will do.
-    kma_superblock *const heap = new_heap<wide>(wide::bytes_of(3));
-    log_of log{heap};
-    static constexpr uint requests[][3] = {{5, 1, 5}, {16, 1, 16}, {8, 1, 8}, {2, 1, 5}, {3, 2, 8}};
-    for (const auto &[units, align, served] : requests)
-        log.works(kma_superblock_usable_size(heap, take<wide>(heap, units, log, align)) == served * KMA_UNIT);
-}
-
 inline void check_superblock()
 {
     heap_patience = 2;
@@ -143,7 +98,7 @@ inline void check_superblock()
         log.fails(true, KMA_ERROR_INVALID_FREE);
         check_superblock_requests(heap, log);
         check_contents<superblock_kind>(heap, log);
-        check_superblock_alone(heap, log);
+        check_superblock_overdrawn(heap, log);
         for (uint me = 0; me < work_items; me++) // empties the heap, not the log
             tiny_superblocks::init(heap, bytes, 0, true, me, work_items);
         check_superblock_damaged(heap, log);
@@ -152,7 +107,6 @@ inline void check_superblock()
     check_kept_alignment<superblock_kind>(roomy.heap, roomy);
     log_of log{new_heap<superblock_calls<1>>(superblock_calls<1>::bytes_of(3))};
     log.fails(!kma_superblock_aligned_alloc(log.heap, 64, 16), KMA_ERROR_TOO_LARGE); // aligned beyond a superblock
-    check_larger_classes();
     check_empty<tiny_superblocks>();
     check_growth<tiny_superblocks>();
 }

@@ -1,0 +1,2 @@
+#include "kma/kma.cl"
+#include "kma/heap/slab/kernels.cl"
