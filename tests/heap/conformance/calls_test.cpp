@@ -187,10 +187,11 @@ TEST_CASE("KMA_NEW aligns to what the type needs, and KMA_STD_NAMES gives C's na
 {
     for (const Subject &subject : subjects(Breadth::all)) {
         INFO(subject.name());
-        constexpr std::size_t work_items = 128;
+        const Shape shape = in_groups(128, 64);
+        const std::size_t work_items = shape.work_items;
         kma::Heap heap = subject.heap(1 << 20, small_superblock);
         const Array<cl_uint> refs(3 * work_items, 0), right(work_items, 0);
-        launch(calls(subject, "-DKMA_STD_NAMES"), "names", in_groups(work_items, 64), heap, refs, right);
+        launch(calls(subject, "-DKMA_STD_NAMES"), "names", shape, heap, refs, right);
         CHECK(right.read() == std::vector<cl_uint>(work_items, 2));
         const std::vector<cl_uint> places = refs.read();
         constexpr cl_uint aligns[] = {64, 32, 128};
