@@ -48,7 +48,8 @@ static inline kma_ref kma_superblock_block(global kma_superblock *heap, kma_supe
     return shape.begin + (sb << shape.shift) + slot * shape.units;
 }
 
-// Returns a block for the calling lane alone; KMA_NULL if out of memory.
+// Returns a block for the calling lane alone; KMA_NULL if out of memory, or what
+// kma_superblock_block returns for damage.
 static inline kma_ref kma_superblock_take_alone(global kma_superblock *heap, uint size_class)
 {
     const kma_superblock_shape shape = kma_superblock_shape_of(heap, size_class);
@@ -58,9 +59,9 @@ static inline kma_ref kma_superblock_take_alone(global kma_superblock *heap, uin
 }
 
 // Returns a block of its class for each lane of the group (KMA_CLASSES: it wants none); KMA_NULL if
-// out of memory. All lanes of the group. In each round the first waiting lane of each class draws
-// for all of them, and lanes that get a ticket leave. A round with tickets for only some has spent
-// an offer.
+// out of memory, or what kma_superblock_block returns for damage. All lanes of the group. In each
+// round the first waiting lane of each class draws for all of them, and lanes that get a ticket
+// leave. A round with tickets for only some has spent an offer.
 static inline kma_ref kma_superblock_take(global kma_superblock *heap, kma_lanes group,
                                           uint size_class)
 {
