@@ -7,13 +7,13 @@
 
 using namespace collecting;
 
-TEST_CASE("of random graphs exactly what roots lead to survives", "[collect]")
+TEST_CASE("of random graphs exactly what roots lead to survives", "[collect][long]")
 {
     std::printf("lanes that meet: %u\n", path().lanes_met);
     check_random_graphs(1, false);
 }
 
-TEST_CASE("graphs of every shape", "[collect]")
+TEST_CASE("graphs of every shape", "[collect][long]")
 {
     Graph graph;
     const std::uint32_t self = graph.add(node); // leads to itself
@@ -96,7 +96,7 @@ TEST_CASE("queues with hardly any room drop objects, and all are marked all the 
     many.check();
 }
 
-TEST_CASE("a long list is marked, whole and in part", "[collect]")
+TEST_CASE("a long list is marked, whole and in part", "[collect][long]")
 {
     const auto count = static_cast<std::uint32_t>(scaled(100000, 1000));
     Graph graph;
@@ -111,7 +111,7 @@ TEST_CASE("a long list is marked, whole and in part", "[collect]")
     }
 }
 
-TEST_CASE("a long list in any order is marked from many of its objects at once", "[collect]")
+TEST_CASE("a long list in any order is marked from many of its objects at once", "[collect][long]")
 {
     // A work-item visits four objects at a time.
     Place place({.bytes = 16 << 20, .heap_options = " -DKMA_MARK_STEPS=4u"});
@@ -208,7 +208,7 @@ TEST_CASE("damaged references are reported, and nothing is freed", "[collect]")
     place.end();
 }
 
-TEST_CASE("objects and arrays that kernels delete", "[collect]")
+TEST_CASE("objects and arrays that kernels delete", "[collect][long]")
 {
     for (const int debug : {0, 2}) {
         Place place({.bytes = 8 << 20, .debug = debug});

@@ -129,7 +129,7 @@ TEST_CASE("objects of sizes that no target has a slot for get new pages", "[comp
     place.end();
 }
 
-TEST_CASE("objects that whole warps took side by side move, also across regions", "[compact]")
+TEST_CASE("objects that whole warps took side by side move, also across regions", "[compact][long]")
 {
     for (const std::uint32_t words : {101u, 26u, 231u}) { // slabs of up to 58 lines
         INFO(words << " words");
@@ -225,7 +225,7 @@ TEST_CASE("references in large arrays are rewritten, with queues of any length",
     }
 }
 
-TEST_CASE("guarded blocks keep their places", "[compact]")
+TEST_CASE("guarded blocks keep their places", "[compact][long]")
 {
     for (const int debug : {1, 2, 3}) {
         Place place({.bytes = 16 << 20, .collector = regions(8192), .debug = debug});

@@ -1,6 +1,7 @@
 // kma/containers/arena.cl: blocks have memory of their own until the arena is cleared, and then the
 // heap has it again.
 #include <algorithm>
+#include <cstdio>
 #include <random>
 
 #include "subject.hpp"
@@ -107,7 +108,7 @@ std::uint64_t sum(const Blocks &all)
 } // namespace
 
 TEST_CASE("an arena's blocks have memory of their own, and go all at once, on every kind of heap",
-          "[arena]")
+          "[arena][long]")
 {
     for (const Subject &subject : few_subjects()) {
         INFO(subject.name());
@@ -135,6 +136,7 @@ TEST_CASE("an arena's blocks have memory of their own, and go all at once, on ev
 
 TEST_CASE("lanes that mean different arenas get blocks of their own", "[arena]")
 {
+    std::printf("lanes that meet: %u\n", path().lanes_met);
     const Arenas all;
     const std::vector<kma::Arena> arenas = {kma::Arena(all.heap), kma::Arena(all.heap),
                                             kma::Arena(all.heap)};

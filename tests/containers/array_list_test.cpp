@@ -1,7 +1,6 @@
 // kma/containers/array_list.cl and kma::ArrayList: every object has its index and its memory, in
 // groups of any size.
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -124,10 +123,9 @@ void check_growth(const Subject &subject, const kma::Program &kernels, cl_uint w
 
 } // namespace
 
-TEST_CASE("a work-group's sums and maxima are right", "[group]")
+TEST_CASE("a work-group's sums and maxima are right", "[group][long]")
 {
     constexpr cl_uint rounds = 3, groups = 4;
-    std::printf("lanes that meet: %u\n", path().lanes_met);
     for (const Flavour &flavour : flavours())
         for (const std::size_t group : sizes_here()) {
             INFO(flavour.name << ", groups of " << group);
@@ -154,7 +152,8 @@ TEST_CASE("a work-group's sums and maxima are right", "[group]")
         }
 }
 
-TEST_CASE("an array list grows by work-items, by groups, and by their maximum", "[array_list]")
+TEST_CASE("an array list grows by work-items, by groups, and by their maximum",
+          "[array_list][long]")
 {
     const std::vector<Subject> all = subjects();
     for (const Subject &subject : all) {
@@ -174,7 +173,7 @@ TEST_CASE("an array list grows by work-items, by groups, and by their maximum", 
     }
 }
 
-TEST_CASE("a million objects by value and index", "[array_list]")
+TEST_CASE("a million objects by value and index", "[array_list][long]")
 {
     const std::size_t items = scaled(std::size_t{1} << 18, 1024) / 256 * 256 * 2;
     const Numbers asks = random_numbers(items, 4);
@@ -189,7 +188,7 @@ TEST_CASE("a million objects by value and index", "[array_list]")
     }
 }
 
-TEST_CASE("blocks double until they are long enough, in every kind of heap", "[array_list]")
+TEST_CASE("blocks double until they are long enough, in every kind of heap", "[array_list][long]")
 {
     struct Case {
         ArrayListOptions options;
@@ -239,7 +238,7 @@ TEST_CASE("a heap as large as blocks_for says has memory for a list", "[array_li
         }
 }
 
-TEST_CASE("without memory a group gets nothing, and the list is as it was", "[array_list]")
+TEST_CASE("without memory a group gets nothing, and the list is as it was", "[array_list][long]")
 {
     for (const kma::HeapKind kind : kma::heap_kinds) {
         INFO(kma::name_of(kind));
@@ -273,7 +272,7 @@ TEST_CASE("without memory a group gets nothing, and the list is as it was", "[ar
     }
 }
 
-TEST_CASE("with debug an array list has nothing beyond its end", "[array_list]")
+TEST_CASE("with debug an array list has nothing beyond its end", "[array_list][long]")
 {
     const Subject checked{.debug = 1};
     const kma::Heap checked_heap = checked.heap(4 << 20);

@@ -70,7 +70,7 @@ void check_list(const Subject &subject)
 
 } // namespace
 
-TEST_CASE("a list loses no node, on every kind of heap", "[list]")
+TEST_CASE("a list loses no node, on every kind of heap", "[list][long]")
 {
     for (const Subject &subject : few_subjects())
         check_list(subject);

@@ -105,7 +105,7 @@ void check_tree(const Subject &subject, bool is_sorted)
 } // namespace
 
 TEST_CASE("a search tree has one node for each key, in either order, on every kind of heap",
-          "[search_tree]")
+          "[search_tree][long]")
 {
     for (const Subject &subject : few_subjects()) {
         check_tree(subject, false);

@@ -64,7 +64,8 @@ Rounds work(const kma::Program &kernels, const kma::Heap &heap, const WorkQueue 
 
 } // namespace
 
-TEST_CASE("a work queue's rounds are the host's, and a stack if they are kept", "[work_queue]")
+TEST_CASE("a work queue's rounds are the host's, and a stack if they are kept",
+          "[work_queue][long]")
 {
     const Items items = seeds(scaled(1000, 50));
     Rounds rounds;
@@ -126,7 +127,7 @@ TEST_CASE("a work queue keeps its memory from round to round", "[work_queue]")
     CHECK(heap.stats().blocks == 0);
 }
 
-TEST_CASE("a work-item has a work queue of its own", "[work_queue]")
+TEST_CASE("a work-item has a work queue of its own", "[work_queue][long]")
 {
     const kma::Heap heap(device(), 1 << 20);
     const Array<cl_uint> out(2, 7);

@@ -125,7 +125,7 @@ TEST_CASE("a single file needs no other, and says how to use it", "[emit]")
     }
 }
 
-TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[emit]")
+TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[emit][long]")
 {
     const HeapKind kind = GENERATE(from_range(std::begin(kma::heap_kinds), std::end(kma::heap_kinds)));
     const std::string options = GENERATE("", "-DKMA_DEBUG=1", "-cl-std=CL1.2", "default");
@@ -160,7 +160,7 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
     CHECK(stats_of(program, kind, heap)[2] == 0);
 }
 
-TEST_CASE("a heap without room, or with wrong shifts, refuses every request", "[emit]")
+TEST_CASE("a heap without room, or with wrong shifts, refuses every request", "[emit][long]")
 {
     const std::uint64_t four = superblock_heap_bytes(4, 8), least = sizeof(kma::layout::kma_slab);
     const struct {

@@ -180,7 +180,7 @@ std::uint64_t place_of(const Heap &heap, kma::Ref ref, const std::vector<cl_uint
 
 } // namespace
 
-TEST_CASE("check names what is wrong in a superblock heap", "[check]")
+TEST_CASE("check names what is wrong in a superblock heap", "[check][long]")
 {
     for (const std::string &width : atomic_widths) {
         Town town(superblocks(4096, width));
@@ -226,7 +226,7 @@ TEST_CASE("check names what is wrong in a superblock heap", "[check]")
     CHECK(findings(town.heap) == "the class of 80-byte blocks has counted 54 draws from its offer, and stops at 53\n");
 }
 
-TEST_CASE("check notices every single bit that matters", "[check]")
+TEST_CASE("check notices every single bit that matters", "[check][long]")
 {
     for (const std::string &width : atomic_widths) {
         kma::HeapOptions options = superblocks(4096, width);
@@ -243,7 +243,7 @@ TEST_CASE("check notices every single bit that matters", "[check]")
     }
 }
 
-TEST_CASE("check names damage to the quarantine", "[check]") // conformance has guards
+TEST_CASE("check names damage to the quarantine", "[check][long]") // conformance has guards
 {
     for (const std::string &width : atomic_widths)
         for (const HeapKind kind : {HeapKind::superblock, HeapKind::slab}) {
@@ -264,7 +264,7 @@ TEST_CASE("check names damage to the quarantine", "[check]") // conformance has 
         }
 }
 
-TEST_CASE("a heap with damaged blocks can be saved and looked at elsewhere", "[check]")
+TEST_CASE("a heap with damaged blocks can be saved and looked at elsewhere", "[check][long]")
 {
     const std::string path = "guarded.heap";
     const Heap heap(device(), 1 << 17, {.debug = 3});
@@ -313,7 +313,7 @@ TEST_CASE("statistics and leaks survive damage that they do not rely on", "[chec
     }
 }
 
-TEST_CASE("check names what is wrong in a bump heap", "[check]")
+TEST_CASE("check names what is wrong in a bump heap", "[check][long]")
 {
     const std::uint64_t begin = Heap::bytes_for(HeapKind::bump, 0) / 16;
     constexpr std::uint64_t head = 2560; // kma_bump's
@@ -358,7 +358,7 @@ TEST_CASE("check names what is wrong in a bump heap", "[check]")
         }
 }
 
-TEST_CASE("check names every single bit of a slab heap's constants", "[check]")
+TEST_CASE("check names every single bit of a slab heap's constants", "[check][long]")
 {
     const test::Street street(test::slabs());
     const std::vector<cl_uint> image = image_of(street.heap);

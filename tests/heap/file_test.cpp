@@ -221,7 +221,8 @@ TEST_CASE("a heap goes on, and goes on growing, where it was saved", "[file][gro
         }
 }
 
-TEST_CASE("a full heap and a used one come back whole, and a large one with little in it makes a small file", "[file]")
+TEST_CASE("a full heap and a used one come back whole, and a large one with little in it makes a small file",
+          "[file][long]")
 {
     const File file("whole");
     for (const std::string &width : test::atomic_widths)
@@ -387,7 +388,7 @@ TEST_CASE("heaps saved to one name at the same time", "[file]")
     CHECK(unfinished_in(folder.path) == 0);
 }
 
-TEST_CASE("what was planned for another device stays with the heap", "[file]")
+TEST_CASE("what was planned for another device stays with the heap", "[file][long]")
 {
     constexpr std::uint64_t bytes = 16 << 20, more = 32 << 20;
     const File file("planned");
@@ -423,7 +424,8 @@ TEST_CASE("what was planned for another device stays with the heap", "[file]")
     CHECK(loaded.check().empty());
 }
 
-TEST_CASE("a file that would lead kernels astray by guards or the quarantine is refused", "[file]")
+TEST_CASE("a file that would lead kernels astray by guards or the quarantine is refused",
+          "[file][long]")
 {
     using kma::layout::kma_guard_block;
     const File file("guarded");

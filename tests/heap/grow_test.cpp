@@ -141,7 +141,7 @@ TEST_CASE("a heap of many pieces grows as well", "[grow]")
     CHECK(std::ranges::count(kernels.allocate(600, 4096), 0u) == 0);
 }
 
-TEST_CASE("a double free before growth and one after it are reported the same", "[grow]")
+TEST_CASE("a double free before growth and one after it are reported the same", "[grow][long]")
 {
     for (const int debug : {0, 3}) {
         kma::HeapOptions options = growing(test::superblocks(4096), 3 << 20);
@@ -209,7 +209,7 @@ TEST_CASE("bytes_for leaves the payload in a heap that grows", "[grow]")
         }
 }
 
-TEST_CASE("a runner launches again until all were served", "[grow]")
+TEST_CASE("a runner launches again until all were served", "[grow][long]")
 {
     for (const HeapKind kind : kma::heap_kinds) {
         CAPTURE(kma::name_of(kind));

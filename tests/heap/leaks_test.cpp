@@ -70,7 +70,7 @@ void check_no_leaks(const Heap &heap)
 
 } // namespace
 
-TEST_CASE("the statistics of superblock and slab heaps are exact", "[leaks]")
+TEST_CASE("the statistics of superblock and slab heaps are exact", "[leaks][long]")
 {
     for_towns([](Town &town) {
         const kma::HeapStats stats = check_stats(town.heap, 4096, 67 * 64 + 33 * 128, 100);

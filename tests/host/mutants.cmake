@@ -85,6 +85,7 @@ function(kma_mutants_test name only label timeout)
     FIXTURES_REQUIRED host_mutants)
 endfunction()
 # Only releases try mutants, so only these build the executables that find them.
+cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
 add_test(NAME host.mutants.build
   COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target host_mutants --parallel ${cores})
 set_tests_properties(host.mutants.build PROPERTIES LABELS "mutants;release" TIMEOUT 3600

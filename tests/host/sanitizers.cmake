@@ -25,9 +25,6 @@ function(kma_sanitized_program sanitizer form)
   target_link_options(${target} PRIVATE ${flags})
   target_link_libraries(${target} PRIVATE Threads::Threads $<TARGET_NAME_IF_EXISTS:kma_warnings>)
   target_compile_features(${target} PRIVATE cxx_std_20)
-  if(is_tsan) # quick tests have the other one
-    kma_host_build_late(${target})
-  endif()
 endfunction()
 
 # Older ThreadSanitizers cannot live with more random bits in addresses than 28.

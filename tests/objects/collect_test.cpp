@@ -73,7 +73,7 @@ void random_webs(const Flavour &flavour, std::size_t webs, std::uint32_t most)
 
 } // namespace
 
-TEST_CASE("of random worlds exactly what roots reach survives", "[world_collect]")
+TEST_CASE("of random worlds exactly what roots reach survives", "[world_collect][long]")
 {
     for (const Flavour &flavour : widths())
         random_webs(flavour, scaled(4, 2), 2000);
@@ -85,7 +85,7 @@ TEST_CASE("a small world is collected", "[world_collect]")
 }
 
 TEST_CASE("queues of worlds with hardly any room drop objects, and all are marked",
-          "[world_collect]")
+          "[world_collect][long]")
 {
     constexpr std::uint32_t count = 3000;
     Subject subject = web(count, flavours().front().options + " -DKMA_REACH_STEPS=2u");

@@ -96,7 +96,7 @@ TEST_CASE("a plan of a large world keeps the fullest blocks, as few as asked", "
 }
 
 TEST_CASE("a defragmented world has each object, its fields, and all references to it",
-          "[defragment]")
+          "[defragment][long]")
 {
     for (const Flavour &flavour : ways()) {
         Subject subject(common_town, 8 << 20, flavour.options);
@@ -135,7 +135,7 @@ TEST_CASE("worlds of one block, empty ones and full ones are defragmented", "[de
 }
 
 // For oclgrind, which sees each access.
-TEST_CASE("a small world is defragmented", "[defragment]")
+TEST_CASE("a small world is defragmented", "[defragment][long]")
 {
     const Town town{{"uint number", "Thing friend"},
                     {{"One", "Thing", {"ushort tags[3]"}}, {"Two", "Thing", {"atomic One one"}}}};
@@ -220,7 +220,7 @@ TEST_CASE("a world defragments itself before do-alls", "[defragment]")
     subject.world().defragment_when(1);
 }
 
-TEST_CASE("random schemas and worlds are defragmented", "[defragment]")
+TEST_CASE("random schemas and worlds are defragmented", "[defragment][long]")
 {
     static const std::vector<std::string> types = {"uchar",          "short3", "uint", "float",
                                                    "ulong",          "float4", "int8", "double16",

@@ -121,7 +121,7 @@ TEST_CASE("ten million creations and deletions, counted", "[world][long]")
     CHECK(churn.refused == 0);
 }
 
-TEST_CASE("a reference that is no object's is recorded, and nothing is written", "[world]")
+TEST_CASE("a reference that is no object's is recorded, and nothing is written", "[world][long]")
 {
     for (const int debug : {0, 1}) {
         INFO("KMA_DEBUG " << debug);
@@ -311,7 +311,7 @@ TEST_CASE("check says what is wrong", "[world]")
     check_with(trees + 4 * root, 0, "the tree of free blocks hides word 0 of level");
 }
 
-TEST_CASE("with debug a do-all that changes what it does not say is refused", "[world]")
+TEST_CASE("with debug a do-all that changes what it does not say is refused", "[world][long]")
 {
     kma::Schema lying = schema();
     lying.do_all("Large", "grow", {nothing, nothing});

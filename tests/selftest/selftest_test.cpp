@@ -196,7 +196,7 @@ TEST_CASE("the selftest passes in every flavour", "[selftest]")
     CHECK_THAT(svm.detail, contains(test::device().has_svm() ? "addresses each way" : "no coarse-grained"));
 }
 
-TEST_CASE("the selftest finds seeded bugs", "[selftest]")
+TEST_CASE("the selftest finds seeded bugs", "[selftest][long]")
 {
     // One of each list at a time, since they do not meddle with each other and programs take long to build. Of atomics
     // the kernels of the other checks keep the right functions.
@@ -244,7 +244,7 @@ TEST_CASE("the selftest finds messages that are not there in full", "[selftest]"
     }
 }
 
-TEST_CASE("the selftest finds words that are not shared", "[selftest]")
+TEST_CASE("the selftest finds words that are not shared", "[selftest][long]")
 {
     Seed seed = {"kma_exchange_u32", "uint", "uint value, kma_order order",
                  "kma_exchange_u32(at, value, order); return 0;",

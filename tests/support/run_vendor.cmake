@@ -1,8 +1,8 @@
-# Runs TESTS on Intel's OpenCL runtime of vendor_runtime.cmake, with LANES lanes. The output must
-# contain each of SAYS, which proves that the lanes are used.
+# Runs TESTS, or their CASES, on Intel's OpenCL runtime of vendor_runtime.cmake, with LANES lanes. The
+# output must contain each of SAYS, which proves that the lanes are used.
 execute_process(
   COMMAND ${CMAKE_COMMAND} -E env OCL_ICD_VENDORS=${DIR}/icd KMA_DEVICE=Intel
-          CL_CONFIG_CPU_VECTORIZER_MODE=${LANES} ${TESTS}
+          CL_CONFIG_CPU_VECTORIZER_MODE=${LANES} ${TESTS} ${CASES}
   OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
 message("${output}")
 if(NOT result EQUAL 0)

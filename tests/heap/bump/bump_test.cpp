@@ -35,7 +35,7 @@ std::size_t served(const kma::Program &program, const kma::Heap &heap, const std
 
 } // namespace
 
-TEST_CASE("mixed sizes leave nothing that a lone caller could not have", "[bump]")
+TEST_CASE("mixed sizes leave nothing that a lone caller could not have", "[bump][long]")
 {
     for (const Flavour &flavour : heap_flavours())
         for (const std::size_t group : group_sizes()) {
@@ -107,7 +107,8 @@ TEST_CASE("a lane that asks for too much takes nothing from its neighbours", "[b
             }
 }
 
-TEST_CASE("with KMA_DEBUG 1 a block knows its size and its end, and wrong frees change nothing", "[bump]")
+TEST_CASE("with KMA_DEBUG 1 a block knows its size and its end, and wrong frees change nothing",
+          "[bump][long]")
 {
     for (const Flavour &flavour : heap_flavours()) {
         INFO(flavour.name);
@@ -136,7 +137,8 @@ TEST_CASE("with KMA_DEBUG 1 a block knows its size and its end, and wrong frees 
     }
 }
 
-TEST_CASE("with KMA_DEBUG 1 one of many frees a block, and a block from before a reset is none", "[bump]")
+TEST_CASE("with KMA_DEBUG 1 one of many frees a block, and a block from before a reset is none",
+          "[bump][long]")
 {
     for (const Flavour &flavour : heap_flavours()) {
         INFO(flavour.name);

@@ -49,7 +49,7 @@ TEST_CASE("blocks taken and freed in functions that are called keep their bytes"
                 check_calls(subject, group);
 }
 
-TEST_CASE("kernels with private arrays of kilobytes take and free blocks")
+TEST_CASE("kernels with private arrays of kilobytes take and free blocks", "[long]")
 {
     for (const Subject &subject : subjects(Breadth::all, {Ability::reuse})) {
         INFO(subject.name());

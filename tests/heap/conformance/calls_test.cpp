@@ -183,7 +183,7 @@ TEST_CASE("the largest request is served, and what is above it is too large")
     }
 }
 
-TEST_CASE("KMA_NEW aligns to what the type needs, and KMA_STD_NAMES gives C's names")
+TEST_CASE("KMA_NEW aligns to what the type needs, and KMA_STD_NAMES gives C's names", "[long]")
 {
     for (const Subject &subject : subjects(Breadth::all)) {
         INFO(subject.name());

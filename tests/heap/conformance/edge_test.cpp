@@ -170,7 +170,7 @@ TEST_CASE("a heap smaller than a superblock, or with a short last one, has all i
             }
 }
 
-TEST_CASE("a heap may have more superblocks than 16 bits number")
+TEST_CASE("a heap may have more superblocks than 16 bits number", "[long]")
 {
     const std::uint64_t superblock_bytes = 4096, payload = 66000 * superblock_bytes;
     if (scaled(66000) < 66000 || !device_has(payload + payload / 32))

@@ -126,7 +126,7 @@ TEST_CASE("memory goes from one size to another and back")
     }
 }
 
-TEST_CASE("a million requests on a full heap are refused in bounded time")
+TEST_CASE("a million requests on a full heap are refused in bounded time", "[long]")
 {
     const bool is_gpu = device().device().getInfo<CL_DEVICE_TYPE>() == CL_DEVICE_TYPE_GPU;
     const Shape shape = in_groups(scaled(std::size_t{1} << 20) + (is_gpu ? 0 : 1), 256);

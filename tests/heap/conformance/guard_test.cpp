@@ -58,7 +58,8 @@ void check_record(const Subject &subject, const kma::Heap &heap, ErrorCode code,
 
 } // namespace
 
-TEST_CASE("a byte beyond a block is found while it lives and when it is freed, with its owner")
+TEST_CASE("a byte beyond a block is found while it lives and when it is freed, with its owner",
+          "[long]")
 {
     for (const Subject &subject : subjects(Breadth::guards)) {
         std::vector<cl_ulong> sizes(64);
@@ -93,7 +94,7 @@ TEST_CASE("a byte beyond a block is found while it lives and when it is freed, w
     }
 }
 
-TEST_CASE("a guard that was written over is told, and leads nobody astray")
+TEST_CASE("a guard that was written over is told, and leads nobody astray", "[long]")
 {
     for (const Subject &subject : subjects(Breadth::guards)) {
         INFO(subject.name());
@@ -155,7 +156,7 @@ TEST_CASE("what was written into a freed block is told when the block leaves the
     }
 }
 
-TEST_CASE("a second free is told although the memory would have a new owner by then")
+TEST_CASE("a second free is told although the memory would have a new owner by then", "[long]")
 {
     for (const Subject &subject : subjects(Breadth::guards, {Ability::reuse})) {
         INFO(subject.name());
@@ -175,7 +176,7 @@ TEST_CASE("a second free is told although the memory would have a new owner by t
     }
 }
 
-TEST_CASE("leaks say which work-item took a block, and where")
+TEST_CASE("leaks say which work-item took a block, and where", "[long]")
 {
     for (const Subject &subject : subjects(Breadth::guards)) {
         INFO(subject.name());

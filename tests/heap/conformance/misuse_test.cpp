@@ -323,7 +323,7 @@ void check_misuses(Scene &scene, const std::vector<Misuse> &misuses)
 
 } // namespace
 
-TEST_CASE("a pointer that is no living block is reported and nothing else happens")
+TEST_CASE("a pointer that is no living block is reported and nothing else happens", "[long]")
 {
     for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks})) {
         Scene scene(subject);

@@ -69,7 +69,7 @@ void check_pair(const Subject &first, const Subject &second, std::size_t group, 
 
 } // namespace
 
-TEST_CASE("two heaps of any kinds in one kernel")
+TEST_CASE("two heaps of any kinds in one kernel", "[long]")
 {
     const std::vector<Subject> all = subjects(Breadth::all);
     for (const Subject &first : all)

@@ -10,7 +10,7 @@ using namespace conformance;
 using namespace test;
 using kma::ErrorCode;
 
-TEST_CASE("random bad frees among calls that are right are all reported and harm nobody")
+TEST_CASE("random bad frees among calls that are right are all reported and harm nobody", "[long]")
 {
     // A million with the scale of the long tests; a simulator's does fewer rounds too.
     constexpr cl_uint per_item = 4;
@@ -50,7 +50,7 @@ TEST_CASE("random bad frees among calls that are right are all reported and harm
     }
 }
 
-TEST_CASE("of many that free a block one does, and the others are reported")
+TEST_CASE("of many that free a block one does, and the others are reported", "[long]")
 {
     for (const Subject &subject : subjects(Breadth::all, {Ability::know_blocks}))
         for (const cl_ulong bytes : {16, 64, 1000}) {
