@@ -10,6 +10,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -208,8 +210,7 @@ public:
         set_args(prepared.kernel, {function, prepared.launch->parameters, 2}, 2, arguments...);
         // Two objects for each work-item: a warp of 32 fills a block of 64 slots.
         if (n != 0)
-            launch(how, prepared.kernel, std::min(n - n / 2, items_), prepared.launch->options,
-                   function);
+            launch(how, prepared.kernel, std::min(n - n / 2, items_), prepared.effects, function);
         else
             device_.queue().enqueueMarkerWithWaitList(nullptr, how.event);
     }
@@ -236,8 +237,8 @@ public:
         Prepared &prepared = prepare(cls, function, false, sizeof...(arguments), 0);
         wait_for(how);
         set_args(prepared.kernel, {function, prepared.launch->parameters, 1}, 1, arguments...);
-        enumerate(cls, prepared.launch->options.subclasses);
-        launch(how, prepared.kernel, items_, prepared.launch->options, function);
+        enumerate(prepared.objects);
+        launch(how, prepared.kernel, items_, prepared.effects, function);
     }
 
     /// Number of living objects of a class and its subclasses.
@@ -309,7 +310,7 @@ public:
         cl::Kernel &own = this->own(kernel);
         wait_for(how);
         set_args(own, {kernel, {}, 1}, 1, arguments...);
-        launch(how, own, work_items, options, kernel);
+        launch(how, own, work_items, effects_of(options), kernel);
     }
 
     /// Makes the world argument `index` of `kernel`, for programs that launch it themselves.
@@ -332,14 +333,23 @@ public:
     std::uint32_t blocks() const noexcept { return blocks_; }
 
 private:
+    /// What a kernel may do, by DoAllOptions.
+    struct Effects {
+        bool are_declared = false;        ///< the options name the classes that change
+        std::vector<bool> changes;        ///< by class number
+        std::vector<Schema::Range> loops; ///< classes that it loops over
+    };
+    /// What stays the same in all calls of a do-all or parallel_new.
     struct Prepared {
         const Schema::Launch *launch;
         cl::Kernel kernel;
+        Schema::Range objects; ///< classes whose objects a do-all visits
+        Effects effects;
     };
     Prepared &prepare(const std::string &cls, const std::string &function, bool is_new,
                       std::size_t arguments, std::uint32_t n);
     struct Called {
-        std::string function, parameters;
+        std::string_view function, parameters;
         cl_uint own; ///< arguments before the caller's
     };
     static void set_args(cl::Kernel &, const Called &, cl_uint) {}
@@ -361,18 +371,19 @@ private:
                                              const cl::Error &error);
     void wait_for(const Enqueue &how) const;
     void launch(const Enqueue &how, cl::Kernel &kernel, std::uint64_t work_items,
-                const DoAllOptions &options, const std::string &function);
-    void enumerate(const std::string &cls, bool subclasses);
+                const Effects &effects, const std::string &function);
+    void enumerate(Schema::Range classes);
     void enumerate(std::uint32_t cls);
-    std::vector<bool> may_change(const DoAllOptions &options) const;
+    Effects effects_of(const DoAllOptions &options) const;
     friend class Defragmenter;
     WorldReferences &references() const;
     cl::Kernel &visitor(const std::string &name) const;
     cl::Event visit(cl::Kernel &kernel, std::uint64_t groups, std::uint32_t group) const;
     std::vector<std::string> check_references() const;
     void watch(std::uint32_t cls);
-    void enqueue(cl::Kernel &kernel, std::uint64_t work_items, cl::Event &event) const;
-    void tell(const cl::Kernel &kernel, const cl::Event &event) const;
+    void enqueue(cl::Kernel &kernel, std::uint64_t groups, std::uint32_t group,
+                 cl::Event *event = nullptr) const;
+    std::uint64_t groups_for(std::uint64_t work_items) const;
     void run_own(cl::Kernel &kernel, std::uint64_t work_items) const;
     void init();
     WorldStates states() const;
@@ -387,7 +398,8 @@ private:
     std::uint32_t group_ = 0;
     std::uint32_t items_ = 0;
     cl::Buffer memory_;
-    std::map<std::string, Prepared> prepared_;
+    /// by class, function, and whether it is a parallel_new
+    std::map<std::tuple<std::string, std::string, bool>, Prepared, std::less<>> prepared_;
     mutable std::map<std::string, cl::Kernel> own_;
     struct Enumeration {
         bool is_current = false;

@@ -152,14 +152,13 @@ std::string Schema::Launch::kernel_name() const
 const Schema::Launch &Schema::launch(const std::string &cls, const std::string &function,
                                      bool is_new) const
 {
-    std::string there;
-    for (const Launch &launch : launches_) {
-        if (launch.is_new != is_new)
-            continue;
-        if (launch.cls == cls && launch.function == function)
+    for (const Launch &launch : launches_)
+        if (launch.is_new == is_new && launch.cls == cls && launch.function == function)
             return launch;
-        there += say(" ", launch.cls, "/", launch.function);
-    }
+    std::string there;
+    for (const Launch &launch : launches_)
+        if (launch.is_new == is_new)
+            there += say(" ", launch.cls, "/", launch.function);
     throw Error(say("the schema declares no ", is_new ? "parallel_new" : "do_all", " of ", function,
                     " for class ", cls, "; it has:", there.empty() ? " none" : there));
 }

@@ -180,26 +180,30 @@ cl::Kernel &World::own(const std::string &name) const
     return kernel;
 }
 
-void World::enqueue(cl::Kernel &kernel, std::uint64_t work_items, cl::Event &event) const
+// Launches a kernel, and reports it to WorldOptions::launched. An event costs the driver time: it
+// is made only if wanted.
+void World::enqueue(cl::Kernel &kernel, std::uint64_t groups, std::uint32_t group,
+                    cl::Event *event) const
 {
-    const std::uint64_t groups = std::max<std::uint64_t>((work_items + group_ - 1) / group_, 1);
-    device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(groups * group_),
-                                         cl::NDRange(group_), nullptr, &event);
-}
-
-void World::tell(const cl::Kernel &kernel, const cl::Event &event) const
-{
+    cl::Event own;
+    if (event == nullptr && options_.launched)
+        event = &own;
+    device_.queue().enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(groups * group),
+                                         cl::NDRange(group), nullptr, event);
     if (options_.launched)
-        options_.launched(kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(), event);
+        options_.launched(kernel.getInfo<CL_KERNEL_FUNCTION_NAME>(), *event);
 }
 
 // Runs one of kma's kernels, which work with any number of work-items: with at most as many as the
 // device runs at once.
 void World::run_own(cl::Kernel &kernel, std::uint64_t work_items) const
 {
-    cl::Event event;
-    enqueue(kernel, std::min<std::uint64_t>(work_items, items_), event);
-    tell(kernel, event);
+    enqueue(kernel, groups_for(std::min<std::uint64_t>(work_items, items_)), group_);
+}
+
+std::uint64_t World::groups_for(std::uint64_t work_items) const
+{
+    return std::max<std::uint64_t>((work_items + group_ - 1) / group_, 1);
 }
 
 World::Prepared &World::prepare(const std::string &cls, const std::string &function, bool is_new,
@@ -209,37 +213,48 @@ World::Prepared &World::prepare(const std::string &cls, const std::string &funct
         throw Error(
             say(n, " objects of class ", cls,
                 " are too many: a world has 2^31 at most; create fewer, or take several worlds"));
-    const Schema::Launch &launch = schema_.launch(cls, function, is_new);
+    auto known = prepared_.find(std::tie(cls, function, is_new));
+    if (known == prepared_.end()) {
+        const Schema::Launch &launch = schema_.launch(cls, function, is_new);
+        Schema::Range objects = schema_.range(cls);
+        if (!launch.options.subclasses)
+            objects.last = std::min(objects.last, objects.first); // none stays none
+        Prepared made{&launch, program_.kernel(launch.kernel_name()), objects,
+                      effects_of(launch.options)};
+        made.kernel.setArg(0, memory_);
+        known = prepared_.emplace(std::tuple(cls, function, is_new), std::move(made)).first;
+    }
+    const Schema::Launch &launch = *known->second.launch;
     if (arguments != launch.names.size())
         throw Error(say(function, " for class ", cls, " has ", launch.names.size(), " parameters (",
                         launch.parameters, "), and was given ", arguments,
                         " arguments; give one for each"));
-    const std::string name = launch.kernel_name();
-    if (const auto known = prepared_.find(name); known != prepared_.end())
-        return known->second;
-    Prepared made{&launch, program_.kernel(name)};
-    made.kernel.setArg(0, memory_);
-    return prepared_.emplace(name, std::move(made)).first->second;
+    return known->second;
 }
 
 void World::refuse_argument(const Called &called, cl_uint index, const cl::Error &error)
 {
-    const std::string parameters = called.parameters.empty() ? "" : " (" + called.parameters + ")";
+    const std::string parameters =
+        called.parameters.empty() ? "" : say(" (", called.parameters, ")");
     throw Error(say("argument number ", index - called.own, " of ", called.function, parameters,
                     ", counted from 0, is of another type, or one too many: OpenCL's error ",
                     error.err(), "; a cl_uint is for a uint, a cl::Buffer for a global pointer"));
 }
 
-// For each class: whether a kernel may create or delete objects of it.
-std::vector<bool> World::may_change(const DoAllOptions &options) const
+World::Effects World::effects_of(const DoAllOptions &options) const
 {
-    std::vector<bool> may(enumerations_.size(), !options.changes);
+    const auto classes = static_cast<std::uint32_t>(enumerations_.size());
+    Effects effects{options.changes.has_value(), std::vector<bool>(classes, !options.changes), {}};
     for (const std::string &cls : options.changes.value_or(std::vector<std::string>{})) {
         const Schema::Range range = schema_.range(cls);
         for (std::uint32_t i = range.first; i <= range.last; i++)
-            may[i] = true;
+            effects.changes[i] = true;
     }
-    return may;
+    for (const std::string &cls : options.loops_over.value_or(std::vector<std::string>{}))
+        effects.loops.push_back(schema_.range(cls));
+    if (!options.loops_over && classes != 0)
+        effects.loops.push_back({0, classes - 1});
+    return effects;
 }
 
 void World::wait_for(const Enqueue &how) const
@@ -249,30 +264,22 @@ void World::wait_for(const Enqueue &how) const
 }
 
 void World::launch(const Enqueue &how, cl::Kernel &kernel, std::uint64_t work_items,
-                   const DoAllOptions &options, const std::string &function)
+                   const Effects &effects, const std::string &function)
 {
-    if (!options.loops_over)
-        enumerate();
-    else
-        for (const std::string &cls : *options.loops_over)
-            enumerate(cls, true);
-    const bool checks = options_.program.debug != 0 && options.changes;
+    for (const Schema::Range range : effects.loops)
+        enumerate(range);
+    const bool checks = options_.program.debug != 0 && effects.are_declared;
     const WorldStats before = checks ? stats() : WorldStats{};
-    const std::vector<bool> changes = may_change(options);
     // before the launch: code after it may throw
     for (std::uint32_t i = 0; i < enumerations_.size(); i++)
-        if (changes[i])
+        if (effects.changes[i])
             enumerations_[i].is_current = false;
-    cl::Event event;
-    enqueue(kernel, work_items, event);
-    tell(kernel, event);
-    if (how.event)
-        *how.event = event;
+    enqueue(kernel, groups_for(work_items), group_, how.event);
     if (!checks)
         return;
     const WorldStats after = stats();
     for (std::uint32_t i = 0; i < enumerations_.size(); i++)
-        if (!changes[i] && before.classes[i].objects != after.classes[i].objects)
+        if (!effects.changes[i] && before.classes[i].objects != after.classes[i].objects)
             throw Error(say(function, " made ", after.classes[i].objects, " objects of class ",
                             before.classes[i].name, " of ", before.classes[i].objects,
                             " that there were, and its DoAllOptions::changes do not name that "
@@ -285,10 +292,9 @@ void World::enumerate()
         enumerate(i);
 }
 
-void World::enumerate(const std::string &cls, bool subclasses)
+void World::enumerate(Schema::Range classes)
 {
-    const Schema::Range range = schema_.range(cls);
-    for (std::uint32_t i = range.first; i <= range.last && (subclasses || i == range.first); i++) {
+    for (std::uint32_t i = classes.first; i <= classes.last; i++) {
         watch(i);
         enumerate(i);
     }
@@ -304,10 +310,8 @@ void World::enumerate(std::uint32_t cls)
     cl::Kernel &kernel = own("kma_world_list_kernel");
     kernel.setArg(1, cls);
     kernel.setArg(2, turn);
-    cl::Event event;
-    enqueue(kernel, std::min(blocks_, items_), event);
+    run_own(kernel, blocks_);
     enumeration = {true, turn}; // after the launch: the kernel relies on the sequence of turns
-    tell(kernel, event);
 }
 
 void World::changed()

@@ -50,10 +50,7 @@ cl::Event World::visit(cl::Kernel &kernel, std::uint64_t groups, std::uint32_t g
 {
     const std::uint32_t most = std::max(items_ / group, 1u);
     cl::Event event;
-    device_.queue().enqueueNDRangeKernel(
-        kernel, cl::NullRange, cl::NDRange(std::clamp<std::uint64_t>(groups, 1, most) * group),
-        cl::NDRange(group), nullptr, &event);
-    tell(kernel, event);
+    enqueue(kernel, std::clamp<std::uint64_t>(groups, 1, most), group, &event);
     return event;
 }
 
