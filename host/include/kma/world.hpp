@@ -337,7 +337,8 @@ private:
     struct Effects {
         bool are_declared = false;        ///< the options name the classes that change
         std::vector<bool> changes;        ///< by class number
-        std::vector<Schema::Range> loops; ///< classes that it loops over
+        bool loops_anywhere = false;      ///< the options do not name the classes of its loops
+        std::vector<Schema::Range> loops; ///< those that they name
     };
     /// What stays the same in all calls of a do-all or parallel_new.
     struct Prepared {

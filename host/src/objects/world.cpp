@@ -243,8 +243,10 @@ void World::refuse_argument(const Called &called, cl_uint index, const cl::Error
 
 World::Effects World::effects_of(const DoAllOptions &options) const
 {
-    const auto classes = static_cast<std::uint32_t>(enumerations_.size());
-    Effects effects{options.changes.has_value(), std::vector<bool>(classes, !options.changes), {}};
+    Effects effects{options.changes.has_value(),
+                    std::vector<bool>(enumerations_.size(), !options.changes),
+                    !options.loops_over,
+                    {}};
     for (const std::string &cls : options.changes.value_or(std::vector<std::string>{})) {
         const Schema::Range range = schema_.range(cls);
         for (std::uint32_t i = range.first; i <= range.last; i++)
@@ -252,8 +254,6 @@ World::Effects World::effects_of(const DoAllOptions &options) const
     }
     for (const std::string &cls : options.loops_over.value_or(std::vector<std::string>{}))
         effects.loops.push_back(schema_.range(cls));
-    if (!options.loops_over && classes != 0)
-        effects.loops.push_back({0, classes - 1});
     return effects;
 }
 
@@ -266,6 +266,8 @@ void World::wait_for(const Enqueue &how) const
 void World::launch(const Enqueue &how, cl::Kernel &kernel, std::uint64_t work_items,
                    const Effects &effects, const std::string &function)
 {
+    if (effects.loops_anywhere)
+        enumerate();
     for (const Schema::Range range : effects.loops)
         enumerate(range);
     const bool checks = options_.program.debug != 0 && effects.are_declared;
