@@ -68,6 +68,9 @@ struct Churn {
         REQUIRE(world.count("Thing") == created - deleted);
         CHECK(world.error_count(ErrorCode::out_of_memory) == refused);
         check(world);
+        for (const kma::ClassStats &cls : world.stats().classes)
+            CHECK((cls.active <= cls.blocks &&
+                   (cls.active == 0) == (cls.objects == cls.slots)));
     }
 };
 
@@ -110,6 +113,18 @@ TEST_CASE("objects come and go in a world that is nearly full", "[world]")
             churn.run(1024, scaled(40, 20), 100 + seed);
         CHECK(churn.refused > 0);
         CHECK_THAT(churn.world.error_text(), contains("out of memory: an object was not created"));
+        kma::World &w = churn.world;
+        for (cl_uint cls = 0; cls < 3; cls++) { // 512 work-items get each slot once
+            w.reset();
+            const std::uint32_t slots = w.blocks() * w.layout().classes[cls].objects;
+            const Array<cl_uint> all(512 * (slots / 512 + 2), 7);
+            w.run("fill", 512, any, cls, cl_uint(all.size() / 512), all.buffer());
+            const std::vector<cl_uint> got = all.read();
+            CHECK(std::ranges::count(got, 0u) == std::ptrdiff_t(got.size() - slots));
+            CHECK(std::set(got.begin(), got.end()).size() == slots + 1); // and 0
+            CHECK(w.stats().free_blocks == 0);
+            CHECK(w.stats().classes[cls].active == 0);
+        }
     }
 }
 

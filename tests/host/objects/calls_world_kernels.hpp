@@ -88,16 +88,22 @@ struct world_subject {
 };
 
 // Of memory that is full of something else; not if there is too little.
-inline void check_world_init()
+inline void check_world_init(uint items, uint count)
 {
-    world_subject it(33);
+    world_subject it(count);
     const ulong bytes = it.w->head.bytes;
     auto *const memory = reinterpret_cast<uchar *>(it.w);
     std::fill_n(memory, bytes, uchar{0x5a});
-    tiny::launch(3, [&] { kma_world_init_kernel(it.w, bytes - 1, 33); });
+    tiny::launch(items, [&] { kma_world_init_kernel(it.w, bytes - 1, count); });
     shim::check(std::all_of(memory, memory + bytes, [](uchar byte) { return byte == 0x5a; }), "too little memory");
-    tiny::launch(3, [&] { kma_world_init_kernel(it.w, bytes, 33); });
+    tiny::launch(items, [&] { kma_world_init_kernel(it.w, bytes, count); });
+    for (uint block = 0; block < count; block++)
+        shim::check(kma_world_block_at(it.w, block)->iterated == 0, "a new world has objects");
     for (uint T = 0; T < tiny::classes; T++) {
+        kma_atomic_u32 *const hints = kma_world_hints(it.w, T);
+        for (uint i = 0; i < KMA_WORLD_HINTS; i++)
+            shim::check(kma_load_u32(&hints[i], KMA_RELAXED) == 0, "a new world has a hint");
+        shim::check(kma_world_listed(it.w, T) == 0, "a new world has a list");
         it.fill(T);
         it.check();
         it.remove_all();

@@ -16,7 +16,9 @@ public:
     void after()
     {
         shim::is_lone = true;
-        calls::check_world_init();
+        for (const uint items : {1u, 3u, 64u})
+            for (const uint blocks : {1u, 8u, 33u})
+                calls::check_world_init(items, blocks);
         calls::check_world_shares();
         calls::check_world_lists();
         calls::check_world_defragment();
