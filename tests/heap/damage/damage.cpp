@@ -162,7 +162,11 @@ void Patient::damage_heap(std::span<const Patch> patches)
     device().queue().enqueueWriteBuffer(heap_.buffer(), CL_TRUE, 0, damaged.size(), damaged.data());
     const bool sound = heap_.check().empty();
     found += sound ? 0 : 1;
-    ask_all(sound);
+    // Header, plan and a scatter heap's table of sizes.
+    using namespace kma::layout;
+    const std::size_t constants = kind() == kma::HeapKind::scatter ? offsetof(kma_scatter, active)
+                                                                   : offsetof(kma_slab, cursors);
+    ask_all(sound, std::memcmp(damaged.data(), image_.data(), constants) == 0);
     require(std::memcmp(read().data(), damaged.data(), damaged.size()) == 0, "looking at a heap changes nothing in it");
     if (sound)
         use();
@@ -172,10 +176,11 @@ void Patient::damage_heap(std::span<const Patch> patches)
     heap_.reset();
     heap_.clear_errors();
     require_none(heap_.check(), "a reset mends what is not constant");
+    mended += sound ? 0 : 1;
 }
 
-// Everything but check(): `sound` is what that says.
-void Patient::ask_all(bool sound)
+// Everything but check(): `sound` is what that says. `readable`: the constants are undamaged.
+void Patient::ask_all(bool sound, bool readable)
 {
     std::uint64_t blocks = 0;
     const bool no_stats = refuses([&] {
@@ -195,8 +200,12 @@ void Patient::ask_all(bool sound)
     });
     const bool no_snapshot = refuses([&] { walk_list(heap_.snapshot()); });
     require(!sound || (!no_stats && !no_errors && !no_snapshot), "a heap that check() finds sound can be looked at");
-    if (heap_.options().kind != kma::HeapKind::bump)
-        require(!sound || (!no_leaks && leaked == blocks), "leaks() and stats() agree in a sound heap");
+    require(!no_stats || (no_errors && no_snapshot), "where stats() refuses, all that reads does");
+    if (kind() == kma::HeapKind::bump) // reading relies on its head, too
+        return;
+    require(!sound || (!no_leaks && leaked == blocks), "leaks() and stats() agree in a sound heap");
+    const bool refused = no_stats || no_errors || no_leaks || no_snapshot;
+    require(!readable || !refused, "damage behind the constants hides nothing");
 }
 
 // What check() finds sound must serve, and be sound afterwards.

@@ -45,12 +45,12 @@ public:
     const std::string &name() const { return name_; }
     kma::HeapKind kind() const { return heap_.options().kind; }
 
-    /// Of damage_heap and damage_file: how often something was found.
-    std::uint64_t found = 0;
+    /// How often damage_heap and damage_file found something, and how often a reset mended that.
+    std::uint64_t found = 0, mended = 0;
 
 private:
     std::vector<std::byte> read() const;
-    void ask_all(bool sound);
+    void ask_all(bool sound, bool readable);
     void use();
     void use(const kma::HeapDriver &heap) const;
     void walk_list(const kma::Snapshot &snapshot) const;

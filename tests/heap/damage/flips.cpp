@@ -114,11 +114,13 @@ bool damage_one(Patient &patient, std::uint64_t rounds, std::uint64_t seed)
         const std::int64_t cut = below(random, 8) ? 0 : std::int64_t{below(random, 1 << 18)} - (1 << 10);
         all_kept = keeps(patient, patches, [&] { patient.damage_file(patches, cut); });
     }
-    std::puts(kma::say(patient.name(), ": ", rounds, " times damaged, ", words, " words in all, ", found, " found; of ",
-                       rounds / files_in, " files ", patient.found - found, " refused")
+    std::puts(kma::say(patient.name(), ": ", rounds, " times damaged, ", words, " words in all, ",
+                       found, " found, ", patient.mended, " mended; of ", rounds / files_in,
+                       " files ", patient.found - found, " refused")
                   .c_str());
     // Most bits of the metadata matter, and nearly all of a file.
-    if (all_kept && (found < rounds / 4 || patient.found - found < rounds / files_in / 4)) {
+    if (all_kept && (found < rounds / 4 || patient.mended < rounds / 8 ||
+                     patient.found - found < rounds / files_in / 4)) {
         std::puts("  too little was found: the damage does not get where it should");
         all_kept = false;
     }
