@@ -89,16 +89,19 @@ std::vector<cl_uint> walk(const cl::Buffer &heap, const Array<cl_uint> &list, st
     return values;
 }
 
-// Prepares a heap of `bytes`. Superblocks and pages have 4 KiB, regions 8 MiB; cursors are as usual.
-void prepare(const cl::Program &program, HeapKind kind, const cl::Buffer &heap, cl_ulong bytes)
+// Prepares a heap of bytes, or by "init_growing" of bytes and max_bytes. Superblocks and pages have
+// 4 KiB, regions 8 MiB; cursors are as usual.
+template <class... Bytes>
+void prepare(const cl::Program &program, HeapKind kind, const char *how, const cl::Buffer &heap,
+             Bytes... bytes)
 {
-    const std::string kernel = kernel_name(kind, "init");
+    const std::string kernel = kernel_name(kind, how);
     if (kind == HeapKind::bump)
-        launch(program, kernel, {64, 64}, heap, bytes);
+        launch(program, kernel, {64, 64}, heap, bytes...);
     else if (kind == HeapKind::scatter)
-        launch(program, kernel, {64, 64}, heap, bytes, cl_uint{8}, cl_uint{11});
+        launch(program, kernel, {64, 64}, heap, bytes..., cl_uint{8}, cl_uint{11});
     else
-        launch(program, kernel, {64, 64}, heap, bytes, cl_uint{kind == HeapKind::superblock ? 8u : 0u});
+        launch(program, kernel, {64, 64}, heap, bytes..., kind == HeapKind::superblock ? 8u : 0u);
 }
 
 } // namespace
@@ -138,7 +141,7 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
                            : kind == HeapKind::slab ? slab_heap_bytes(2)
                                                     : superblock_heap_bytes(5, 8);
     const cl::Buffer heap = buffer_of(bytes);
-    prepare(program, kind, heap, bytes);
+    prepare(program, kind, "init", heap, bytes);
 
     const Array<cl_uint> list(1, 0);
     // Slab: the blocks fill the heap, which is promised to lone callers only: one group after the other.
@@ -158,6 +161,31 @@ TEST_CASE("a program of a single file and OpenCL's own calls builds a list", "[e
 
     launch(program, kernel_name(kind, "reset"), {64, 64}, heap);
     CHECK(stats_of(program, kind, heap)[2] == 0);
+}
+
+TEST_CASE("a heap of a single file grows by OpenCL's own calls", "[emit][long]")
+{
+    for (const HeapKind kind : kma::heap_kinds) {
+        const cl::Program program = build(kma::emit(kind) + user_kernel);
+        const bool is_slab = kind == HeapKind::slab;
+        const cl_ulong more = 8 * (is_slab ? 8192 : 4096); // superblocks, pages or frames
+        const cl_ulong most = is_slab ? slab_heap_bytes(9) : superblock_heap_bytes(9, 8);
+        const cl_ulong at_first = most - more;
+        const Array<cl_uint> list(1, 0);
+        const cl::Buffer heap = buffer_of(at_first), larger = buffer_of(most);
+        prepare(program, kind, "init_growing", heap, at_first, most);
+        const cl_ulong capacity = stats_of(program, kind, heap)[1];
+        launch(program, "push", {128, 64}, heap, list, cl_uint{0});
+        device().queue().enqueueCopyBuffer(heap, larger, 0, 0, at_first);
+        for (const cl_ulong bytes : {most + 1, most}) // the first is too much
+            launch(program, kernel_name(kind, "grow"), {64, 64}, larger, bytes);
+        launch(program, "push", {1536, 64}, larger, list, cl_uint{128});
+        std::vector<cl_ulong> stats = stats_of(program, kind, larger);
+        CHECK(errors_in(stats) == 0);
+        stats.resize(3);
+        CHECK(stats == std::vector<cl_ulong>{most, capacity + more, 1664 * 16});
+        CHECK(walk(larger, list, 1664).size() == 1664);
+    }
 }
 
 TEST_CASE("a heap without room, or with wrong shifts, refuses every request", "[emit][long]")
