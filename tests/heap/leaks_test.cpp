@@ -145,9 +145,16 @@ TEST_CASE("with KMA_DEBUG leaks tell the work-item that took them, as text", "[l
                contains("blocks handed out: 4, 234 bytes\n") && contains("\n  4 taken at heap_support.cl:") &&
                    contains(", 234 bytes\nthe first 1:\n") && contains("bytes, taken by work-item ") &&
                    contains(" at heap_support.cl:"));
+    for (const kma::LeakReport::Block &block : heap.leaks().first) {
+        CHECK(block.work_item == std::uint64_t(std::ranges::find(refs, block.ref) - refs.begin()));
+        CHECK(block.where.starts_with("heap_support.cl:"));
+    }
     kernels.free({refs[0], refs[1], refs[3], refs[4]});
     check_no_leaks(heap);
     CHECK(heap.error_text() == "");
+    const Heap bump(device(), 1 << 20, {.kind = HeapKind::bump, .debug = 1});
+    Kernels(bump).allocate(1, 100);
+    CHECK(kma::to_text(bump.leaks(1)).ends_with(", 100 bytes\n")); // and no work-item
 }
 
 TEST_CASE("a snapshot has the superblocks, or the lines, in use", "[leaks]")

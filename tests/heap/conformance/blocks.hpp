@@ -67,10 +67,11 @@ private:
 void check_apart(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
                  const std::vector<cl_ulong> &sizes);
 void check_apart(const Blocks &blocks);
-/// That check() finds nothing, and that exactly these blocks live, as far as the heap knows.
+/// That check() finds nothing, and that exactly these blocks live, as far as the heap knows. None
+/// is much larger than its request if the heap has ample room.
 void check_books(const Subject &subject, const kma::Heap &heap, const std::vector<cl_uint> &refs,
-                 const std::vector<cl_ulong> &sizes);
-void check_books(const Blocks &blocks);
+                 const std::vector<cl_ulong> &sizes, bool is_ample = false);
+void check_books(const Blocks &blocks, bool is_ample = false);
 /// All that must be true of blocks that were not written over: contents, places and books.
 void check_whole(const Blocks &blocks);
 /// Frees all blocks, in random order, which were all that the heap had.
