@@ -154,6 +154,8 @@ private:
     void check_alone(kma_arena *arena)
     {
         shim::check(!kma_arena_aligned_alloc(heap_, arena, 24, 1), "a block at a multiple of 24");
+        const uint at = KMA_ERROR_BAD_ALIGNMENT * KMA_ERROR_KEPT + (arena == arenas_[1]);
+        shim::check(heap_->header.errors.first[at].size == 24, "no record of a wrong alignment");
         if (!is_small_)
             return;
         while (kma_arena_alloc(heap_, arena, 16)) {} // until the heap is full

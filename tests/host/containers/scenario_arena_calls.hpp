@@ -120,6 +120,10 @@ private:
         it.lacks(~size_t{0}).lacks(~size_t{0} - 8);
         shim::check(!it.take(0, 32) && !it.take(0, 1024), "there is memory of no bytes");
         it.has(4, 64);
+        subject one(4096, 2048);
+        for (const size_t align : {1, 2, 4, 8, 64, 128})
+            shim::check(one.takes(16).take(48, align), "no aligned block");
+        one.has(1);
     }
 
     static void check_end()

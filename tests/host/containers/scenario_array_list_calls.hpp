@@ -201,6 +201,11 @@ private:
         subject it(1, 4, 13); // 2^17 objects in the longest block
         it.grows(0, none).grows(most + 1, none).grows(~0u, none).has(0, 0, 2);
         it.grows(most, 0).has(it.blocks_with(most), most, 2);
+        subject sized(12, 0, 0);
+        sized.grows(most + 1, none);
+        const auto &records = sized.heap.header.errors.first;
+        const ulong size = records[KMA_ERROR_TOO_LARGE * KMA_ERROR_KEPT].size;
+        shim::check(size == 12ul * (most + 1), "the record of too many objects");
         // Many at a time, as groups want them: all that there is, and not one more.
         subject rich(1, 17, 0);
         const uint all = 1u << 17;

@@ -55,6 +55,10 @@ inline void check_bump()
     kma_store_u32(&heap->header.errors.count[KMA_ERROR_OUT_OF_MEMORY], 0x80000000u, KMA_RELAXED);
     shim::check(kma_bump_malloc(heap, 99 * KMA_UNIT) && !kma_bump_malloc(heap, 32), "no more room");
     shim::check(log.count(KMA_ERROR_OUT_OF_MEMORY) == 0x80000000u, "a count goes on for ever");
+    kma_store_u32(&heap->header.errors.count[KMA_ERROR_OUT_OF_MEMORY], 0x7fffffffu, KMA_RELAXED);
+    for (uint time = 0; time < 2; time++)
+        shim::lockstep::run(4, 0, [heap](uint) { kma_bump_malloc(heap, 32); });
+    shim::check(log.count(KMA_ERROR_OUT_OF_MEMORY) == 0x80000003u, "lanes that count together");
 
     // What realloc keeps costs memory here: no more than the block's size tells.
     heap = new_heap<bump_calls>(bump_calls::bytes_of(400));

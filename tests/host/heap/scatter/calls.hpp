@@ -106,6 +106,25 @@ inline void check_scatter_own_size(kma_scatter *heap, uint pages, scatter_log &l
     free_all<scatter_calls>(heap);
 }
 
+// The trees name all pages, and one is free or has a free block: a lone caller finds it.
+inline void check_scatter_stale(kma_scatter *heap, uint pages, scatter_log &log)
+{
+    const kma_scatter_heap sc = kma_scatter_open(heap);
+    kma_atomic_u32 *const trees[] = {kma_scatter_free_pages(&sc),
+                                     kma_scatter_list_of(&sc, kma_scatter_class_of(16, 5))};
+    for (uint n = 0; n < 6 * pages; n++) {
+        const uint page = n / 6, blocks = n % 2 + 1, right = n / 2 % 3; // trees 0 and 1; 2: none
+        take_all<scatter_calls>(heap, 16, log);
+        free_those<scatter_calls>(heap, [=](uint at) { return at - page * 32 < 16 * blocks; });
+        for (uint each = 0; each < 2 * pages; each++)
+            if (each % 2 != right)
+                kma_bit_tree_put(trees[each % 2], pages, each / 2);
+        log.works(unit_of(heap, take<scatter_calls>(heap, 16, log)) / 32 == page);
+        log.works(take_all<scatter_calls>(heap, 16, log) == blocks - 1);
+        free_all<scatter_calls>(heap);
+    }
+}
+
 // What is no run, or has a length that some kernel wrote over, is not ended; nor is one that was ended already.
 inline void check_scatter_run_ends(kma_scatter *heap, uint pages, scatter_log &log)
 {
@@ -178,6 +197,7 @@ inline void check_scatter()
             check_scatter_pointers(heap, log);
             check_scatter_exhaustion(heap, pages, log);
             check_scatter_own_size(heap, pages, log);
+            check_scatter_stale(heap, pages, log);
             check_scatter_run_ends(heap, pages, log);
             const kma_scatter_heap sc = kma_scatter_open(heap);
             for (uint page = 0; page < pages; page++) // bitmaps that some kernel wrote over: reservations without blocks

@@ -107,6 +107,14 @@ inline void check_superblock()
     check_kept_alignment<superblock_kind>(roomy.heap, roomy);
     log_of log{new_heap<superblock_calls<1>>(superblock_calls<1>::bytes_of(3))};
     log.fails(!kma_superblock_aligned_alloc(log.heap, 64, 16), KMA_ERROR_TOO_LARGE); // aligned beyond a superblock
+    // A class without memory is served by the smallest larger one of suitable blocks.
+    using wide = superblock_calls<4>;
+    log_of larger{new_heap<wide>(wide::bytes_of(3))};
+    static constexpr uint requests[][3] = {{5, 1, 5}, {16, 1, 16}, {8, 1, 8}, {2, 1, 5}, {3, 2, 8}};
+    for (const auto &[units, align, served] : requests) {
+        void *const block = take<wide>(larger.heap, units, larger, align);
+        larger.works(kma_superblock_usable_size(larger.heap, block) == served * KMA_UNIT);
+    }
     check_empty<tiny_superblocks>();
     check_growth<tiny_superblocks>();
 }
