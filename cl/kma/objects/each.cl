@@ -8,12 +8,13 @@
 #define KMA_OBJECTS_EACH_CL
 
 #include "kma/objects/blocks.cl"
+#include "kma/platform/settled.cl"
 
 // Blocks that had objects of class cls.
 static inline uint kma_world_listed(global kma_world *w, uint cls)
 {
     global kma_world_class *of = kma_world_class_at(w, cls);
-    return kma_load_u32(&of->listed[of->turn], KMA_RELAXED);
+    return kma_load_settled_u32(&of->listed[of->turn]);
 }
 
 static inline global uint *kma_world_list(global kma_world *w, uint cls)
@@ -21,7 +22,7 @@ static inline global uint *kma_world_list(global kma_world *w, uint cls)
     return (global uint *)((global uchar *)w + w->lists + kma_world_list_bytes(w->blocks) * cls);
 }
 
-// A work-item's numbers below `n`, 2^31 at most, as loop bounds. Where lanes run
+// A work-item's numbers below `n`, 2^31 + 2^12 at most, as loop bounds. Where lanes run
 // together, neighbours have neighbouring numbers: they load together. Where each work-item runs
 // alone to its end, each has a range: memory is traversed once.
 typedef struct kma_world_share {
@@ -50,6 +51,35 @@ static inline uint kma_world_listed_object(global kma_world *w, uint cls, uint s
     const uint block = kma_world_list(w, cls)[i / slots], slot = i % slots;
     const kma_slots objects = kma_world_block_at(w, block)->iterated;
     return (objects & kma_slots_bit(slot)) != 0 ? kma_world_ref(block, slot) : 0;
+}
+
+// The numbers of one class in a do-all over several: those from `begin` on belong to the slots of
+// its listed blocks. The next class begins at a multiple of any warp's lanes: a warp's lanes have
+// objects of one class.
+typedef struct kma_world_span {
+    uint kma_begin, kma_slots, kma_end;
+} kma_world_span;
+
+#define KMA_WORLD_LANES_MOST 64u // of a hardware warp
+
+static inline kma_world_span kma_world_span_of(global kma_world *w, uint cls, uint slots,
+                                               uint begin)
+{
+    kma_world_span span;
+    span.kma_begin = begin;
+    span.kma_slots = kma_world_listed(w, cls) * slots;
+    const uint end = begin + span.kma_slots + KMA_WORLD_LANES_MOST - 1;
+    span.kma_end = end & ~(KMA_WORLD_LANES_MOST - 1);
+    return span;
+}
+
+// Returns the object at number `i` of a span that it is in, or 0 if there is none.
+static inline uint kma_world_span_object(global kma_world *w, uint cls, uint slots,
+                                         kma_world_span span, uint i)
+{
+    return i - span.kma_begin < span.kma_slots
+               ? kma_world_listed_object(w, cls, slots, i - span.kma_begin)
+               : 0;
 }
 
 // A run of neighbouring objects in one block: `count` references from `first` on. Element k of a

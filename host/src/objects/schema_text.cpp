@@ -112,17 +112,23 @@ constexpr std::string_view new_loop_template =
     }
 )";
 
+// One loop over the objects of all classes: work-items that have no object of one class begin with
+// the next.
 constexpr std::string_view do_loop_template =
-    R"(    const uint kma_slots_$i$ = KMA_WORLD_SLOTS($number$);
-    const kma_world_share kma_share_$i$ =
-        KMA_WORLD_SHARE(kma_world_listed(kma_w, $number$) * kma_slots_$i$);
-    for (uint kma_i = kma_share_$i$.kma_at; kma_i < kma_share_$i$.kma_end;
-         kma_i += kma_share_$i$.kma_step) {
-        const uint kma_self = kma_world_listed_object(kma_w, $number$, kma_slots_$i$, kma_i);
-        if (kma_self != 0)
+    R"($spans$    const kma_world_share kma_share = KMA_WORLD_SHARE(kma_span_$last$.kma_end);
+    for (uint kma_i = kma_share.kma_at; kma_i < kma_share.kma_end; kma_i += kma_share.kma_step) {
+        uint kma_self = 0;
+$objects$        if (kma_self != 0)
             $function$(kma_w, kma_self$arguments$);
     }
 )";
+constexpr std::string_view span_template =
+    "    const kma_world_span kma_span_$i$ =\n"
+    "        kma_world_span_of(kma_w, $i$u, KMA_WORLD_SLOTS($i$u), $before$);\n";
+constexpr std::string_view object_template =
+    "        $else$if (kma_i < kma_span_$i$.kma_end)\n"
+    "            kma_self = kma_world_span_object(kma_w, $i$u, KMA_WORLD_SLOTS($i$u), "
+    "kma_span_$i$, kma_i);\n";
 
 constexpr std::string_view visitors_template = R"(#include "kma/objects/visit.cl"
 $functions$
@@ -433,22 +439,30 @@ std::string Schema::kernels() const
 {
     std::string text = "#include \"kma/objects/world_kernels.cl\"\n";
     for (const Launch &launch : launches_) {
-        std::string arguments, loops;
+        std::string arguments, spans, objects;
         for (const std::string &name : launch.names)
             arguments += ", " + name;
         const Range its = range(launch.cls);
         const std::uint32_t last = launch.options.subclasses ? its.last : its.first;
-        const auto fill = [&](std::string_view loop, std::uint32_t i, const std::string &number) {
-            return fill_template(loop, {{"class", launch.cls},
-                                        {"function", launch.function},
-                                        {"arguments", arguments},
-                                        {"i", say(i)},
-                                        {"number", number}});
-        };
-        if (launch.is_new)
-            loops = fill(new_loop_template, 0, "");
-        for (std::uint32_t i = its.first; !launch.is_new && i <= last && its.first <= its.last; i++)
-            loops += fill(do_loop_template, i, say(i, "u"));
+        for (std::uint32_t i = its.first; i <= last && its.first <= its.last; i++) {
+            const bool is_first = i == its.first;
+            const std::map<std::string_view, std::string> values{
+                {"i", say(i)},
+                {"before", is_first ? "0" : say("kma_span_", i - 1, ".kma_end")},
+                {"else", is_first ? "" : "else "}};
+            spans += fill_template(span_template, values);
+            objects += fill_template(object_template, values);
+        }
+        const bool is_loop = launch.is_new || !spans.empty(); // a class without subclasses: none
+        const std::string loops =
+            !is_loop ? ""
+                     : fill_template(launch.is_new ? new_loop_template : do_loop_template,
+                                     {{"class", launch.cls},
+                                      {"function", launch.function},
+                                      {"arguments", arguments},
+                                      {"spans", spans},
+                                      {"objects", objects},
+                                      {"last", say(last)}});
         const std::string parameters = launch.names.empty() ? "" : ", " + launch.parameters;
         text += fill_template(kernel_template,
                               {{"kernel", launch.kernel_name()},
