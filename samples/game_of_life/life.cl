@@ -37,11 +37,14 @@ static inline uint neighbour(uint cell, uint i)
 static inline uint tell_neighbours(uint cell, int change, global kma_atomic_u32 *cells)
 {
     const uint west = cell % WIDTH - 1, north = cell / WIDTH - 1; // wraps beyond the edge
-    uint empty = 0;
+    uint before[9], empty = 0;
+    for (uint i = 0; i < 9; i++) { // 8 adds that do not wait for one another
+        before[i] = 1;
+        if (i != 4 && west + i % 3 < WIDTH && north + i / 3 < HEIGHT)
+            before[i] = cell_add(cells, neighbour(cell, i), (uint)change);
+    }
     for (uint i = 0; i < 9; i++)
-        if (i != 4 && west + i % 3 < WIDTH && north + i / 3 < HEIGHT &&
-            cell_add(cells, neighbour(cell, i), (uint)change) == 0)
-            empty |= 1u << i;
+        empty |= before[i] == 0 ? 1u << i : 0;
     return empty;
 }
 
