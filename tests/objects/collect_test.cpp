@@ -48,7 +48,7 @@ kma::WorldCollection collect(Subject &subject, const std::vector<cl_uint> &roots
     CHECK(result.kept == expected.size());
     CHECK(result.deleted == before.size());
     CHECK(subject.world().check(true).empty());
-    CHECK(subject.world().error_text().empty());
+    CHECK(subject.world().error_text() == "");
     return result;
 }
 

@@ -290,7 +290,7 @@ TEST_CASE("check says what is wrong", "[world]")
     const cl::CommandQueue queue = device().queue();
     std::vector<cl_uint> words(w.buffer().getInfo<CL_MEM_SIZE>() / 4);
     queue.enqueueReadBuffer(w.buffer(), CL_TRUE, 0, words.size() * 4, words.data());
-    const std::uint64_t header = 2472; // its bytes; two offsets of 64 bits follow
+    const std::uint64_t header = 2472; // its bytes; four offsets of 64 bits follow
     const cl_uint states = words[header / 4], trees = words[header / 4 + 2];
     const auto check_with = [&](std::uint64_t at, cl_uint word, const std::string &expected) {
         INFO(expected);
@@ -313,7 +313,7 @@ TEST_CASE("check says what is wrong", "[world]")
     };
     const cl_uint used = block_of(1, true), unused = block_of(0, false);
     check_with(0, 1, "the world's mark is 1, should be");
-    check_with(header + 24, 5, "the world's number of blocks is 5");
+    check_with(header + 32, 5, "the world's number of blocks is 5");
     check_with(used + 16, 9, "has type 9, and there are 3 classes");
     check_with(used + 16, 0, "has type 0, and is not in the tree of free blocks");
     check_with(used, 0xfffffffe, "of class Small has room, and is not in the tree of such");

@@ -91,6 +91,13 @@ static inline global kma_atomic_u32 *kma_world_hints(global kma_world *w, uint c
            (size_t)cls * KMA_WORLD_HINTS;
 }
 
+// The list of a class's free slots, as references, at the last enumeration. Relaxed: hints.
+static inline global uint *kma_world_open(global kma_world *w, uint cls)
+{
+    return (global uint *)((global uchar *)w + w->open +
+                           kma_world_list_bytes(kma_world_open_most(w->blocks)) * cls);
+}
+
 static inline global kma_atomic_u32 *kma_world_free(global kma_world *w)
 {
     return (global kma_atomic_u32 *)((global uchar *)w + w->trees);

@@ -6,6 +6,15 @@
 #include "kma/objects/world.cl"
 #include "kma/platform/group.cl"
 
+// Clears one of the two lists of a class.
+static inline void kma_world_forget(global kma_world_class *of, uint turn)
+{
+    kma_store_u32(&of->listed[turn], 0, KMA_RELAXED);
+    kma_store_u32(&of->open[turn], 0, KMA_RELAXED);
+    kma_store_u32(&of->next[turn], 0, KMA_RELAXED);
+    kma_store_u32(&of->begun[turn], 0, KMA_RELAXED);
+}
+
 // Makes an empty world of `blocks` blocks, 1 or more, in a buffer of `bytes`, which is at least
 // kma_world_plan_of(…).end. Any number of work-items.
 kernel void kma_world_init_kernel(global kma_world *w, ulong bytes, uint blocks)
@@ -19,6 +28,7 @@ kernel void kma_world_init_kernel(global kma_world *w, ulong bytes, uint blocks)
         w->states = plan.states;
         w->trees = plan.trees;
         w->lists = plan.lists;
+        w->open = plan.open;
         w->blocks = blocks;
         w->tree_words = plan.tree_words;
         w->classes = KMA_WORLD_CLASSES;
@@ -29,8 +39,8 @@ kernel void kma_world_init_kernel(global kma_world *w, ulong bytes, uint blocks)
     for (uint cls = 0; cls < KMA_WORLD_CLASSES; cls++) {
         global kma_world_class *of = kma_world_class_at(w, cls);
         if (me == 0) {
-            kma_store_u32(&of->listed[0], 0, KMA_RELAXED);
-            kma_store_u32(&of->listed[1], 0, KMA_RELAXED);
+            for (uint turn = 0; turn < 2; turn++)
+                kma_world_forget(of, turn);
             of->turn = 0;
         }
         for (size_t i = me; i < KMA_WORLD_HINTS; i += items)
@@ -53,40 +63,105 @@ kernel void kma_world_init_kernel(global kma_world *w, ulong bytes, uint blocks)
                           me, items);
 }
 
-// Lists the blocks that have objects of class cls, and copies their states, for the do-alls that
-// follow. `turn` is 1 the first time, then 0, 1 … in turn. No other kernel runs meanwhile. Whole
-// work-groups.
-kernel void kma_world_list_kernel(global kma_world *w, uint cls, uint turn)
+// Writes the free slots of a block of class cls to the class's list, from place `at` on.
+static inline void kma_world_list_open(global kma_world *w, uint cls, uint block, kma_slots open,
+                                       uint at)
 {
-    local kma_group_words words;
-    global kma_world_class *of = kma_world_class_at(w, cls);
-    const uint blocks = w->blocks, slots = KMA_WORLD_SLOTS(cls);
-    if (get_global_id(0) == 0) {
-        kma_store_u32(&of->listed[turn ^ 1u], 0, KMA_RELAXED); // for the next enumeration
-        of->turn = turn;
-        kma_store_u32(&w->searching, 0, KMA_RELAXED); // no work-item searches now
+    const uint most = kma_world_open_most(w->blocks);
+#if KMA_OBJECTS_COALESCE && KMA_LANES != KMA_LANES_SINGLE
+    // The lanes that are here write those of one block after the other, together. Stores of one
+    // slot by each lane go to memory one by one: the kernel takes twice as long on an H200.
+    const kma_lanes here = kma_lanes_active();
+    const uint lanes = kma_lanes_count(here);
+    for (kma_lanes left = kma_lanes_ballot(here, open != 0); left != 0; left &= left - 1) {
+        const uint lane = kma_lowest_bit(left), its_block = kma_lanes_shuffle(here, block, lane),
+                   its_at = kma_lanes_shuffle(here, at, lane);
+        kma_slots slots = kma_lanes_shuffle(here, (uint)open, lane);
+#if KMA_HAS_ATOMIC64
+        slots |= (kma_slots)kma_lanes_shuffle(here, (uint)(open >> 32), lane) << 32;
+#endif
+        global uint *const refs = kma_world_open(w, kma_lanes_shuffle(here, cls, lane));
+        for (uint slot = kma_lane_rank(here); slot < KMA_SLOTS_BITS; slot += lanes) {
+            const uint place = its_at + kma_slots_count(slots & kma_slots_below(slot));
+            if ((slots & kma_slots_bit(slot)) != 0 && place < most)
+                refs[place] = kma_world_ref(its_block, slot);
+        }
+    }
+#else
+    global uint *const refs = kma_world_open(w, cls);
+    for (; open != 0 && at < most; open &= open - 1, at++)
+        refs[at] = kma_world_ref(block, kma_lowest_bit(open));
+#endif
+}
+
+// Adds a work-group's count to one of a class's list; returns the place of the first.
+static inline uint kma_world_places(global kma_atomic_u32 *count, uint its)
+{
+    return its != 0 ? kma_fetch_add_u32(count, its, KMA_RELAXED) : 0;
+}
+
+// Lists the blocks and the free slots of some classes, bit cls of `classes`, and copies the blocks'
+// states, for the do-alls that follow. Bit cls of `turns` is 1 the first time that cls is listed,
+// then 0, 1 … in turn. No other kernel runs meanwhile. Whole work-groups.
+kernel void kma_world_list_kernel(global kma_world *w, ulong classes, ulong turns)
+{
+    // of the work-group's blocks: those to list of each class, then the first one's place
+    local uint lists[KMA_WORLD_CLASSES];
+    local uint opens[KMA_WORLD_CLASSES]; // the same of free slots
+    const uint me = kma_group_me(), items = kma_group_items(), blocks = w->blocks;
+    if (get_group_id(0) == 0) {
+        for (uint cls = me; cls < KMA_WORLD_CLASSES; cls += items)
+            if ((classes >> cls & 1) != 0) {
+                global kma_world_class *of = kma_world_class_at(w, cls);
+                of->turn = (uint)(turns >> cls & 1);
+                kma_world_forget(of, of->turn ^ 1u); // for the next enumeration
+            }
+        if (me == 0)
+            kma_store_u32(&w->searching, 0, KMA_RELAXED); // no work-item searches now
     }
     for (size_t from = get_group_id(0) * get_local_size(0); from < blocks;
          from += get_global_size(0)) {
-        const uint block = (uint)from + kma_group_me();
-        kma_slots objects = 0;
+        for (uint cls = me; cls < KMA_WORLD_CLASSES; cls += items)
+            lists[cls] = opens[cls] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint block = (uint)from + me;
+        kma_slots objects = 0, open = 0;
+        uint cls = KMA_WORLD_CLASSES, list_at = 0, open_at = 0;
         if (block < blocks && !kma_bit_tree_has(kma_world_free(w), block)) {
             global kma_world_block *b = kma_world_block_at(w, block);
-            if (kma_load_u32(&b->type, KMA_RELAXED) == cls + 1) {
-                objects = kma_slots_load(&b->state, KMA_RELAXED) & ~kma_slots_pad(slots);
+            cls = kma_load_u32(&b->type, KMA_RELAXED) - 1;
+            if (cls < KMA_WORLD_CLASSES && (classes >> cls & 1) != 0) {
+                const kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
+                objects = state & ~kma_slots_pad(KMA_WORLD_SLOTS(cls));
+                open = ~state;
                 b->iterated = objects;
+                // stale, or missing because a work-item stopped before it set the bit
+                if (kma_bit_tree_has(kma_world_active(w, cls), block) != (open != 0)) {
+                    if (open != 0)
+                        kma_bit_tree_put(kma_world_active(w, cls), blocks, block);
+                    else
+                        kma_bit_tree_take(kma_world_active(w, cls), blocks, block);
+                }
             }
         }
-        const kma_group_place place = kma_group_put(&words, objects != 0 ? 1 : 0);
-        uint first = 0;
-        if (kma_group_me() == 0) {
-            const uint sum = kma_group_sum(&words);
-            if (sum != 0)
-                first = kma_fetch_add_u32(&of->listed[turn], sum, KMA_RELAXED);
-        }
-        first = kma_group_tell(&words, first);
         if (objects != 0)
-            kma_world_list(w, cls)[first + kma_group_before(&words, place)] = block;
+            list_at = kma_group_add(&lists[cls], 1);
+        if (open != 0)
+            open_at = kma_group_add(&opens[cls], kma_slots_count(open));
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // The first work-item alone: PoCL 3.1 runs a loop of all work-items here again for each of
+        // them (docs/porting.md).
+        for (uint its = 0; me == 0 && its < KMA_WORLD_CLASSES; its++) {
+            global kma_world_class *of = kma_world_class_at(w, its);
+            const uint turn = (uint)(turns >> its & 1);
+            lists[its] = kma_world_places(&of->listed[turn], lists[its]);
+            opens[its] = kma_world_places(&of->open[turn], opens[its]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (objects != 0)
+            kma_world_list(w, cls)[lists[cls] + list_at] = block;
+        kma_world_list_open(w, cls, block, open, open != 0 ? opens[cls] + open_at : 0);
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 

@@ -1,9 +1,9 @@
 // A world in memory: types and arithmetic only, shared with the host library like
 // heap/common/header.cl.
 //
-//   | kma_world | classes | hints | blocks … | states        | trees: free, | lists[cls] |
-//   |           |         |       |          | one for each  | active[cls]  |            |
-//   |           |         |       |          | block         |              |            |
+//   | kma_world | classes | hints | blocks … | states       | trees: free, | lists of blocks, |
+//   |           |         |       |          | one for each | active[cls]  | of free slots,   |
+//   |           |         |       |          | block        |              | for each class   |
 //     sizes from the schema alone   sizes from the number of blocks
 //
 // A field's address does not depend on the number of blocks: a program serves worlds of any size.
@@ -17,6 +17,7 @@
 #define KMA_WORLD_BLOCKS_MOST   (1u << 25)  // the number of a slot then has 31 bits
 #define KMA_WORLD_ALIGN         128u        // of a block
 #define KMA_WORLD_CLASSES_MOST  64u
+#define KMA_WORLD_OPEN          4u // free slots in a class's list, for each block of the world
 #ifndef KMA_WORLD_HINTS
 // words for each class, a power of two; only this value agrees with the host library
 #define KMA_WORLD_HINTS         16384u
@@ -49,19 +50,25 @@ typedef struct kma_world_class {
     // blocks in its list: one of the two counts; the next enumeration uses the other
     kma_atomic_u32 listed[2];
     uint turn;                // the one in use
-    uint pad[29];             // a cache line for each class
+    // free slots in its list, two counts likewise; more than the list holds if there were more
+    kma_atomic_u32 open[2];
+    uint pad[27];             // a cache line for what kernels only read, one for what they change
+    kma_atomic_u32 next[2];   // free slots of the list that were taken, two counts likewise
+    kma_atomic_u32 begun[2];  // blocks begun since the enumeration, about, two counts likewise
+    uint pad_behind[28];
 } kma_world_class;
 
 typedef struct kma_world {
     kma_heap_header head; // kind KMA_KIND_WORLD; begin and limit are 0
-    ulong states;         // this and the next two: offsets in bytes
+    ulong states;         // this and the next three: offsets in bytes
     ulong trees;
     ulong lists;
+    ulong open;
     uint blocks;
     uint tree_words;      // of one tree
     uint classes;
     uint block_bytes;
-    uint pad[12];
+    uint pad[10];
     // work-items that search all blocks, or have failed since the last enumeration; in a cache line
     // of its own
     kma_atomic_u32 searching;
@@ -89,9 +96,15 @@ static inline ulong kma_world_list_bytes(uint blocks)
     return kma_world_up(4ul * blocks);
 }
 
+// The most free slots that one class's list has.
+static inline uint kma_world_open_most(uint blocks)
+{
+    return KMA_WORLD_OPEN * blocks;
+}
+
 // Where the parts after the blocks begin, and where the world ends.
 typedef struct kma_world_plan {
-    ulong states, trees, lists, end;
+    ulong states, trees, lists, open, end;
     uint tree_words;
 } kma_world_plan;
 
@@ -105,7 +118,8 @@ static inline kma_world_plan kma_world_plan_of(uint classes, uint block_bytes, u
     plan.trees = plan.states + (ulong)sizeof(kma_world_block) * blocks;
     plan.trees = kma_world_up(plan.trees);
     plan.lists = plan.trees + sizeof(kma_atomic_u32) * (ulong)plan.tree_words * (classes + 1);
-    plan.end = plan.lists + kma_world_list_bytes(blocks) * classes;
+    plan.open = plan.lists + kma_world_list_bytes(blocks) * classes;
+    plan.end = plan.open + kma_world_list_bytes(kma_world_open_most(blocks)) * classes;
     return plan;
 }
 

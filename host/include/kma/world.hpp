@@ -374,7 +374,6 @@ private:
     void launch(const Enqueue &how, cl::Kernel &kernel, std::uint64_t work_items,
                 const Effects &effects, const std::string &function);
     void enumerate(Schema::Range classes);
-    void enumerate(std::uint32_t cls);
     Effects effects_of(const DoAllOptions &options) const;
     friend class Defragmenter;
     WorldReferences &references() const;

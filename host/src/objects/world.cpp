@@ -288,32 +288,36 @@ void World::launch(const Enqueue &how, cl::Kernel &kernel, std::uint64_t work_it
                             "class; name it there"));
 }
 
-void World::enumerate()
-{
-    for (std::uint32_t i = 0; i < enumerations_.size(); i++)
-        enumerate(i);
-}
-
+// Lists all classes that changed, if one of these did: one launch serves the do-alls that follow.
 void World::enumerate(Schema::Range classes)
 {
-    for (std::uint32_t i = classes.first; i <= classes.last; i++) {
+    const auto first = enumerations_.begin();
+    if (std::all_of(first + classes.first, first + std::max(classes.first, classes.last + 1),
+                    [](const Enumeration &its) { return its.is_current; }))
+        return;
+    for (std::uint32_t i = 0; i < enumerations_.size(); i++)
         watch(i);
-        enumerate(i);
-    }
+    enumerate();
 }
 
-// Lists the objects of a class, if it changed since it was last listed.
-void World::enumerate(std::uint32_t cls)
+void World::enumerate()
 {
-    Enumeration &enumeration = enumerations_[cls];
-    if (enumeration.is_current)
+    cl_ulong classes = 0, turns = 0;
+    for (std::uint32_t i = 0; i < enumerations_.size(); i++)
+        if (!enumerations_[i].is_current) {
+            classes |= cl_ulong{1} << i;
+            turns |= cl_ulong{enumerations_[i].turn ^ 1u} << i;
+        }
+    if (classes == 0)
         return;
-    const cl_uint turn = enumeration.turn ^ 1u;
     cl::Kernel &kernel = own("kma_world_list_kernel");
-    kernel.setArg(1, cls);
-    kernel.setArg(2, turn);
+    kernel.setArg(1, classes);
+    kernel.setArg(2, turns);
     run_own(kernel, blocks_);
-    enumeration = {true, turn}; // after the launch: the kernel relies on the sequence of turns
+    // after the launch: the kernel relies on the sequence of turns
+    for (Enumeration &enumeration : enumerations_)
+        if (!enumeration.is_current)
+            enumeration = {true, enumeration.turn ^ 1u};
 }
 
 void World::changed()

@@ -113,7 +113,8 @@ inline void check_world_init(uint items, uint count)
         const ulong tree = kma_world_up(4ul * kma_bit_tree_words(blocks)), states = KMA_WORLD_BEGIN(5) + 384ul * blocks;
         shim::check(plan.states == states && plan.trees == kma_world_up(states + 32ul * blocks), "states and trees");
         shim::check(4ul * plan.tree_words == tree && plan.lists == plan.trees + tree * 6, "lists");
-        shim::check(plan.end == plan.lists + 5 * kma_world_up(4ul * blocks), "where a world ends");
+        shim::check(plan.open == plan.lists + 5 * kma_world_up(4ul * blocks), "free slots");
+        shim::check(plan.end == plan.open + 5 * kma_world_up(16ul * blocks), "where a world ends");
     }
 }
 

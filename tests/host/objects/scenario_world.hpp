@@ -21,6 +21,7 @@ public:
         crew_.store.make(blocks, slots[choose(std::size(slots), 2)]);
         static constexpr uint looks[] = {8, 1, 2};
         tiny::looks = looks[choose(3, 1)];
+        const uint listed = choose(3, 2); // classes whose slots are listed before or after the first creations
         shim::place_items = choose(2, 1) == 0 ? 4 : 1;
         is_in_step_ = choose(2, 1) == 1;
         used_ = tiny::classes - choose(3, 1);
@@ -31,6 +32,8 @@ public:
         if (is_early)
             for (uint me = 0; me < threads; me++)
                 create(me, number(me, most_rounds));
+        if (listed != 0)
+            crew_.store.enumerate(listed == 1 ? (1u << tiny::classes) - 1 : variant_ % (1u << tiny::classes));
         shim::plan_nap(threads);
     }
 

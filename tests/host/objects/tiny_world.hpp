@@ -120,7 +120,7 @@ public:
                 *shim::objects.construct<KMA_PLAIN(uint)>(field(kma_world_ref(block, slot))) = 0;
         for (uint &each : expected)
             each = 0;
-        turn_ = 0;
+        turns_ = 0;
     }
 
     kma_world *w = nullptr;
@@ -180,14 +180,38 @@ public:
         shim::check(got == room, "a lone caller does not get all there is room for", where);
     }
 
+    // Lists some classes, as bits.
+    void enumerate(uint which, uint groups = 1, uint lanes = 1)
+    {
+        turns_ ^= which;
+        launch(groups, [&] { kma_world_list_kernel(w, which, turns_); }, lanes);
+    }
+
+    // An enumeration finds each free slot of a class's blocks once, as long as there are places.
+    void check_open(uint T, shim::location where)
+    {
+        uint free = 0, listed = kma_load_u32(&kma_world_class_at(w, T)->open[turns_ >> T & 1], KMA_RELAXED);
+        for (uint block = 0; block < blocks_; block++)
+            free += type(block) == T + 1 ? kma_slots_count(static_cast<kma_slots>(~state(block))) : 0;
+        shim::check(listed == free, "another number of free slots is listed", where);
+        kma_slots met[most_blocks] = {};
+        for (uint i = 0; i < std::min(listed, kma_world_open_most(blocks_)); i++) {
+            const uint self = kma_world_open(w, T)[i], block = kma_world_block_of(self);
+            const kma_slots slot = kma_slots_bit(kma_world_slot_of(self));
+            shim::check(block < blocks_ && type(block) == T + 1 && ((state(block) | met[block]) & slot) == 0,
+                        "a slot is listed that is not free, or twice", where);
+            met[block] |= slot;
+        }
+    }
+
     // An enumeration finds what is there, each object once: by numbers and by a walk.
     template <class List>
     void check_enumeration(const List &living, uint groups, uint lanes = 1,
                            shim::location where = shim::location::current())
     {
-        turn_ ^= 1;
+        enumerate((1u << classes) - 1, groups, lanes);
         for (uint T = 0; T < classes; T++) {
-            launch(groups, [&] { kma_world_list_kernel(w, T, turn_); }, lanes);
+            check_open(T, where);
             uint of_class = 0, found = 0;
             for (uint i = 0; i < living.count; i++)
                 of_class += living.objects[i].T == T;
@@ -257,11 +281,11 @@ private:
 
     static constexpr size_t most_bytes =
         KMA_WORLD_BEGIN(classes) + most_blocks * (KMA_WORLD_BLOCK_BYTES + sizeof(kma_world_block)) + 256 +
-        (classes + 1) * (2 * most_blocks * sizeof(kma_atomic_u32) + 256) + classes * (4 * most_blocks + 128);
+        (classes + 1) * (2 * most_blocks * sizeof(kma_atomic_u32) + 256) + classes * (20 * most_blocks + 256);
 
     shim::heap_memory<most_bytes> memory_;
     uint blocks_ = 0;
-    uint turn_ = 0;
+    uint turns_ = 0; // of the last enumeration of each class, as bits
 };
 
 } // namespace tiny

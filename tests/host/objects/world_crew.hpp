@@ -56,6 +56,11 @@ template <uint threads, uint most_blocks, uint most_held> struct crew {
             const uint n = kma_mix32(number + T);
             kma_bit_tree_put(kma_world_active(store.w, T), store.blocks(), n % store.blocks());
             kma_bit_tree_put(kma_world_active(store.w, T), store.blocks(), n / 8 % store.blocks());
+            global kma_world_class *of = kma_world_class_at(store.w, T);
+            const uint open = n / 4096 % (kma_world_open_most(store.blocks()) + 1);
+            kma_store_u32(&of->open[of->turn], open, KMA_RELAXED);
+            for (uint i = 0; i < open; i++) // of any block and slot
+                kma_world_open(store.w, T)[i] = kma_world_ref(kma_mix32(n + i) % store.blocks(), kma_mix32(n ^ i) % most_slots);
             for (uint hint = 0; hint < KMA_WORLD_HINTS; hint++)
                 kma_store_u32(&kma_world_hints(store.w, T)[hint], (n / 64 + hint) % (store.blocks() + 1), KMA_RELAXED);
         }

@@ -68,7 +68,7 @@ static_assert(sizeof(kma_slab_plan) == 56);
 static_assert(offsetof(kma_slab, cursors) % 128 == 0 && sizeof(kma_slab) % 128 == 0);
 static_assert(sizeof(kma_block_sums) == 20 &&
               sizeof(kma_dangling_log) == 4 + 16 * KMA_DANGLING_KEPT);
-static_assert(sizeof(kma_world_block) == 32 && sizeof(kma_world_class) == 128);
+static_assert(sizeof(kma_world_block) == 32 && sizeof(kma_world_class) == 256);
 static_assert(sizeof(kma_world) % 128 == 0 && offsetof(kma_world, nowhere) % 128 == 0);
 static_assert(offsetof(kma_superblock, plan) == sizeof(kma_heap_header));
 static_assert(offsetof(kma_superblock, classes) % 128 == 0);
