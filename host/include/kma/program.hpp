@@ -14,8 +14,8 @@ namespace kma {
 struct ProgramOptions {
     /// Further compiler options, such as "-DWIDTH=4 -Imy/kernels". Macros do not reach kma's files,
     /// except KMA_…. A -cl-std here replaces kma's choice, as does a -cl-nv-maxrregcount. On NVIDIA
-    /// kma limits programs with the slab heap as `heap` to 48 registers; without a limit a kernel
-    /// that calls its malloc uses about 160.
+    /// kma limits programs with the slab heap as `heap` to 48 registers, those of a World to 64;
+    /// without a limit a kernel that calls the heap's malloc uses about 160.
     std::string options = {};
     /// Files that units may include by name, besides kma's own.
     std::vector<Source> headers = {};

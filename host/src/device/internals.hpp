@@ -39,4 +39,8 @@ struct DeviceInternals {
     static SelftestGate &selftest_gate(const Device &device) { return *device.selftest_gate_; }
 };
 
+/// Returns compiler options with a limit of registers on NVIDIA's driver, unless `options` have a
+/// limit.
+std::string limit_registers(const Device &device, std::string options, int registers);
+
 } // namespace kma

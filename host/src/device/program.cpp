@@ -15,9 +15,7 @@ namespace {
 
 // NVIDIA's assembler (ptxas 13.0) gives the functions that the slab heap calls registers in
 // addition to those of their callers: a kernel with malloc would use about 160. With a limit,
-// registers are spilled, mostly on rare paths. PoCL's driver for NVIDIA GPUs does not know the
-// option.
-constexpr const char *register_limit = "-cl-nv-maxrregcount"; // its value follows = or a space
+// registers are spilled, mostly on rare paths.
 constexpr int slab_registers = 48;
 
 std::string all_options(const Device &device, const ProgramOptions &options)
@@ -30,9 +28,8 @@ std::string all_options(const Device &device, const ProgramOptions &options)
     // an option of the caller takes precedence
     if (text.find(target.substr(0, target.find('=') + 1)) == std::string::npos)
         text += target;
-    if (options.heap == HeapKind::slab && device.has_extension("cl_nv_compiler_options") &&
-        text.find(register_limit) == std::string::npos)
-        text += std::string(" ") + register_limit + "=" + std::to_string(slab_registers);
+    if (options.heap == HeapKind::slab)
+        text = limit_registers(device, std::move(text), slab_registers);
     if (options.heap != default_heap_kind)
         text += std::string(" -DKMA_HEAP=") + name_of(options.heap);
     if (options.debug != 0)
@@ -81,6 +78,15 @@ std::string log_of(const cl::Program &program, const cl::Device &device)
 }
 
 } // namespace
+
+// PoCL's driver for NVIDIA GPUs does not know the option.
+std::string limit_registers(const Device &device, std::string options, int registers)
+{
+    const std::string limit = "-cl-nv-maxrregcount"; // its value follows = or a space
+    if (device.has_extension("cl_nv_compiler_options") && options.find(limit) == std::string::npos)
+        options += " " + limit + "=" + std::to_string(registers);
+    return options;
+}
 
 cl::Program ProgramCache::get(const cl::Context &context, const cl::Device &device,
                               const std::string &text, const std::string &options)

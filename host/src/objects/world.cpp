@@ -20,9 +20,14 @@ std::uint32_t slots_of(const Device &device, const std::string &options)
     return has && options.find("KMA_HAS_ATOMIC64=0") == std::string::npos ? 64 : 32;
 }
 
+// Of functions that create many objects at once; with 48, NVIDIA's compiler spills them, with more
+// fewer work-items run at a time (docs/object-store-design.md).
+constexpr int registers = 64;
+
 Program build(const Device &device, const Schema &schema, std::uint32_t slots,
-              const std::vector<Source> &units, const ProgramOptions &options)
+              const std::vector<Source> &units, ProgramOptions options)
 {
+    options.options = limit_registers(device, std::move(options.options), registers);
     DeviceInternals::selftest_gate(device).require_passed(device);
     // kma's text precedes the user's units and their macros, except for the do-alls' kernels, which
     // call the user's functions.
