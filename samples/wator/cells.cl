@@ -1,13 +1,13 @@
 // Wa-Tor by hand, as a structure of arrays without objects: an agent's fields are elements of
 // arrays at its cell, and are copied when it moves. Cells without an agent have the same elements.
-// Rules: rules.cl. One work-item per cell.
+// Rules: rules.cl. One work-item per cell, or as said.
 #include "rules.cl"
 
 enum { none, a_fish, a_shark };
 enum { nowhere = 0, dies = 5 }; // values of `going`; others are 1 + a direction
 
 kernel void populate(global uchar *kind, global uchar *age, global uchar *energy,
-                     global uchar *going, global uint *requests)
+                     global uchar *going)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS)
@@ -17,10 +17,10 @@ kernel void populate(global uchar *kind, global uchar *age, global uchar *energy
     age[cell] = draw % (lot < FISH_SHARE ? FISH_SPAWN : SHARK_SPAWN);
     energy[cell] = ENERGY_START;
     going[cell] = nowhere;
-    requests[cell] = 0;
 }
 
-kernel void fish_ask(uint phase, global const uchar *kind, global uchar *age, global uint *requests)
+kernel void fish_ask(uint phase, global const uchar *kind, global uchar *age,
+                     global kma_atomic_u32 *requests)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || kind[cell] != a_fish)
@@ -33,14 +33,17 @@ kernel void fish_ask(uint phase, global const uchar *kind, global uchar *age, gl
         ask(requests, cell, pick(open, chance(phase, cell, where_to)));
 }
 
+// One work-item for four cells.
 kernel void choose(uint phase, global uchar *going, global uint *requests)
 {
-    const uint cell = (uint)get_global_id(0);
-    if (cell >= CELLS || requests[cell] == 0)
+    const uint four = (uint)get_global_id(0);
+    if (four * 4 >= CELLS)
         return;
-    const uint direction = pick(asking(requests[cell]), chance(phase, cell, which_to_take));
-    requests[cell] = 0;
-    going[neighbour(cell, direction)] = 1 + opposite(direction);
+    uint chosen[4];
+    choose_for(four, phase, requests, chosen);
+    for (uint i = 0; i < 4; i++)
+        if (chosen[i] != 0)
+            going[neighbour(4 * four + i, chosen[i] - 1)] = 1 + opposite(chosen[i] - 1);
 }
 
 // The target is empty or has a fish that gets eaten. Only the agent that moves there writes to it:
@@ -60,7 +63,7 @@ kernel void fish_move(global uchar *kind, global uchar *age, global uchar *going
 }
 
 kernel void shark_ask(uint phase, global const uchar *kind, global uchar *age, global uchar *energy,
-                      global uchar *going, global uint *requests)
+                      global uchar *going, global kma_atomic_u32 *requests)
 {
     const uint cell = (uint)get_global_id(0);
     if (cell >= CELLS || kind[cell] != a_shark)

@@ -15,19 +15,19 @@ public:
           kind_(samples::bytes(device, rules.cells())), age_(samples::bytes(device, rules.cells())),
           energy_(samples::bytes(device, rules.cells())),
           going_(samples::bytes(device, rules.cells())),
-          requests_(samples::words(device, rules.cells()))
+          requests_(samples::words(device, rules.fours(), 0))
     {
-        program().run("populate", rules.cells(), kind_, age_, energy_, going_, requests_);
+        program().run("populate", rules.cells(), kind_, age_, energy_, going_);
     }
     void step(std::uint32_t number) override
     {
         const cl_uint phase = 2 * number + 1;
         const std::uint32_t all = rules_.cells();
         program().run("fish_ask", all, phase, kind_, age_, requests_);
-        program().run("choose", all, phase, going_, requests_);
+        program().run("choose", rules_.fours(), phase, going_, requests_);
         program().run("fish_move", all, kind_, age_, going_);
         program().run("shark_ask", all, phase + 1, kind_, age_, energy_, going_, requests_);
-        program().run("choose", all, phase + 1, going_, requests_);
+        program().run("choose", rules_.fours(), phase + 1, going_, requests_);
         program().run("shark_move", all, kind_, age_, energy_, going_);
     }
     samples::Numbers numbers() override { return population_of(state()); }

@@ -16,19 +16,20 @@ public:
         : WorldGame(device, schema(), kernels(), "wator.cl", enough(device, rules, setting),
                     rules.defines(), setting),
           rules_(rules), agents_(samples::words(device, rules.cells())),
-          requests_(samples::words(device, rules.cells())), root_(world().root(agents_, "Agent"))
+          requests_(samples::words(device, rules.fours(), 0)),
+          root_(world().root(agents_, "Agent"))
     {
         run("populate", std::min<std::uint32_t>(rules.cells(), strided), changing({"Agent"}),
-            agents_, requests_);
+            agents_);
     }
     void step(std::uint32_t number) override
     {
         const cl_uint phase = 2 * number + 1;
         world().parallel_do("Fish", "fish_ask", phase, agents_, requests_);
-        run("choose", rules_.cells(), quiet(), phase, agents_, requests_);
+        run("choose", rules_.fours(), quiet(), phase, agents_, requests_);
         world().parallel_do("Fish", "fish_move", agents_);
         world().parallel_do("Shark", "shark_ask", phase + 1, agents_, requests_);
-        run("choose", rules_.cells(), quiet(), phase + 1, agents_, requests_);
+        run("choose", rules_.fours(), quiet(), phase + 1, agents_, requests_);
         world().parallel_do("Shark", "shark_move", agents_);
     }
     samples::Numbers numbers() override

@@ -19,6 +19,7 @@ struct Rules {
     std::uint32_t fish_share = 64, shark_share = 64; ///< of 256 cells, at the start
 
     std::uint32_t cells() const { return width * height; }
+    std::uint32_t fours() const { return (cells() + 3) / 4; }
     /// Returns the build options that define them for the device's program.
     std::string defines() const;
 };

@@ -40,7 +40,7 @@ static inline global agent *born(global kma_heap *heap, uint cell, uint is_shark
     return child;
 }
 
-kernel void populate(global kma_heap *heap, global kma_ref *cells, global uint *requests,
+kernel void populate(global kma_heap *heap, global kma_ref *cells,
                      global kma_ref *list, global population *people)
 {
     const uint cell = (uint)get_global_id(0);
@@ -48,7 +48,6 @@ kernel void populate(global kma_heap *heap, global kma_ref *cells, global uint *
         return;
     const uint lot = chance(0, cell, first_agent) & 255u, draw = chance(0, cell, first_age);
     cells[cell] = 0;
-    requests[cell] = 0;
     if (lot >= FISH_SHARE + SHARK_SHARE)
         return;
     const uint is_shark = lot >= FISH_SHARE;
@@ -78,7 +77,8 @@ kernel void note(global population *people, global uint *before)
 }
 
 kernel void ask_all(global kma_heap *heap, uint is_shark, uint phase, global const uint *before,
-                    global const kma_ref *cells, global uint *requests, global const kma_ref *list)
+                    global const kma_ref *cells, global kma_atomic_u32 *requests,
+                    global const kma_ref *list)
 {
     for (uint k = (uint)get_global_id(0); k < *before; k += (uint)get_global_size(0)) {
         global agent *self = mine(heap, is_shark, *before, list, k);
@@ -101,15 +101,21 @@ kernel void ask_all(global kma_heap *heap, uint is_shark, uint phase, global con
     }
 }
 
+// One work-item for four cells.
 kernel void choose(global kma_heap *heap, uint phase, global const kma_ref *cells,
                    global uint *requests)
 {
-    const uint cell = (uint)get_global_id(0);
-    if (cell >= CELLS || requests[cell] == 0)
+    const uint four = (uint)get_global_id(0);
+    if (four * 4 >= CELLS)
         return;
-    const uint direction = pick(asking(requests[cell]), chance(phase, cell, which_to_take));
-    requests[cell] = 0;
-    ((global agent *)kma_deref(heap, cells[neighbour(cell, direction)]))->target = cell;
+    uint chosen[4];
+    choose_for(four, phase, requests, chosen);
+    kma_ref its[4];
+    for (uint i = 0; i < 4; i++)
+        its[i] = chosen[i] != 0 ? cells[neighbour(4 * four + i, chosen[i] - 1)] : 0;
+    for (uint i = 0; i < 4; i++)
+        if (its[i] != 0)
+            ((global agent *)kma_deref(heap, its[i]))->target = 4 * four + i;
 }
 
 kernel void move_all(global kma_heap *heap, uint is_shark, global const uint *before,

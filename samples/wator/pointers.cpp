@@ -14,13 +14,13 @@ public:
         : PlainGame(device, kernels(), "pointers.cl", rules.defines(), setting), rules_(rules),
           heap_(device, setting.bytes.value_or(enough(rules))),
           cells_(samples::words(device, rules.cells())),
-          requests_(samples::words(device, rules.cells())), lists_{samples::words(
+          requests_(samples::words(device, rules.fours(), 0)), lists_{samples::words(
                                                                        device, 2 * rules.cells()),
                                                                    samples::words(
                                                                        device, 2 * rules.cells())},
           people_(samples::words(device, 3, 0)), before_(samples::words(device, 1))
     {
-        program().run("populate", rules.cells(), heap_, cells_, requests_, lists_[0], people_);
+        program().run("populate", rules.cells(), heap_, cells_, lists_[0], people_);
     }
     void step(std::uint32_t number) override
     {
@@ -29,7 +29,7 @@ public:
             program().run("note", 1, people_, before_);
             program().run("ask_all", program().strided(), heap_, is_shark, phase, before_, cells_,
                           requests_, lists_[0]);
-            program().run("choose", rules_.cells(), heap_, phase, cells_, requests_);
+            program().run("choose", rules_.fours(), heap_, phase, cells_, requests_);
             program().run("move_all", program().strided(), heap_, is_shark, before_, cells_,
                           lists_[0], people_);
         }

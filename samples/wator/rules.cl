@@ -17,6 +17,7 @@
 #define WATOR_RULES_CL
 
 #include "kma/platform/bits.cl"
+#include "kma/platform/memory.cl"
 
 #ifndef WIDTH // lets this file compile alone
 #define WIDTH        256u
@@ -68,17 +69,27 @@ static inline uint pick(uint mask, uint draw)
     return kma_lowest_bit(mask);
 }
 
-// Requests the neighbouring cell in `direction`. A cell's word has one byte per direction from
-// which a request can come; each byte has one writer.
-static inline void ask(global uint *requests, uint cell, uint direction)
+// Requests the neighbouring cell in `direction`. A word has a byte for each of four cells, with a
+// bit for each direction from which a request comes.
+static inline void ask(global kma_atomic_u32 *requests, uint cell, uint direction)
 {
-    ((global uchar *)requests)[4 * neighbour(cell, direction) + opposite(direction)] = 1;
+    const uint asked = neighbour(cell, direction);
+    kma_fetch_or_u32(&requests[asked / 4], 1u << (8 * (asked % 4) + opposite(direction)),
+                     KMA_RELAXED);
 }
 
-// Returns the directions from which the cell is requested.
-static inline uint asking(uint request)
+// Chooses for the cells 4 * `four` to 4 * `four` + 3: their loads do not wait for one another.
+// Clears their requests. Writes to `chosen` 1 + the chosen direction, 0 without a request.
+static inline void choose_for(uint four, uint phase, global uint *requests, uint *chosen)
 {
-    return (request & 1u) | (request >> 7 & 2u) | (request >> 14 & 4u) | (request >> 21 & 8u);
+    const uint asked = requests[four];
+    if (asked != 0)
+        requests[four] = 0;
+    for (uint i = 0; i < 4; i++) {
+        const uint asking = asked >> 8 * i & 15u;
+        chosen[i] =
+            asking == 0 ? 0 : 1 + pick(asking, chance(phase, 4 * four + i, which_to_take));
+    }
 }
 
 #endif

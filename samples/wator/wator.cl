@@ -9,12 +9,11 @@ static inline void settle(global kma_world *w, Agent self, uint cell, global Age
 }
 
 // Fills the cells at random. Any number of work-items.
-kernel void populate(global kma_world *w, global Agent *agents, global uint *requests)
+kernel void populate(global kma_world *w, global Agent *agents)
 {
     for (uint cell = (uint)get_global_id(0); cell < CELLS; cell += (uint)get_global_size(0)) {
         const uint lot = chance(0, cell, first_agent) & 255u, age = chance(0, cell, first_age);
         agents[cell] = 0;
-        requests[cell] = 0;
         if (lot < FISH_SHARE) {
             const Fish fish = Fish_new(w);
             if (fish == 0)
@@ -32,20 +31,25 @@ kernel void populate(global kma_world *w, global Agent *agents, global uint *req
     }
 }
 
-// Each requested cell chooses one of the agents that requested it. One work-item per cell.
+// Each requested cell chooses one of the agents that requested it. One work-item for four cells.
 kernel void choose(global kma_world *w, uint phase, global const Agent *agents,
                    global uint *requests)
 {
-    const uint cell = (uint)get_global_id(0);
-    if (cell >= CELLS || requests[cell] == 0)
+    const uint four = (uint)get_global_id(0);
+    if (four * 4 >= CELLS)
         return;
-    const uint direction = pick(asking(requests[cell]), chance(phase, cell, which_to_take));
-    requests[cell] = 0;
-    Agent_target(w, agents[neighbour(cell, direction)]) = cell;
+    uint chosen[4];
+    choose_for(four, phase, requests, chosen);
+    Agent its[4];
+    for (uint i = 0; i < 4; i++)
+        its[i] = chosen[i] != 0 ? agents[neighbour(4 * four + i, chosen[i] - 1)] : 0;
+    for (uint i = 0; i < 4; i++)
+        if (its[i] != 0)
+            Agent_target(w, its[i]) = 4 * four + i;
 }
 
 static inline void fish_ask(global kma_world *w, Fish self, uint phase, global const Agent *agents,
-                            global uint *requests)
+                            global kma_atomic_u32 *requests)
 {
     const uint cell = Fish_cell(w, self);
     Fish_target(w, self) = cell;
@@ -76,7 +80,7 @@ static inline void fish_move(global kma_world *w, Fish self, global Agent *agent
 }
 
 static inline void shark_ask(global kma_world *w, Shark self, uint phase,
-                             global const Agent *agents, global uint *requests)
+                             global const Agent *agents, global kma_atomic_u32 *requests)
 {
     const uint cell = Shark_cell(w, self);
     Shark_target(w, self) = cell;
@@ -96,27 +100,24 @@ static inline void shark_ask(global kma_world *w, Shark self, uint phase,
 static inline void shark_move(global kma_world *w, Shark self, global Agent *agents)
 {
     const uint cell = Shark_cell(w, self), target = Shark_target(w, self);
-    if (Shark_energy(w, self) == 0) {
-        agents[cell] = 0;
-        Shark_delete(w, self);
+    const bool dies = Shark_energy(w, self) == 0;
+    if (target == cell && !dies)
         return;
-    }
-    if (target == cell)
-        return;
-    const Fish prey = agents[target];
-    if (prey != 0) {
-        Fish_delete(w, prey);
+    const Fish prey = dies ? 0 : agents[target];
+    Agent_delete(w, dies ? self : prey);
+    if (prey != 0)
         Shark_energy(w, self) = min(Shark_energy(w, self) + ENERGY_BOOST, 255u);
-    }
-    settle(w, self, target, agents);
     Shark child = 0;
-    if (Shark_age(w, self) >= SHARK_SPAWN) {
-        Shark_age(w, self) = 0;
-        child = Shark_new(w);
-        if (child != 0) {
-            Shark_cell(w, child) = cell;
-            Shark_age(w, child) = 0;
-            Shark_energy(w, child) = ENERGY_START;
+    if (!dies) {
+        settle(w, self, target, agents);
+        if (Shark_age(w, self) >= SHARK_SPAWN) {
+            Shark_age(w, self) = 0;
+            child = Shark_new(w);
+            if (child != 0) {
+                Shark_cell(w, child) = cell;
+                Shark_age(w, child) = 0;
+                Shark_energy(w, child) = ENERGY_START;
+            }
         }
     }
     agents[cell] = child;
