@@ -5,6 +5,10 @@
 // adjacent. Rules: rules.cl.
 #include "rules.cl"
 
+#ifndef AT_ONCE
+#define AT_ONCE 8u // nodes, and visits, whose accesses do not wait for one another
+#endif
+
 // What the host must know about the current visits.
 typedef struct frontier {
     kma_atomic_u32 level;   // the last level with a node that has edges
@@ -30,20 +34,41 @@ kernel void edges_init(global kma_world *w, uint edges, global const uint *sinks
         targets[i] = nodes[sinks[i]];
 }
 
-// Creates at most 64 visits for the edges, of PART edges each, or of more. Longer visits are split
-// further before the next step.
-static inline void visits_begin(global kma_world *w, uint first, uint end,
-                                global frontier *frontier)
+// The length of visits of a node with so many edges: at most 64 visits, of PART edges each, or of
+// more. Longer visits are split further before the next step.
+static inline uint length_of_visits(uint edges)
 {
-    const uint length = PART * ((end - first + 64 * PART - 1) / (64 * PART));
+    return PART * ((edges + 64 * PART - 1) / (64 * PART));
+}
+
+// The number of these visits; records their length if it is above PART.
+static inline uint visits_of(uint edges, global frontier *frontier)
+{
+    const uint length = length_of_visits(edges);
     if (length > PART)
         kma_fetch_or_u32(&frontier->longest, length, KMA_RELAXED);
-    for (uint begin = first; begin < end; begin += length) {
-        const Visit visit = Visit_new(w);
-        if (visit == 0)
+    return (edges + length - 1) / length;
+}
+
+// Creates `count` visits, which are all that ranges of edges need: the nodes' first edges, and the
+// ends of their edges.
+static inline void visits_begin(global kma_world *w, const uint2 *ranges, uint count)
+{
+    Visit visits[AT_ONCE];
+    uint range = 0, begin = ranges[0].x;
+    while (count != 0) { // ends: `made` is not 0
+        const uint made = Visit_new_many(w, min(count, AT_ONCE), visits);
+        if (made == 0)
             break;
-        Visit_begin(w, visit) = begin;
-        Visit_end(w, visit) = min(begin + length, end);
+        for (uint i = 0; i < made; i++) {
+            if (begin == ranges[range].y)
+                begin = ranges[++range].x;
+            const uint length = length_of_visits(ranges[range].y - ranges[range].x);
+            Visit_begin(w, visits[i]) = begin;
+            begin = min(begin + length, ranges[range].y);
+            Visit_end(w, visits[i]) = begin;
+        }
+        count -= made;
     }
 }
 
@@ -52,18 +77,48 @@ static inline void visit_share_out(global kma_world *w, Visit self, global front
     const uint begin = Visit_begin(w, self), end = Visit_end(w, self);
     if (end - begin <= PART)
         return;
-    visits_begin(w, begin, end, frontier);
+    const uint2 range = (uint2)(begin, end);
+    visits_begin(w, &range, visits_of(end - begin, frontier));
     Visit_delete(w, self);
 }
 
 // At the start: visits the first node. One work-item.
 kernel void start(global kma_world *w, Node from, global frontier *frontier)
 {
-    if (get_global_id(0) == 0 && from != 0 && reach(Node_level_at(w, from), 0))
-        visits_begin(w, Node_first(w, from), Node_first(w, from) + Node_edges(w, from), frontier);
+    if (get_global_id(0) != 0 || from == 0 || !reach(Node_level_at(w, from), 0) ||
+        Node_edges(w, from) == 0)
+        return;
+    const uint first = Node_first(w, from), edges = Node_edges(w, from);
+    const uint2 range = (uint2)(first, first + edges);
+    visits_begin(w, &range, visits_of(edges, frontier));
 }
 
-// Gives level `now` to the open nodes that this visit reaches.
+// Gives level `now` to open nodes, bit i of `open` for targets[i], unless another visit does. Their
+// edges become `ranges`, if they have any. Returns how many visits these need.
+static inline uint reach_all(global kma_world *w, uint open, uint now, global const Node *targets,
+                             uint2 *ranges, global frontier *frontier)
+{
+    uint count = 0, reached = 0;
+    while (open != 0) { // ends: AT_ONCE bits fewer each time
+        uint2 range[AT_ONCE]; // their loads and atomics do not wait for one another
+        bool is_mine[AT_ONCE];
+        for (uint i = 0; i < AT_ONCE; i++, open &= open - 1) {
+            is_mine[i] = open != 0;
+            if (!is_mine[i])
+                continue;
+            const Node node = targets[kma_lowest_bit(open)];
+            range[i] = (uint2)(Node_first(w, node), Node_edges(w, node));
+            is_mine[i] = reach(Node_level_at(w, node), now);
+        }
+        for (uint i = 0; i < AT_ONCE; i++)
+            if (is_mine[i] && range[i].y != 0) {
+                ranges[reached++] = (uint2)(range[i].x, range[i].x + range[i].y);
+                count += visits_of(range[i].y, frontier);
+            }
+    }
+    return count;
+}
+
 static inline void visit_follow(global kma_world *w, Visit self, uint now,
                                 global const Node *targets, global frontier *frontier)
 {
@@ -73,14 +128,11 @@ static inline void visit_follow(global kma_world *w, Visit self, uint now,
         uint open = 0;
         for (uint i = 0; i < 32; i++) // 32 independent loads
             open |= begin + i < end && is_open(Node_level_at(w, targets[begin + i])) ? 1u << i : 0;
-        for (; open != 0; open &= open - 1) {
-            const Node node = targets[begin + kma_lowest_bit(open)];
-            const uint edges = Node_edges(w, node);
-            if (!reach(Node_level_at(w, node), now) || edges == 0)
-                continue;
-            visits_begin(w, Node_first(w, node), Node_first(w, node) + edges, frontier);
-            goes_on = true;
-        }
+        uint2 ranges[32];
+        const uint count = reach_all(w, open, now, &targets[begin], ranges, frontier);
+        if (count != 0)
+            visits_begin(w, ranges, count);
+        goes_on = goes_on || count != 0;
     }
     if (goes_on)
         kma_store_u32(&frontier->level, now, KMA_RELAXED);

@@ -52,12 +52,12 @@ static inline uint tell_neighbours(uint cell, int change, global kma_atomic_u32 
 // creates a candidate there.
 static inline void appear(global kma_world *w, uint cell, global kma_atomic_u32 *cells)
 {
-    for (uint empty = tell_neighbours(cell, 1, cells); empty != 0; empty &= empty - 1) {
-        const Candidate candidate = Candidate_new(w);
-        if (candidate == 0)
-            break;
+    uint empty = tell_neighbours(cell, 1, cells);
+    Candidate candidates[8];
+    const uint count = Candidate_new_many(w, popcount(empty), candidates);
+    for (uint i = 0; i < count; i++, empty &= empty - 1) {
         const uint there = neighbour(cell, kma_lowest_bit(empty));
-        Candidate_cell(w, candidate) = there;
+        Candidate_cell(w, candidates[i]) = there;
         cell_add(cells, there, TAKEN);
     }
 }
@@ -94,38 +94,33 @@ static inline void alive_die(global kma_world *w, Alive self, global kma_atomic_
     tell_neighbours(cell, -1, cells); // each of them has an agent: it had a live neighbour
 }
 
-static inline void candidate_come_alive(global kma_world *w, Candidate self,
-                                        global kma_atomic_u32 *cells)
+// A candidate comes alive, or it ends unless a neighbour has come alive meanwhile. A neighbour that
+// comes alive afterwards finds the cell empty, and creates a new candidate.
+static inline void candidate_change(global kma_world *w, Candidate self, uint neighbours,
+                                    global kma_atomic_u32 *cells)
 {
     const uint cell = Candidate_cell(w, self);
-    const Alive alive = Alive_new(w);
-    if (alive == 0)
-        return;
-    Alive_cell(w, alive) = cell;
-    Candidate_delete(w, self);
-    appear(w, cell, cells);
-}
-
-// Ends a candidate unless a neighbour has come alive meanwhile. A neighbour that comes alive
-// afterwards finds the cell empty, and creates a new candidate.
-static inline void candidate_end(global kma_world *w, Candidate self, global kma_atomic_u32 *cells)
-{
-    const uint cell = Candidate_cell(w, self);
-    if (cell_add(cells, cell, 0u - TAKEN) == TAKEN)
+    uint before = 0;
+    if (neighbours == 0)
+        before = cell_add(cells, cell, 0u - TAKEN); // lanes that come alive do not wait for it
+    Alive alive = 0;
+    if (comes_alive(neighbours))
+        alive = Alive_new(w);
+    if (alive != 0)
+        Alive_cell(w, alive) = cell;
+    if (alive != 0 || before == TAKEN)
         Candidate_delete(w, self);
-    else
+    else if (neighbours == 0)
         cell_add(cells, cell, TAKEN);
+    if (alive != 0)
+        appear(w, cell, cells);
 }
 
 static inline void agent_change(global kma_world *w, Agent self, global kma_atomic_u32 *cells)
 {
     const uint neighbours = Agent_neighbours(w, self);
-    if (Alive_is(w, self)) {
-        if (dies(neighbours))
-            alive_die(w, self, cells);
-    } else if (comes_alive(neighbours)) {
-        candidate_come_alive(w, self, cells);
-    } else if (neighbours == 0) {
-        candidate_end(w, self, cells);
-    }
+    if (!Alive_is(w, self))
+        candidate_change(w, self, neighbours, cells);
+    else if (dies(neighbours))
+        alive_die(w, self, cells);
 }

@@ -16,7 +16,7 @@ static inline void settle(global kma_world *w, Agent self, uint cell, uint sugar
 static inline bool settle_new(global kma_world *w, bool is_female, uint cell, uint age, uint genes,
                               global ushort *cells)
 {
-    const Agent agent = is_female ? Female_new(w) : Male_new(w);
+    const Agent agent = Agent_new_as(w, is_female ? KMA_CLASS_Female : KMA_CLASS_Male);
     if (agent == 0)
         return false;
     Agent_genes(w, agent) = genes;

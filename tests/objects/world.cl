@@ -69,6 +69,40 @@ kernel void churn(global kma_world *w, uint rounds, uint seed, uint classes,
     kma_fetch_add_u32(&counts[3], wrong, KMA_RELAXED);
 }
 
+#define MANY 9
+
+// The same with up to MANY at a time, and some work-items with none.
+kernel void churn_many(global kma_world *w, uint rounds, uint seed, uint classes,
+                       global kma_atomic_u32 *counts)
+{
+    const uint me = (uint)get_global_id(0);
+    uint held[MANY], count = 0, created = 0, deleted = 0, refused = 0, wrong = 0;
+    for (uint round = 0; round < rounds; round++) {
+        const uint draw = kma_mix32(seed + me * 31u + round * 65537u), cls = (draw >> 8) % classes;
+        for (uint i = 0; i < count; i++) {
+            wrong += stamp(w, held[i], me, i, false) ? 0 : 1;
+            Thing_delete(w, held[i]);
+        }
+        deleted += count;
+        const uint wanted = draw % (MANY + 1);
+        count = cls == 0   ? Small_new_many(w, wanted, held)
+                : cls == 1 ? Large_new_many(w, wanted, held)
+                           : Huge_new_many(w, wanted, held);
+        refused += count != wanted ? 1 : 0;
+        for (uint i = 0; i < count; i++) {
+            wrong += kma_world_type(w, held[i]) == cls + 1 ? 0 : 1;
+            stamp(w, held[i], me, i, true);
+        }
+        created += count;
+    }
+    for (uint i = 0; i < count; i++)
+        wrong += stamp(w, held[i], me, i, false) ? 0 : 1;
+    kma_fetch_add_u32(&counts[0], created, KMA_RELAXED);
+    kma_fetch_add_u32(&counts[1], deleted, KMA_RELAXED);
+    kma_fetch_add_u32(&counts[2], refused, KMA_RELAXED);
+    kma_fetch_add_u32(&counts[3], wrong, KMA_RELAXED);
+}
+
 // Each work-item asks for `each` objects of a class, and writes their references.
 kernel void fill(global kma_world *w, uint cls, uint each, global uint *references)
 {

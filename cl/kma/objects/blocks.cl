@@ -8,8 +8,9 @@
 //   type is 0                              =>  state is all ones, without objects
 //   type is cls and state is not all ones  =>  it is in active[cls]
 //
-// A block in active[cls] that does not belong there is a stale hint; the work-item that meets it
-// takes it out. A missing one would hide free slots:
+// A bit in active[cls] of a block that has no free slot for the class is stale: blocks become full,
+// and end, without a change of active[cls]. The search that meets it, or the next enumeration,
+// takes it out. A missing bit would hide free slots:
 //
 // - A work-item that clears a slot of a word of all ones puts the block in (kma_world_settle).
 // - A work-item that takes the block out reads the word afterwards, by a read-modify-write, and
@@ -135,6 +136,14 @@ static inline KMA_COLD void kma_world_mend(global kma_world *w, uint cls, uint b
         kma_bit_tree_put(active, w->blocks, block);
 }
 
+// Counts a block of class cls that has free slots now (1), or has none any more or ended (-1).
+// Relaxed: kma_world_may_begin needs about the right number.
+static inline void kma_world_count_roomy(global kma_world *w, uint cls, int more)
+{
+    global kma_world_class *of = kma_world_class_at(w, cls);
+    kma_fetch_add_u32(&of->roomy[of->turn], (uint)more, KMA_RELAXED);
+}
+
 // Completes a release that changed the word of a block of class cls from `before` to `after`: ends
 // a block without objects; puts a block that was full into active[cls].
 static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint block,
@@ -146,8 +155,11 @@ static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint
         if (after != pad || kma_slots_cas(&b->state, pad, KMA_SLOTS_ALL, KMA_ACQUIRE) != pad) {
             // Also if another lane took a slot of the empty block first: it found the block by its
             // own or a stale hint.
-            if (before == KMA_SLOTS_ALL && !kma_bit_tree_has(kma_world_active(w, cls), block))
-                kma_bit_tree_put(kma_world_active(w, cls), w->blocks, block);
+            if (before == KMA_SLOTS_ALL) {
+                kma_world_count_roomy(w, cls, 1);
+                if (!kma_bit_tree_has(kma_world_active(w, cls), block))
+                    kma_bit_tree_put(kma_world_active(w, cls), w->blocks, block);
+            }
             return;
         }
         // stable: the caller holds all slots that were clear
@@ -160,9 +172,10 @@ static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint
         }
         cls = type - 1;
         if (kma_slots_pad(KMA_WORLD_SLOTS(cls)) == pad) {
+            // The block's bit in active[cls] stays: a look that meets it takes it out.
             kma_store_u32(&b->type, 0, KMA_RELAXED);
-            kma_bit_tree_take(kma_world_active(w, cls), w->blocks, block);
             kma_bit_tree_put(kma_world_free(w), w->blocks, block);
+            kma_world_count_roomy(w, cls, before == KMA_SLOTS_ALL ? 0 : -1);
             return;
         }
         before = kma_slots_fetch_and(&b->state, pad, KMA_ACQ_REL);
@@ -193,8 +206,10 @@ static inline kma_slots kma_world_begin_at(global kma_world *w, uint cls, uint b
     if (kma_slots_exchange(&b->state, state, KMA_ACQ_REL) != KMA_SLOTS_ALL)
         kma_report(&w->head, KMA_ERROR_DAMAGED, kma_world_ref(block, 0),
                    KMA_WORLD_OBJECT_BYTES(cls));
-    if (state != KMA_SLOTS_ALL)
+    if (state != KMA_SLOTS_ALL) {
+        kma_world_count_roomy(w, cls, 1);
         kma_bit_tree_put(kma_world_active(w, cls), w->blocks, block);
+    }
     return own;
 }
 

@@ -3,16 +3,17 @@
 // Lanes that are together with one class are served together. Where they look:
 //
 // 1. Among the slots that the last enumeration found free (kma_world_open). One atomic add gives
-//    each lane its own place in that list; one atomic on the block's word takes the slot. The list
-//    may be stale: a slot that another lane took meanwhile is left to it.
+//    each lane its own places in that list; one atomic on a block's word takes a slot. The list may
+//    be stale: a slot that another lane took meanwhile is left to it.
 //
 // For the lanes that are left, a leader takes slots by one atomic on one word (paper, 4.2,
 // "allocation request coalescing"):
 //
 // 2. In the block that the last request from the same hardware warp left with free slots (a hint).
-// 3. Once the class has begun many blocks since its enumeration: in some blocks of active[cls].
-// 4. In a free block.
-// 5. In active[cls] until it has no block: stale hints are taken out.
+// 3. Once the class has many blocks with free slots: in some blocks of active[cls].
+// 4. In a free block: the one beside that of the hint if it is free, so that a warp's blocks are
+//    neighbours.
+// 5. In active[cls] until it has no block: stale bits are taken out.
 //
 // What active[cls] has was mostly in the list of step 1, and is taken by now: a free block is found
 // faster. Step 3 keeps one class from taking all free blocks with a few objects in each.
@@ -46,11 +47,11 @@
 #define KMA_OBJECTS_HINTS 1 // step 2
 #endif
 
-#define KMA_WORLD_TRIES     4u // claims of one word, each after other lanes took the slots
-#define KMA_WORLD_SEARCHERS 8u // see the file's head
-// one of so many blocks that a class may begin before step 3, beyond the number that it has
-#define KMA_WORLD_BEGIN_SHARE 8u
-#define KMA_WORLD_PLACES    (1u << 30) // above twice the places of any list
+#define KMA_WORLD_TRIES       4u // claims of one word, each after other lanes took the slots
+#define KMA_WORLD_SEARCHERS   8u // see the file's head
+#define KMA_WORLD_PLACES      (1u << 30) // above twice the places of any list
+#define KMA_WORLD_ROOMY_SHARE 8u // see kma_world_may_begin
+#define KMA_WORLD_AT_ONCE     4u // slots of the list whose accesses do not wait for one another
 
 // Slots of one block that the caller owns.
 typedef struct kma_world_taken {
@@ -59,12 +60,11 @@ typedef struct kma_world_taken {
     uint room; // whether the block has more free slots
 } kma_world_taken;
 
-// Whether a block, of which the caller took slots by a hint, is of class cls. If it is not, takes
-// the hint out, then gives the slots back.
-static inline bool kma_world_keeps(global kma_world *w, uint cls, uint block, kma_slots slots)
+// Whether a block, of which the caller took slots by a hint, and of which it then loaded `type`, is
+// of class cls. If it is not, takes the hint out, then gives the slots back.
+static inline bool kma_world_keeps(global kma_world *w, uint cls, uint block, kma_slots slots,
+                                   uint type)
 {
-    // stable: the caller has slots
-    const uint type = kma_load_u32(&kma_world_block_at(w, block)->type, KMA_RELAXED);
     if (type == cls + 1)
         return true;
     kma_bit_tree_take(kma_world_active(w, cls), w->blocks, block);
@@ -77,7 +77,8 @@ static inline bool kma_world_keeps(global kma_world *w, uint cls, uint block, km
 }
 
 // Takes up to `want` slots of a block, if it is of class cls and has free slots. `turn` selects the
-// slot to begin with. A block that does not fit is taken out of active[cls]. Acquires.
+// slot to begin with. If it has none any more, its bit in active[cls] stays until a look meets it,
+// or until the next enumeration. Acquires.
 static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uint block, uint want,
                                               uint turn)
 {
@@ -88,10 +89,8 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uin
     taken.room = 0;
     kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
     // a stale hint is mostly noticed here: a claim would make another class's block look full
-    if (kma_load_u32(&b->type, KMA_RELAXED) != cls + 1) {
-        kma_world_mend(w, cls, block);
+    if (kma_load_u32(&b->type, KMA_RELAXED) != cls + 1)
         return taken;
-    }
     for (uint tries = 0; tries < KMA_WORLD_TRIES && taken.slots == 0 && state != KMA_SLOTS_ALL;
          tries++) {
         const kma_slots wanted = kma_slots_choose(state, want, turn);
@@ -99,13 +98,26 @@ static inline kma_world_taken kma_world_claim(global kma_world *w, uint cls, uin
         taken.slots = wanted & ~before;
         state = before | wanted;
     }
-    taken.room = state != KMA_SLOTS_ALL;
-    if (taken.slots != 0 && !kma_world_keeps(w, cls, block, taken.slots)) {
+    if (taken.slots == 0)
+        return taken;
+    // stable: the caller has slots
+    const uint type = kma_load_u32(&b->type, KMA_RELAXED);
+    if (!kma_world_keeps(w, cls, block, taken.slots, type))
         taken.slots = 0;
-        taken.room = 0;
-    } else if (state == KMA_SLOTS_ALL) {
+    else if (state == KMA_SLOTS_ALL)
+        kma_world_count_roomy(w, cls, -1);
+    else
+        taken.room = 1;
+    return taken;
+}
+
+// The same for a block that a search found in active[cls]: takes a stale bit out.
+static inline kma_world_taken kma_world_claim_found(global kma_world *w, uint cls, uint block,
+                                                    uint want, uint turn)
+{
+    const kma_world_taken taken = kma_world_claim(w, cls, block, want, turn);
+    if (taken.slots == 0)
         kma_world_mend(w, cls, block);
-    }
     return taken;
 }
 
@@ -149,7 +161,7 @@ static inline KMA_COLD kma_world_taken kma_world_search(global kma_world *w, uin
             const uint block = (word << KMA_BIT_TREE_SHIFT) + kma_lowest_bit(bits);
             taken.block = block;
             if (!is_free)
-                taken = kma_world_claim(w, cls, block, want, turn);
+                taken = kma_world_claim_found(w, cls, block, want, turn);
             else if (kma_bit_tree_take(tree, w->blocks, block))
                 taken.slots = kma_world_begin_at(w, cls, block, want);
         }
@@ -174,172 +186,283 @@ static inline kma_world_taken kma_world_take_active(global kma_world *w, uint cl
             kma_world_find(w, kma_world_active(w, cls), kma_mix32(from + looks) % w->blocks);
         if (block == KMA_BIT_TREE_NONE)
             break;
-        taken = kma_world_claim(w, cls, block, want, from + looks);
+        taken = kma_world_claim_found(w, cls, block, want, from + looks);
     }
     return taken;
 }
 
-// Takes up to `want` slots of a free block. No slots if there is none.
+// Takes up to `want` slots of a free block, `beside` if that is free. No slots if there is none.
 static inline kma_world_taken kma_world_take_free(global kma_world *w, uint cls, uint want,
-                                                  uint from)
+                                                  uint from, uint beside)
 {
     kma_world_taken taken;
     taken.slots = 0;
-    taken.block = 0;
+    taken.block = beside;
     taken.room = 0;
     const uint blocks = w->blocks;
     uint place = kma_mix32(from) % blocks;
-    while (taken.slots == 0) { // again if another lane took the block
-        const uint block = kma_world_find(w, kma_world_free(w), place);
-        if (block == KMA_BIT_TREE_NONE)
-            break;
-        if (kma_bit_tree_take(kma_world_free(w), blocks, block)) {
-            taken.block = block;
-            taken.slots = kma_world_begin_at(w, cls, block, want);
-            taken.room = want < KMA_WORLD_SLOTS(cls);
-        }
+    // again if another lane took the block
+    while (taken.block >= blocks || !kma_bit_tree_take(kma_world_free(w), blocks, taken.block)) {
+        taken.block = kma_world_find(w, kma_world_free(w), place);
+        if (taken.block == KMA_BIT_TREE_NONE)
+            return taken;
         place = kma_mix32(place + from + 1) % blocks;
     }
+    taken.slots = kma_world_begin_at(w, cls, taken.block, want);
+    taken.room = want < KMA_WORLD_SLOTS(cls);
     return taken;
 }
 
-// Whether the class may begin another block at once: since its last enumeration not more than it
-// had then, and an eighth of all. Counts the caller.
+// Whether a class may begin another block before it has looked in active[cls]: it must not have so
+// many blocks with free slots, beyond those at its last enumeration, as it had blocks then and an
+// eighth of all. These loads do not wait for one another.
 static inline bool kma_world_may_begin(global kma_world *w, uint cls)
 {
     global kma_world_class *of = kma_world_class_at(w, cls);
-    const uint turn = of->turn,
-               most = kma_load_settled_u32(&of->listed[turn]) + w->blocks / KMA_WORLD_BEGIN_SHARE;
-    return kma_load_u32(&of->begun[turn], KMA_RELAXED) < most &&
-           kma_fetch_add_u32(&of->begun[turn], 1, KMA_RELAXED) < most;
+    const uint turn = of->turn, listed0 = kma_load_settled_u32(&of->listed[0]),
+               listed1 = kma_load_settled_u32(&of->listed[1]),
+               roomy0 = kma_load_u32(&of->roomy[0], KMA_RELAXED),
+               roomy1 = kma_load_u32(&of->roomy[1], KMA_RELAXED);
+    return (int)(turn == 0 ? roomy0 - listed0 : roomy1 - listed1) <
+           (int)(w->blocks / KMA_WORLD_ROOMY_SHARE);
 }
 
 // Takes up to `want` slots for class cls by steps 3 to 5, and the search of the lowest levels. No
 // slots without memory. One lane of a group.
 static inline KMA_COLD kma_world_taken kma_world_take(global kma_world *w, uint cls, uint want,
-                                                      uint from)
+                                                      uint from, uint beside, bool may_begin)
 {
     kma_world_taken taken;
     taken.slots = 0;
-    if (!kma_world_may_begin(w, cls))
+    if (!may_begin)
         taken = kma_world_take_active(w, cls, want, from, KMA_OBJECTS_LOOKS);
     if (taken.slots == 0)
-        taken = kma_world_take_free(w, cls, want, from);
+        taken = kma_world_take_free(w, cls, want, from, beside);
     if (taken.slots == 0) // until active[cls] has no block
         taken = kma_world_take_active(w, cls, want, from, 0xffffffffu);
     return taken.slots != 0 ? taken : kma_world_search(w, cls, want, from);
 }
 
-// The same, with step 2 first.
+// A hint is 0, or 1 + the block that the last request took slots of, with this bit if it took the
+// last ones.
+#define KMA_WORLD_HINT_FULL (1u << 31)
+
+// The same, with step 2 first. A warp's blocks are neighbours, as far as they are free.
 static inline kma_world_taken kma_world_take_near(global kma_world *w, uint cls, uint want)
 {
     const uint from = kma_spread();
+    const bool may_begin = kma_world_may_begin(w, cls);
+    uint last = 0;
     kma_world_taken taken;
     taken.slots = 0;
 #if KMA_OBJECTS_HINTS
     global kma_atomic_u32 *const hint =
         &kma_world_hints(w, cls)[kma_warp_place() & (KMA_WORLD_HINTS - 1)];
-    const uint last = kma_load_u32(hint, KMA_RELAXED);
-    if (last != 0)
+    last = kma_load_u32(hint, KMA_RELAXED);
+    if (last != 0 && last < KMA_WORLD_HINT_FULL)
         taken = kma_world_claim(w, cls, last - 1, want, from);
 #endif
-    if (taken.slots == 0)
-        taken = kma_world_take(w, cls, want, from);
+    if (taken.slots == 0) // the block after the last one's; without a last one, none
+        taken = kma_world_take(w, cls, want, from,
+                               last != 0 ? last & ~KMA_WORLD_HINT_FULL : KMA_BIT_TREE_NONE,
+                               may_begin);
 #if KMA_OBJECTS_HINTS
-    const uint next = taken.slots != 0 && taken.room != 0 ? taken.block + 1 : 0;
+    const uint full = taken.room != 0 ? 0 : KMA_WORLD_HINT_FULL,
+               next = taken.slots != 0 ? (taken.block + 1) | full : 0;
     if (next != last)
         kma_store_u32(hint, next, KMA_RELAXED);
 #endif
     return taken;
 }
 
-// Returns a place of the caller's own in a list, whose next place is `next`.
-static inline uint kma_world_place(global kma_world *w, uint cls, global kma_atomic_u32 *next)
+// Of the lanes here, those with the caller's world, class and `is_one`, which are served together;
+// without the caller if it is alone. Where it is fast, lanes of several classes form several groups
+// at once.
+static inline kma_lanes kma_world_together(kma_lanes here, global kma_world *w, uint cls,
+                                           bool is_one)
+{
+    const uint alike = 2 * cls + (is_one ? 1 : 0); // below 128, to which worlds are aligned
+#ifdef KMA_LANES_APART
+    const kma_lanes its = kma_lanes_alike(here, (ulong)w);
+    return kma_lane_in(its) ? kma_lanes_match(its, alike, 7) : 0;
+#else
+    return kma_lanes_alike(here, (ulong)w + alike);
+#endif
+}
+
+// How many of something each lane of a group wants, as sums over the group. `is_one` is a constant:
+// each wants one.
+static inline kma_scan kma_world_numbers(kma_lanes group, uint count, bool is_one)
+{
+    if (!is_one)
+        return kma_lanes_scan(group, count);
+    kma_scan numbers;
+    numbers.before = kma_lane_rank(group);
+    numbers.total = kma_lanes_count(group);
+    return numbers;
+}
+
+// Returns the first of `count` places of the caller's own in a list, whose next place is `next`.
+static inline uint kma_world_place(global kma_world *w, uint cls, global kma_atomic_u32 *next,
+                                   uint count, bool is_one)
 {
 #if KMA_OBJECTS_COALESCE
-    // worlds are further apart in memory than the number of classes
-    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)w + cls);
+    const kma_lanes together = kma_world_together(kma_lanes_active(), w, cls, is_one);
     if (kma_lane_in(together)) {
+        const kma_scan numbers = kma_world_numbers(together, count, is_one);
         uint place = 0;
         if (kma_lane_leads(together))
-            place = kma_fetch_add_u32(next, kma_lanes_count(together), KMA_RELAXED);
-        return kma_lanes_first(together, place) + kma_lane_rank(together);
+            place = kma_fetch_add_u32(next, numbers.total, KMA_RELAXED);
+        return kma_lanes_first(together, place) + numbers.before;
     }
 #endif
-    return kma_fetch_add_u32(next, 1, KMA_RELAXED);
+    return kma_fetch_add_u32(next, count, KMA_RELAXED);
 }
 
-// Step 1: creates an object in a slot that the last enumeration found free. 0 if there is none, or
-// if the caller's was taken meanwhile. Acquires.
-static inline uint kma_world_new_listed(global kma_world *w, uint cls)
+// Step 1 for the places from `place` to `end`, KMA_WORLD_AT_ONCE at most. Returns how many objects
+// there are, from refs[0] on. Acquires.
+static inline uint kma_world_take_listed(global kma_world *w, uint cls, uint place, uint end,
+                                         bool is_one, uint *refs)
+{
+    uint made = 0, self[KMA_WORLD_AT_ONCE], types[KMA_WORLD_AT_ONCE];
+    kma_slots before[KMA_WORLD_AT_ONCE];
+    const uint most = is_one ? 1 : KMA_WORLD_AT_ONCE;
+    global uint *const open = kma_world_open(w, cls);
+    for (uint i = 0; i < most; i++)
+        self[i] = place + i < end ? open[place + i] : 0;
+    for (uint i = 0; i < most; i++) {
+        before[i] = KMA_SLOTS_ALL;
+        if (self[i] != 0)
+            before[i] = kma_slots_fetch_or(
+                &kma_world_block_at(w, kma_world_block_of(self[i]))->state,
+                kma_slots_bit(kma_world_slot_of(self[i])), is_one ? KMA_ACQUIRE : KMA_RELAXED);
+    }
+    if (!is_one)
+        kma_fence(KMA_ACQUIRE);
+    for (uint i = 0; i < most; i++) {
+        global kma_world_block *b = kma_world_block_at(w, kma_world_block_of(self[i]));
+        types[i] = 0;
+        if ((before[i] & kma_slots_bit(kma_world_slot_of(self[i]))) == 0)
+            types[i] = kma_load_u32(&b->type, KMA_RELAXED);
+    }
+    for (uint i = 0; i < most; i++) {
+        const kma_slots slot = kma_slots_bit(kma_world_slot_of(self[i]));
+        if ((before[i] & slot) == 0 &&
+            kma_world_keeps(w, cls, kma_world_block_of(self[i]), slot, types[i]))
+            refs[made++] = self[i];
+    }
+    return made;
+}
+
+// Step 1: creates up to `count` objects in slots that the last enumeration found free: fewer if
+// there are not so many, or if some were taken meanwhile. Returns how many. Acquires.
+static inline uint kma_world_new_listed(global kma_world *w, uint cls, uint count, bool is_one,
+                                        uint *refs)
 {
     global kma_world_class *of = kma_world_class_at(w, cls);
-    const uint turn = of->turn,
-               open = min(kma_load_settled_u32(&of->open[turn]), kma_world_open_most(w->blocks));
+    // these loads do not wait for one another
+    const uint turn = of->turn, open0 = kma_load_settled_u32(&of->open[0]),
+               open1 = kma_load_settled_u32(&of->open[1]),
+               open = min(turn == 0 ? open0 : open1, kma_world_open_most(w->blocks));
     if (!KMA_OBJECTS_OPEN || open == 0)
         return 0;
-    const uint place = kma_world_place(w, cls, &of->next[turn]);
-    if (place >= open) {
-        if (place >= KMA_WORLD_PLACES) // the sum must not begin again at 0
-            kma_store_u32(&of->next[turn], KMA_WORLD_PLACES / 2, KMA_RELAXED);
+    const uint place = kma_world_place(w, cls, &of->next[turn], count, is_one);
+    if (place >= KMA_WORLD_PLACES) // the sum must not begin again at 0
+        kma_store_u32(&of->next[turn], KMA_WORLD_PLACES / 2, KMA_RELAXED);
+    if (place >= open)
         return 0;
-    }
-    const uint self = kma_world_open(w, cls)[place], block = kma_world_block_of(self);
-    const kma_slots slot = kma_slots_bit(kma_world_slot_of(self));
-    if ((kma_slots_fetch_or(&kma_world_block_at(w, block)->state, slot, KMA_ACQUIRE) & slot) != 0)
-        return 0;
-    // The block may be full now. Its stale bit in active[cls] stays until the next enumeration, or
-    // until step 4 meets it.
-    return kma_world_keeps(w, cls, block, slot) ? self : 0;
+    if (is_one)
+        return kma_world_take_listed(w, cls, place, place + 1, true, refs);
+    const uint end = place + min(count, open - place);
+    uint made = 0;
+    for (uint at = place; at < end; at += KMA_WORLD_AT_ONCE)
+        made += kma_world_take_listed(w, cls, at, end, false, refs + made);
+    return made;
 }
 
-// Steps 2 to 5: creates an object in any other slot. 0, with a record, without memory. Acquires.
-static inline uint kma_world_new_elsewhere(global kma_world *w, uint cls)
+// Steps 2 to 5 for lanes that are together: creates `count` objects for each. Returns how many the
+// caller got: fewer without memory. All lanes of the group.
+static inline uint kma_world_new_together(global kma_world *w, uint cls, kma_lanes group,
+                                          uint count, bool is_one, uint *refs)
 {
-    uint self = 0;
-#if KMA_OBJECTS_COALESCE
-    const kma_lanes together = kma_lanes_alike(kma_lanes_active(), (ulong)w + cls);
-    if (kma_lane_in(together)) {
-        const uint rank = kma_lane_rank(together), lanes = kma_lanes_count(together);
-        for (uint served = 0; served < lanes;) { // each round serves the free slots of one block
-            kma_world_taken taken;
-            taken.slots = 0;
-            taken.block = 0;
-            if (rank == 0)
-                taken = kma_world_take_near(w, cls, lanes - served);
-            kma_slots slots = kma_lanes_first(together, (uint)taken.slots);
+    const kma_scan numbers = kma_world_numbers(group, count, is_one);
+    uint made = 0;
+    for (uint served = 0; served < numbers.total;) { // each round serves the free slots of a block
+        kma_world_taken taken;
+        taken.slots = 0;
+        taken.block = 0;
+        if (kma_lane_leads(group))
+            taken = kma_world_take_near(w, cls, numbers.total - served);
+        kma_slots slots = kma_lanes_first(group, (uint)taken.slots);
 #if KMA_HAS_ATOMIC64
-            slots |= (kma_slots)kma_lanes_first(together, (uint)(taken.slots >> 32)) << 32;
+        slots |= (kma_slots)kma_lanes_first(group, (uint)(taken.slots >> 32)) << 32;
 #endif
-            const uint block = kma_lanes_first(together, taken.block), got = kma_slots_count(slots);
-            if (got == 0)
-                break;
-            if (rank >= served && rank < served + got)
-                self = kma_world_ref(block, kma_slots_nth(slots, rank - served));
-            served += got;
-        }
-        kma_lanes_sync(together); // what the leader acquired, all lanes have
+        const uint block = kma_lanes_first(group, taken.block), got = kma_slots_count(slots);
+        if (got == 0)
+            break;
+        for (; made < count && numbers.before + made - served < got; made++)
+            refs[made] =
+                kma_world_ref(block, kma_slots_nth(slots, numbers.before + made - served));
+        served += got;
     }
-    const bool alone = !kma_lane_in(together);
-#else
-    const bool alone = true;
+    kma_lanes_sync(group); // what the leader acquired, all lanes have
+    return made;
+}
+
+// The same for a lane alone.
+static inline uint kma_world_new_alone(global kma_world *w, uint cls, uint count, uint *refs)
+{
+    uint made = 0;
+    while (made < count) { // each round serves the free slots of a block
+        const kma_world_taken taken = kma_world_take_near(w, cls, count - made);
+        if (taken.slots == 0)
+            break;
+        for (kma_slots slots = taken.slots; slots != 0; slots &= slots - 1)
+            refs[made++] = kma_world_ref(taken.block, kma_lowest_bit(slots));
+    }
+    return made;
+}
+
+// Steps 2 to 5: creates `count` objects in any other slots. Returns how many: fewer, with a record,
+// without memory. Acquires.
+static inline uint kma_world_new_elsewhere(global kma_world *w, uint cls, uint count, bool is_one,
+                                           uint *refs)
+{
+    uint made = 0;
+    bool alone = true;
+#if KMA_OBJECTS_COALESCE
+    const kma_lanes together = kma_world_together(kma_lanes_active(), w, cls, is_one);
+    if (kma_lane_in(together)) {
+        made = kma_world_new_together(w, cls, together, count, is_one, refs);
+        alone = false;
+    }
 #endif
-    if (alone) {
-        const kma_world_taken taken = kma_world_take_near(w, cls, 1);
-        if (taken.slots != 0)
-            self = kma_world_ref(taken.block, kma_lowest_bit(taken.slots));
-    }
-    if (self == 0)
+    if (alone)
+        made = kma_world_new_alone(w, cls, count, refs);
+    if (made < count)
         kma_report(&w->head, KMA_ERROR_OUT_OF_MEMORY, 0, KMA_WORLD_OBJECT_BYTES(cls));
-    return self;
+    return made;
+}
+
+// Creates `count` objects of class cls; refs[0] on become their references. Their fields are
+// undefined. Returns how many there are: fewer, with a record, without memory. Any work-item,
+// converged or not. Acquires.
+static inline uint kma_world_new_many(global kma_world *w, uint cls, uint count, uint *refs)
+{
+    const uint made = kma_world_new_listed(w, cls, count, false, refs);
+    return made < count
+               ? made + kma_world_new_elsewhere(w, cls, count - made, false, refs + made)
+               : made;
 }
 
 // Creates an object of class cls and returns its reference; its fields are undefined. 0, with a
 // record, if there is no memory. Any work-item, converged or not. Acquires.
 static inline uint kma_world_new(global kma_world *w, uint cls)
 {
-    const uint listed = kma_world_new_listed(w, cls);
-    return listed != 0 ? listed : kma_world_new_elsewhere(w, cls);
+    uint self = 0;
+    if (kma_world_new_listed(w, cls, 1, true, &self) == 0)
+        kma_world_new_elsewhere(w, cls, 1, true, &self);
+    return self;
 }
 
 #endif

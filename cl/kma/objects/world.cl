@@ -7,6 +7,8 @@
 // (host/include/kma/schema.hpp), which calls these functions with literals:
 //
 //   uint kma_world_new(w, cls)            creates an object of class cls: its reference, or 0
+//   uint kma_world_new_many(w, cls, count, refs)
+//                                         creates `count`: how many there are
 //   void kma_world_delete(w, cls, self)   deletes it
 //   uint kma_world_type(w, self)          1 + the number of its block's class, 0 if there is none
 //   uint kma_world_listed(w, cls)         blocks of the last enumeration, for

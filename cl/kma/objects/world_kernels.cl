@@ -12,7 +12,7 @@ static inline void kma_world_forget(global kma_world_class *of, uint turn)
     kma_store_u32(&of->listed[turn], 0, KMA_RELAXED);
     kma_store_u32(&of->open[turn], 0, KMA_RELAXED);
     kma_store_u32(&of->next[turn], 0, KMA_RELAXED);
-    kma_store_u32(&of->begun[turn], 0, KMA_RELAXED);
+    kma_store_u32(&of->roomy[turn], 0, KMA_RELAXED);
 }
 
 // Makes an empty world of `blocks` blocks, 1 or more, in a buffer of `bytes`, which is at least
@@ -94,6 +94,14 @@ static inline void kma_world_list_open(global kma_world *w, uint cls, uint block
 #endif
 }
 
+// The count of a class's blocks, or behind those of its free slots, in its list.
+static inline global kma_atomic_u32 *kma_world_count_at(global kma_world *w, uint its, ulong turns)
+{
+    const uint cls = its % KMA_WORLD_CLASSES, turn = (uint)(turns >> cls & 1);
+    global kma_world_class *of = kma_world_class_at(w, cls);
+    return its < KMA_WORLD_CLASSES ? &of->listed[turn] : &of->open[turn];
+}
+
 // Adds a work-group's count to one of a class's list; returns the place of the first.
 static inline uint kma_world_places(global kma_atomic_u32 *count, uint its)
 {
@@ -105,9 +113,9 @@ static inline uint kma_world_places(global kma_atomic_u32 *count, uint its)
 // then 0, 1 … in turn. No other kernel runs meanwhile. Whole work-groups.
 kernel void kma_world_list_kernel(global kma_world *w, ulong classes, ulong turns)
 {
-    // of the work-group's blocks: those to list of each class, then the first one's place
-    local uint lists[KMA_WORLD_CLASSES];
-    local uint opens[KMA_WORLD_CLASSES]; // the same of free slots
+    // of the work-group: its blocks of each class, then its free slots of each; then the place of
+    // the first ones in their lists
+    local uint counts[2 * KMA_WORLD_CLASSES];
     const uint me = kma_group_me(), items = kma_group_items(), blocks = w->blocks;
     if (get_group_id(0) == 0) {
         for (uint cls = me; cls < KMA_WORLD_CLASSES; cls += items)
@@ -121,46 +129,49 @@ kernel void kma_world_list_kernel(global kma_world *w, ulong classes, ulong turn
     }
     for (size_t from = get_group_id(0) * get_local_size(0); from < blocks;
          from += get_global_size(0)) {
-        for (uint cls = me; cls < KMA_WORLD_CLASSES; cls += items)
-            lists[cls] = opens[cls] = 0;
+        for (uint its = me; its < 2 * KMA_WORLD_CLASSES; its += items)
+            counts[its] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint block = (uint)from + me;
         kma_slots objects = 0, open = 0;
         uint cls = KMA_WORLD_CLASSES, list_at = 0, open_at = 0;
-        if (block < blocks && !kma_bit_tree_has(kma_world_free(w), block)) {
+        bool is_listed = false, is_active = false;
+        if (block < blocks) {
             global kma_world_block *b = kma_world_block_at(w, block);
-            cls = kma_load_u32(&b->type, KMA_RELAXED) - 1;
-            if (cls < KMA_WORLD_CLASSES && (classes >> cls & 1) != 0) {
-                const kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
+            const uint type = kma_load_u32(&b->type, KMA_RELAXED); // these loads do not wait
+            const kma_slots state = kma_slots_load(&b->state, KMA_RELAXED);
+            const bool is_free = kma_bit_tree_has(kma_world_free(w), block);
+            cls = type - 1;
+            is_listed = !is_free && cls < KMA_WORLD_CLASSES && (classes >> cls & 1) != 0;
+            if (is_listed) {
                 objects = state & ~kma_slots_pad(KMA_WORLD_SLOTS(cls));
                 open = ~state;
                 b->iterated = objects;
-                // stale, or missing because a work-item stopped before it set the bit
-                if (kma_bit_tree_has(kma_world_active(w, cls), block) != (open != 0)) {
-                    if (open != 0)
-                        kma_bit_tree_put(kma_world_active(w, cls), blocks, block);
-                    else
-                        kma_bit_tree_take(kma_world_active(w, cls), blocks, block);
-                }
+                is_active = kma_bit_tree_has(kma_world_active(w, cls), block);
             }
         }
         if (objects != 0)
-            list_at = kma_group_add(&lists[cls], 1);
+            list_at = kma_group_add(&counts[cls], 1);
         if (open != 0)
-            open_at = kma_group_add(&opens[cls], kma_slots_count(open));
+            open_at = kma_group_add(&counts[KMA_WORLD_CLASSES + cls], kma_slots_count(open));
         barrier(CLK_LOCAL_MEM_FENCE);
-        // The first work-item alone: PoCL 3.1 runs a loop of all work-items here again for each of
-        // them (docs/porting.md).
-        for (uint its = 0; me == 0 && its < KMA_WORLD_CLASSES; its++) {
-            global kma_world_class *of = kma_world_class_at(w, its);
-            const uint turn = (uint)(turns >> its & 1);
-            lists[its] = kma_world_places(&of->listed[turn], lists[its]);
-            opens[its] = kma_world_places(&of->open[turn], opens[its]);
-        }
+        // Each count by a work-item of its own, or by the first one. Not in a loop of all: PoCL 3.1
+        // runs it again for each of them (docs/porting.md).
+        if (me < 2 * KMA_WORLD_CLASSES)
+            counts[me] = kma_world_places(kma_world_count_at(w, me, turns), counts[me]);
+        for (uint its = items; me == 0 && its < 2 * KMA_WORLD_CLASSES; its++)
+            counts[its] = kma_world_places(kma_world_count_at(w, its, turns), counts[its]);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (objects != 0)
-            kma_world_list(w, cls)[lists[cls] + list_at] = block;
-        kma_world_list_open(w, cls, block, open, open != 0 ? opens[cls] + open_at : 0);
+            kma_world_list(w, cls)[counts[cls] + list_at] = block;
+        if (open != 0)
+            open_at += counts[KMA_WORLD_CLASSES + cls];
+        kma_world_list_open(w, cls, block, open, open_at);
+        // stale, or missing because a work-item stopped before it set the bit
+        if (is_listed && is_active && open == 0)
+            kma_bit_tree_take(kma_world_active(w, cls), blocks, block);
+        else if (is_listed && !is_active && open != 0)
+            kma_bit_tree_put(kma_world_active(w, cls), blocks, block);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }

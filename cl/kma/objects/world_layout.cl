@@ -54,7 +54,7 @@ typedef struct kma_world_class {
     kma_atomic_u32 open[2];
     uint pad[27];             // a cache line for what kernels only read, one for what they change
     kma_atomic_u32 next[2];   // free slots of the list that were taken, two counts likewise
-    kma_atomic_u32 begun[2];  // blocks begun since the enumeration, about, two counts likewise
+    kma_atomic_u32 roomy[2];  // blocks with free slots, less those then, about; two likewise
     uint pad_behind[28];
 } kma_world_class;
 

@@ -42,7 +42,8 @@
 //
 // A path supplies kma_lane_id, kma_lanes_active, kma_lanes_shuffle, kma_lanes_ballot and
 // kma_lanes_sync. Where the hardware has more, the path defines
-// KMA_LANES_HAVE_{FIRST,MATCH,OR,SCAN} and supplies those functions, too.
+// KMA_LANES_HAVE_{FIRST,MATCH,OR,SCAN} and supplies those functions, too. A path where lanes that
+// are at one call may name different groups, each lane its own, defines KMA_LANES_APART.
 #ifndef KMA_PLATFORM_LANES_CL
 #define KMA_PLATFORM_LANES_CL
 

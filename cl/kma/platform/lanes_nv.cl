@@ -58,6 +58,7 @@ static inline void kma_lanes_sync(kma_lanes group)
 
 #if KMA_NV_ARCH >= 70
 #define KMA_LANES_HAVE_MATCH
+#define KMA_LANES_APART
 static inline kma_lanes kma_lanes_match(kma_lanes group, uint value, uint bits)
 {
     uint mask;

@@ -28,6 +28,17 @@ constexpr std::string_view new_template = R"(static inline $class$ $class$_new(g
 {
     return kma_world_new(w, $first$);
 }
+static inline uint $class$_new_many(global kma_world *w, uint count, $class$ *refs)
+{
+    return kma_world_new_many(w, $first$, count, refs);
+}
+)";
+
+constexpr std::string_view new_as_template =
+    R"(static inline $class$ $class$_new_as(global kma_world *w, uint cls)
+{
+    return cls >= $first$ && cls <= $last$ ? kma_world_new(w, cls) : 0;
+}
 )";
 
 constexpr std::string_view delete_template =
@@ -40,16 +51,9 @@ constexpr std::string_view delete_template =
 constexpr std::string_view delete_derived_template =
     R"(static inline void $class$_delete(global kma_world *w, $class$ self)
 {
-    switch (kma_world_type(w, self)) {
-$cases$    default:
-        kma_world_delete(w, $last$, self);
-    }
+    const uint type = kma_world_type(w, self);
+    kma_world_delete(w, type > $first$ && type <= $last$ ? type - 1 : $last$, self);
 }
-)";
-
-constexpr std::string_view delete_case_template = R"(    case $number$ + 1:
-        kma_world_delete(w, $number$, self);
-        break;
 )";
 
 constexpr std::string_view class_template =
@@ -283,17 +287,14 @@ std::string field_text(const std::string &cls, const Schema::Layout &layout, Sch
 std::string class_text(const std::string &cls, const Schema::Layout &layout, Schema::Range range,
                        bool is_abstract)
 {
-    std::string cases;
-    for (std::uint32_t i = range.first; i < range.last; i++)
-        cases += fill_template(delete_case_template, {{"number", number_of(layout, i)}});
     const auto fill = [&](std::string_view text) {
         return fill_template(text, {{"class", cls},
                                     {"first", number_of(layout, range.first)},
-                                    {"last", number_of(layout, range.last)},
-                                    {"cases", cases}});
+                                    {"last", number_of(layout, range.last)}});
     };
     return say("\n// ", cls, "\n", is_abstract ? "" : fill(new_template),
-               fill(cases.empty() ? delete_template : delete_derived_template),
+               range.first >= range.last ? "" : fill(new_as_template),
+               fill(range.first >= range.last ? delete_template : delete_derived_template),
                fill(class_template));
 }
 
@@ -351,7 +352,8 @@ void Schema::check_names() const
     };
     for (const Class &cls : classes_) {
         use(cls.name);
-        for (const char *function : {"new", "delete", "is", "as", "for_each", "for_each_run"})
+        for (const char *function :
+             {"new", "new_many", "new_as", "delete", "is", "as", "for_each", "for_each_run"})
             use(cls.name + "_" + function);
         for (const Column &column : all_columns(cls)) {
             use(cls.name + "_" + column.name);

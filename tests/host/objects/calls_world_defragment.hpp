@@ -59,6 +59,9 @@ public:
         kma_defragmentation *const done = &done_;
         for (uint T = first; T <= last; T++) {
             const uint before = blocks_of(T);
+            std::vector<bool> was_stale; // bits of active[T] that nothing has met
+            for (uint block = 0; block < blocks_; block++)
+                was_stale.push_back(it.world.is_active(T, block) && !has_room(T, block));
             fills_.resize(tiles(lanes) * KMA_DEFRAGMENT_FILLS);
             sums_.resize(tiles(lanes));
             launch(lanes, kma_world_fills_kernel, it.w, T, fills_.data());
@@ -73,8 +76,7 @@ public:
             launch(lanes, kma_world_settle_kernel, it.w, T, done, list_.data(), firsts_.data());
             shim::check(blocks_of(T) == before - done_.plan.sources, "sources are not free");
             for (uint block = 0; done_.plan.sources != 0 && block < blocks_; block++)
-                shim::check(it.world.is_active(T, block) ==
-                                (it.world.type(block) == T + 1 && it.world.state(block) != KMA_SLOTS_ALL),
+                shim::check(was_stale[block] || it.world.is_active(T, block) == has_room(T, block),
                             "the tree of blocks with room");
         }
         launch(lanes, kma_world_forward_kernel, it.w, done, moved_.data(), first, last, ~0ul);
@@ -110,6 +112,10 @@ public:
         check_told(gone, roots() - 1);
     }
 
+    bool has_room(uint T, uint block)
+    {
+        return it.world.type(block) == T + 1 && it.world.state(block) != KMA_SLOTS_ALL;
+    }
     uint blocks_of(uint T)
     {
         uint count = 0;

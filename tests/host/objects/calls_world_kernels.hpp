@@ -59,6 +59,17 @@ struct world_subject {
     kma_atomic_u32 *active(uint T) { return kma_world_active(w, T); }
     uint block(uint which) const { return kma_world_block_of(living.objects[which].self); }
     void store(uint block, kma_slots state) { kma_slots_store(&kma_world_block_at(w, block)->state, state, KMA_RELAXED); }
+    kma_atomic_u32 &roomy(uint T)
+    {
+        global kma_world_class *of = kma_world_class_at(w, T);
+        return of->roomy[of->turn];
+    }
+    void forget_hints()
+    {
+        for (uint T = 0; T < tiny::classes; T++)
+            for (uint hint = 0; hint < KMA_WORLD_HINTS; hint++)
+                kma_store_u32(&kma_world_hints(w, T)[hint], 0, KMA_RELAXED);
+    }
     uint searching() const { return kma_load_u32(&w->searching, KMA_RELAXED); }
     void check(bool told = true, location where = location::current())
     {

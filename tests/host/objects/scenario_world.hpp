@@ -82,7 +82,8 @@ private:
 
     void create(uint me, uint n)
     {
-        if (!crew_.create(me, n / 16 % used_))
+        const uint room = most_held - crew_.held[me].count, count = is_roomy_ ? 1 : std::min(1 + n / 256 % 2, room);
+        if (!crew_.create(me, n / 16 % used_, count))
             shim::check(!is_roomy_, "there was memory, and a thread got none");
         else if (n / 64 % 4 == 0)
             hand_on(me);

@@ -31,9 +31,15 @@ public:
         check_wrong_hints();
         check_open();
         check_open_misled();
+        check_open_end();
+        check_finds();
+        check_roomy();
+        check_many();
         check_hidden();
         check_full();
         check_lanes();
+        check_lanes_many();
+        check_lanes_apart();
         check_lanes_together();
     }
 
@@ -109,11 +115,11 @@ private:
                 if (it.world.type(block) == T + 1 && it.world.state(block) != KMA_SLOTS_ALL)
                     continue;
                 kma_bit_tree_put(it.active(T), 6, block);
-                const kma_world_taken taken = kma_world_claim(it.w, T, block, 1, 5);
+                const kma_world_taken taken = kma_world_claim_found(it.w, T, block, 1, 5);
                 shim::check(taken.slots == 0 && taken.room == 0, "a slot where there is none for the class");
                 shim::check(!it.world.is_active(T, block), "a wrong hint is not mended");
                 it.check();
-                it.changes_nothing([&] { kma_world_claim(it.w, T, block, 1, 5); }); // as by a hint of the shard alone
+                it.changes_nothing([&] { kma_world_claim_found(it.w, T, block, 1, 5); }); // by a hint of the place alone
                 kma_bit_tree_put(it.active(T), 6, block);
             }
         it.check();
@@ -141,12 +147,104 @@ private:
         shim::check(kma_load_u32(&next, KMA_RELAXED) == KMA_WORLD_PLACES / 2, "the list begins again");
         it.world.enumerate((1u << tiny::classes) - 1);
         for (const uint T : {two, all}) { // listed: none, two
-            const uint most = (T == all ? 2 : 0) + 16 / KMA_WORLD_BEGIN_SHARE;
-            for (uint begun = 0; begun <= most; begun++)
-                shim::check(kma_world_may_begin(it.w, T) == (begun < most), "a class may begin more blocks, or fewer");
+            const uint most = (T == all ? 2 : 0) + 16 / KMA_WORLD_ROOMY_SHARE;
+            for (const uint roomy : {~0u, 0u, 1u, most - 1, most, most + 1}) {
+                kma_store_u32(&it.roomy(T), roomy, KMA_RELAXED);
+                shim::check(kma_world_may_begin(it.w, T) == (roomy == ~0u || roomy < most), "more blocks, or fewer");
+            }
         }
         it.create(two, 3); // all the same, where active[two] has no block
         it.check();
+    }
+
+    // More free slots than a list has places: what is behind them is no hint.
+    static void check_open_end()
+    {
+        subject it(1);
+        it.create(all, 1);
+        it.world.enumerate(1u << all);
+        const uint most = kma_world_open_most(1), behind = kma_world_ref(0, 20);
+        shim::check(most == 4 && kma_load_u32(&kma_world_class_at(it.w, all)->open[1], KMA_RELAXED) > most, "few slots");
+        kma_world_open(it.w, all)[most] = behind;
+        it.create(all, most + 1);
+        shim::check(it.living.objects[most + 1].self != behind, "a slot from behind the list");
+        it.check();
+    }
+
+    // A block is found wherever a search begins.
+    static void check_finds()
+    {
+        subject it(40);
+        kma_bit_tree_put(it.active(two), 40, 1);
+        for (uint from = 0; from < 40; from++)
+            shim::check(kma_world_find(it.w, it.active(two), from) == 1, "a tree's only block is not found");
+        kma_bit_tree_take(it.active(two), 40, 1);
+        shim::check(kma_world_find(it.w, it.active(two), 3) == KMA_BIT_TREE_NONE, "a block of an empty tree");
+    }
+
+    // The count of blocks with free slots; and blocks that begin beside the last one.
+    static void check_roomy()
+    {
+        subject it(40);
+        const auto counts = [&](uint T, uint right) {
+            shim::check(kma_load_u32(&it.roomy(T), KMA_RELAXED) == right, "another number of blocks with free slots");
+        };
+        for (uint i = 0; i < 12; i++) { // whose blocks are full at once
+            it.create(one, 1);
+            counts(one, 0);
+        }
+        for (uint i = 1; i < 12; i++)
+            shim::check(it.block(i) == it.block(i - 1) + 1 || it.block(i - 1) == 39, "a block is not beside the last one");
+        for (uint i = 0; i < 6; i++) {
+            it.create(three, 1);
+            counts(three, i % 3 == 2 ? 0 : 1);
+        }
+        it.remove(14); // the second block of three has no free slot: the first one gets one
+        counts(three, 1);
+        it.remove(12);
+        counts(three, 1);
+        it.remove(12); // and ends
+        counts(three, 0);
+        it.remove(0);
+        counts(one, 0);
+        it.forget_hints();
+        const uint before = it.block(it.living.count - 1);
+        it.create(three, 1); // in a free block first, though one of three's has room
+        counts(three, 1);
+        it.forget_hints();
+        it.create(three, 1);
+        counts(three, 2);
+        shim::check(it.block(it.living.count - 1) != before, "a look in active[T] before it has many blocks");
+        it.check();
+    }
+
+    // Several at once: from the list, in its order, then elsewhere; none; more than there is memory for.
+    static void check_many()
+    {
+        for (uint lists = 0; lists < 3; lists++) { // enumerations before
+            subject it(8);
+            it.create(three, 4);
+            it.remove(1);
+            for (uint i = 0; i < lists; i++)
+                it.world.enumerate(1u << three);
+            it.forget_hints();
+            uint refs[32];
+            shim::check(kma_world_new_many(it.w, three, 0, refs) == 0, "one of none");
+            const uint room = it.world.room(three), listed = lists != 0 ? 3 : 0;
+            for (const uint count : {2u, 7u, 2u, 32u}) {
+                const uint left = it.world.room(three), made = kma_world_new_many(it.w, three, count, refs);
+                shim::check(made == std::min(count, left), "more or fewer than there is room for");
+                for (uint i = 0; i < made; i++) {
+                    const uint number = room - left + i;
+                    shim::check(number >= listed || refs[i] == kma_world_open(it.w, three)[number], "not the list's slot");
+                    it.living.push({refs[i], three, 0});
+                }
+                if (made < count)
+                    it.fails(KMA_ERROR_OUT_OF_MEMORY, 0, 16);
+                it.check();
+            }
+            it.remove_all();
+        }
     }
 
     // A listed slot that another caller took since; one of a block that has another class since; one of a free block
@@ -197,8 +295,7 @@ private:
                 kma_atomic_u32 *const tree = is_free ? kma_world_free(it.w) : it.active(three);
                 for (uint node = 0; node < kma_bit_tree_nodes(8, level); node++)
                     kma_store_u32(tree + kma_bit_tree_base(8, level) + node, 0, KMA_RELAXED);
-                for (uint hint = 0; hint < KMA_WORLD_HINTS; hint++)
-                    kma_store_u32(&kma_world_hints(it.w, T)[hint], 0, KMA_RELAXED);
+                it.forget_hints();
                 kma_store_u32(&it.w->searching, 8, KMA_RELAXED); // so many have done so in vain
                 const uint self = kma_world_new(it.w, T);
                 shim::check((self != 0) == !KMA_OBJECTS_HIERARCHY && it.searching() == 8, "without a search");
@@ -221,7 +318,7 @@ private:
         for (uint time = 1; time < 12; time++) {
             const uint before = shim::self().operations, self = kma_world_new(it.w, three);
             const uint steps = shim::self().operations - before;
-            shim::check(steps <= (KMA_OBJECTS_HIERARCHY ? 10 : 13) || time < 8, "without memory a request has many steps");
+            shim::check(steps <= (KMA_OBJECTS_HIERARCHY ? 13 : 16) || time < 8, "without memory a request has many steps");
             shim::check(self == 0 && it.searching() == std::min(time + 1, 8u), "searches in vain");
             it.fails(KMA_ERROR_OUT_OF_MEMORY, 0, 16);
         }
@@ -253,6 +350,64 @@ private:
                     it.living.count = 0;
                     it.check();
                 }
+    }
+
+    // Lanes that want different numbers, of one class or two, with a list of free slots or not.
+    static void check_lanes_many()
+    {
+        for (const uint lanes : {1u, 5u, 32u, 64u})
+            for (const uint mixed : {1u, 2u})
+                for (const bool is_listed : {false, true}) {
+                    subject it(48);
+                    it.create(all, 9);
+                    it.create(two, 5);
+                    if (is_listed)
+                        it.world.enumerate((1u << tiny::classes) - 1);
+                    uint got[64][5], made[64];
+                    const auto class_of = [mixed](uint lane) { return lane % mixed == 0 ? all : two; };
+                    const auto count_of = [mixed](uint lane) { return lane * 7 / 2 % (mixed == 1 ? 6 : 3); };
+                    shim::lockstep::run(lanes, 0, [&](uint lane) {
+                        made[lane] = kma_world_new_many(it.w, class_of(lane), count_of(lane), got[lane]);
+                    });
+                    uint of_all = 0;
+                    for (uint lane = 0; lane < lanes; lane++) {
+                        shim::check(made[lane] == count_of(lane), "a lane gets fewer, and there is room");
+                        of_all += class_of(lane) == all ? made[lane] : 0;
+                        for (uint i = 0; i < made[lane]; i++)
+                            it.living.push({got[lane][i], class_of(lane), 0});
+                    }
+                    const uint places = kma_load_u32(&kma_world_class_at(it.w, all)->next[1], KMA_RELAXED);
+                    shim::check(places == (is_listed ? of_all : 0), "more places of the list than lanes want");
+                    it.remove_all();
+                }
+    }
+
+    // Lanes of two worlds: some go on alone.
+    static void check_lanes_apart()
+    {
+        for (const bool is_listed : {false, true}) {
+            subject first(8), second(8);
+            subject *const its[2] = {&first, &second};
+            uint got[64][2], made[64], one_more[64];
+            for (subject *it : its) {
+                it->create(three, 1);
+                it->create(two, 1);
+                if (is_listed)
+                    it->world.enumerate((1u << tiny::classes) - 1);
+            }
+            shim::lockstep::run(9, 0, [&](uint lane) {
+                made[lane] = kma_world_new_many(its[lane % 2]->w, three, 1 + lane % 3 / 2, got[lane]);
+                one_more[lane] = kma_world_new(its[lane % 2]->w, lane % 4 < 2 ? two : three);
+            });
+            for (uint lane = 0; lane < 9; lane++) {
+                shim::check(made[lane] == 1 + lane % 3 / 2 && one_more[lane] != 0, "a lane alone gets fewer");
+                for (uint i = 0; i < made[lane]; i++)
+                    its[lane % 2]->living.push({got[lane][i], three, 0});
+                its[lane % 2]->living.push({one_more[lane], lane % 4 < 2 ? two : three, 0});
+            }
+            for (subject *it : its)
+                it->remove_all();
+        }
     }
 
     // As many as there is room for in one block, by one step; and one object that two lanes delete.

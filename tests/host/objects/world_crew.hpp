@@ -14,17 +14,23 @@ template <uint threads, uint most_blocks, uint most_held> struct crew {
     object_list<most_held> held[threads];
     uint refused[threads] = {}; // how often a thread got nothing
 
-    // False if there was no memory.
-    bool create(uint me, uint T)
+    // False if there was no memory for all.
+    bool create(uint me, uint T, uint count = 1)
     {
-        object mine = {kma_world_new(store.w, T), T, 0};
-        if (mine.self == 0) {
-            refused[me]++;
-            return false;
+        uint refs[most_held] = {};
+        uint made = 0;
+        if (count == 1)
+            made = (refs[0] = kma_world_new(store.w, T)) != 0;
+        else
+            made = kma_world_new_many(store.w, T, count, refs);
+        shim::check(made <= count, "more objects than were asked for");
+        for (uint i = 0; i < made; i++) {
+            object mine = {refs[i], T, 0};
+            stamp(me, mine);
+            held[me].push(mine);
         }
-        stamp(me, mine);
-        held[me].push(mine);
-        return true;
+        refused[me] += made < count ? 1 : 0;
+        return made == count;
     }
 
     void remove(uint me, uint which)
@@ -62,7 +68,7 @@ template <uint threads, uint most_blocks, uint most_held> struct crew {
             for (uint i = 0; i < open; i++) // of any block and slot
                 kma_world_open(store.w, T)[i] = kma_world_ref(kma_mix32(n + i) % store.blocks(), kma_mix32(n ^ i) % most_slots);
             for (uint hint = 0; hint < KMA_WORLD_HINTS; hint++)
-                kma_store_u32(&kma_world_hints(store.w, T)[hint], (n / 64 + hint) % (store.blocks() + 1), KMA_RELAXED);
+                kma_store_u32(&kma_world_hints(store.w, T)[hint], (n / 64 + hint) % (store.blocks() + 1) | (n >> hint << 31), KMA_RELAXED);
         }
     }
 

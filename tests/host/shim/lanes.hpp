@@ -12,6 +12,9 @@
 #include "objects.hpp"
 
 #define KMA_LANES 0 // KMA_LANES_SUPPLIED
+#if KMA_HAS_ATOMIC64
+#define KMA_LANES_APART // the other forms have lanes that go on alone
+#endif
 #define KMA_IS_CPU 0 // what CPUs leave out is under test, too
 #define KMA_LANES_ALL (shim::all_lanes())
 #define KMA_SHORT_PATHS 1
