@@ -116,8 +116,19 @@ constexpr std::string_view new_loop_template =
     }
 )";
 
-// One loop over the objects of all classes: work-items that have no object of one class begin with
-// the next.
+constexpr std::string_view one_loop_template =
+    R"(    const uint kma_slots = KMA_WORLD_SLOTS($last$u);
+    const kma_world_share kma_share =
+        KMA_WORLD_SHARE(kma_world_listed(kma_w, $last$u) * kma_slots);
+    for (uint kma_i = kma_share.kma_at; kma_i < kma_share.kma_end; kma_i += kma_share.kma_step) {
+        const uint kma_self = kma_world_listed_object(kma_w, $last$u, kma_slots, kma_i);
+        if (kma_self != 0)
+            $function$(kma_w, kma_self$arguments$);
+    }
+)";
+
+// One loop over the objects of several classes: work-items that have no object of one class begin
+// with the next.
 constexpr std::string_view do_loop_template =
     R"($spans$    const kma_world_share kma_share = KMA_WORLD_SHARE(kma_span_$last$.kma_end);
     for (uint kma_i = kma_share.kma_at; kma_i < kma_share.kma_end; kma_i += kma_share.kma_step) {
@@ -455,16 +466,16 @@ std::string Schema::kernels() const
             spans += fill_template(span_template, values);
             objects += fill_template(object_template, values);
         }
-        const bool is_loop = launch.is_new || !spans.empty(); // a class without subclasses: none
-        const std::string loops =
-            !is_loop ? ""
-                     : fill_template(launch.is_new ? new_loop_template : do_loop_template,
-                                     {{"class", launch.cls},
-                                      {"function", launch.function},
-                                      {"arguments", arguments},
-                                      {"spans", spans},
-                                      {"objects", objects},
-                                      {"last", say(last)}});
+        const std::string_view loop = launch.is_new      ? new_loop_template
+                                      : spans.empty()     ? "" // a class without subclasses
+                                      : its.first == last ? one_loop_template
+                                                          : do_loop_template;
+        const std::string loops = fill_template(loop, {{"class", launch.cls},
+                                                       {"function", launch.function},
+                                                       {"arguments", arguments},
+                                                       {"spans", spans},
+                                                       {"objects", objects},
+                                                       {"last", say(last)}});
         const std::string parameters = launch.names.empty() ? "" : ", " + launch.parameters;
         text += fill_template(kernel_template,
                               {{"kernel", launch.kernel_name()},
