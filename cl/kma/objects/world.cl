@@ -14,10 +14,10 @@
 //   uint kma_world_listed(w, cls)         blocks of the last enumeration, for
 //                                         kma_world_listed_object(w, cls, slots, i)
 //
-//   new.cl      which block and slot        each.cl    do-alls
-//   blocks.cl   blocks that begin and end   check.cl   which class
-//   delete.cl   deletion                    visit.cl, defragment.cl   following references, in a
-//                                                                     program of their own
+//   new.cl      creation                    each.cl    do-alls
+//   take.cl     which block and slot        check.cl   which class
+//   blocks.cl   blocks that begin and end   visit.cl, defragment.cl   following references, in a
+//   delete.cl   deletion                                              program of their own
 //
 // The schema's numbers come as macros before the #include: KMA_WORLD_CLASSES, the classes that
 // objects can have; KMA_WORLD_BLOCK_BYTES; KMA_WORLD_SLOTS(cls), objects of class cls in a block;
