@@ -107,7 +107,7 @@ kernel void churn_many(global kma_world *w, uint rounds, uint seed, uint classes
 kernel void fill(global kma_world *w, uint cls, uint each, global uint *references)
 {
     for (uint n = 0; n < each; n++)
-        references[n * (uint)get_global_size(0) + (uint)get_global_id(0)] = create(w, cls);
+        references[n * (uint)get_global_size(0) + (uint)get_global_id(0)] = Thing_new_as(w, cls);
 }
 
 // One work-item deletes an object, as one of class Small or Large.

@@ -126,6 +126,11 @@ TEST_CASE("objects come and go in a world that is nearly full", "[world]")
             CHECK(w.stats().free_blocks == 0);
             CHECK(w.stats().classes[cls].active == 0);
         }
+        w.reset();
+        const Array<cl_uint> none(512, 7); // of a class that there is not
+        w.run("fill", 512, any, cl_uint{3}, cl_uint{1}, none.buffer());
+        CHECK(std::ranges::count(none.read(), 0u) == 512);
+        CHECK(w.count("Thing") == 0);
     }
 }
 
