@@ -8,9 +8,9 @@
 //   type is 0                              =>  state is all ones, without objects
 //   type is cls and state is not all ones  =>  it is in active[cls]
 //
-// A bit in active[cls] of a block that has no free slot for the class is stale: blocks become full,
-// and end, without a change of active[cls]. The search that meets it, or the next enumeration,
-// takes it out. A missing bit would hide free slots:
+// A bit in active[cls] of a block that has no free slot for the class is stale: blocks become full
+// without a change of active[cls]. The search that meets it takes it out, or an enumeration of cls
+// if the block still belongs to it. A missing bit would hide free slots:
 //
 // - A work-item that clears a slot of a word of all ones puts the block in (kma_world_settle).
 // - A work-item that takes the block out reads the word afterwards, by a read-modify-write, and
@@ -172,8 +172,8 @@ static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint
         }
         cls = type - 1;
         if (kma_slots_pad(KMA_WORLD_SLOTS(cls)) == pad) {
-            // The block's bit in active[cls] stays: a look that meets it takes it out.
             kma_store_u32(&b->type, 0, KMA_RELAXED);
+            kma_bit_tree_take(kma_world_active(w, cls), w->blocks, block);
             kma_bit_tree_put(kma_world_free(w), w->blocks, block);
             kma_world_count_roomy(w, cls, before == KMA_SLOTS_ALL ? 0 : -1);
             return;

@@ -77,6 +77,7 @@ inline void check_world_late_ends()
     kma_world_settle(alike.w, two, block, kma_slots_pad(2) | 1, kma_slots_pad(2));
     alike.living.count = 0;
     alike.check();
+    shim::check(!alike.world.is_active(three, block), "a block ends, and its hint stays");
     world_subject quick(2); // a full block was empty, and another thread was quicker to take a slot
     quick.create(two, 2);
     const uint taken = quick.block(0), gone = kma_world_ref(taken, 0);
