@@ -175,7 +175,8 @@ static inline KMA_COLD void kma_world_settle(global kma_world *w, uint cls, uint
             kma_store_u32(&b->type, 0, KMA_RELAXED);
             kma_bit_tree_take(kma_world_active(w, cls), w->blocks, block);
             kma_bit_tree_put(kma_world_free(w), w->blocks, block);
-            kma_world_count_roomy(w, cls, before == KMA_SLOTS_ALL ? 0 : -1);
+            if (before != KMA_SLOTS_ALL) // else it was not counted
+                kma_world_count_roomy(w, cls, -1);
             return;
         }
         before = kma_slots_fetch_and(&b->state, pad, KMA_ACQ_REL);
